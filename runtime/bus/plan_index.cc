@@ -88,11 +88,13 @@ void PlanIndex::FindReturns() {
 }
 
 void PlanIndex::FindOutcome() {
-  const std::vector<uint8_t> is_outcome = abi::OutcomeTasks(plan_), is_flow = abi::FlowRegions(plan_);
-  for (uint32_t i = 0; i < plan_.n_regions; ++i) regions_[i].is_flow = is_flow[i] != 0;
+  const std::vector<uint8_t> is_outcome = abi::OutcomeTasks(plan_);
+  uint16_t place = 0;
+  for (uint32_t i = 0; i < plan_.n_workflows; ++i) FindPlaces(plan_.workflows[i].root, &place);
   for (uint32_t i = 0; i < plan_.n_tasks; ++i) {
     const wf_task& task = plan_.tasks[i];
     tasks_[i].is_outcome = is_outcome[i] != 0;
+    tasks_[i].decides = is_outcome[i] != 0 && ((task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN);
     std::vector<uint16_t> in(task.in, task.in + task.n_in);
     std::sort(in.begin(), in.end());
     tasks_[i].reads_twice = std::adjacent_find(in.begin(), in.end()) != in.end();
@@ -102,6 +104,16 @@ void PlanIndex::FindOutcome() {
       if (next.kind != WF_RETURN) continue;
       if (std::find(next.in, next.in + next.n_in, task.out) == next.in + next.n_in) tasks_[task.next[k]].beside.push_back(task.out);
     }
+  }
+}
+
+void PlanIndex::FindPlaces(uint16_t region, uint16_t* next) {
+  const uint32_t end = uint32_t{plan_.regions[region].first_task} + plan_.regions[region].n_tasks;
+  for (uint32_t i = plan_.regions[region].first_task; i < end; ++i) {
+    const wf_task& task = plan_.tasks[i];
+    tasks_[i].place = (*next)++;
+    if (task.kind != WF_SELECT || task.out != WF_NONE) continue;
+    for (uint16_t k = 0; k < task.n_targets; ++k) FindPlaces(static_cast<uint16_t>(task.target + k), next);
   }
 }
 

@@ -17,7 +17,6 @@ struct RegionInfo {
   uint16_t entered_by = WF_NONE;  // task of the parent; of a fallback region the WF_ENTER whose attempts it catches
   EnteredBy how = EnteredBy::kRequest;
   bool ended_by_return = false;  // a WF_RETURN ends it, not its result
-  bool is_flow = false;          // abi::FlowRegions
   bool reusable = false;         // inside a fan-out, and no value that leaves it points into its frame
   std::vector<uint16_t> given;   // slots that have their value when the region is entered: parameters, err
   std::vector<uint16_t> starts;  // tasks that wait for nothing
@@ -34,6 +33,8 @@ struct TaskInfo {
   bool starts_strand = false;    // chain != WF_NONE
   bool wakes_inside = false;     // its `next` reaches into regions inside its own
   bool is_outcome = false;       // abi::OutcomeTasks
+  bool decides = false;          // of these, a control point or a return
+  uint16_t place = 0;            // of these, in the order of the text: those in an arm come before what follows its `if`
   bool reads_twice = false;      // one slot stands in `in` more than once
   std::vector<uint16_t> beside;  // WF_RETURN: slots that it waits for and does not read, those of annotations
 };
@@ -57,6 +58,7 @@ class PlanIndex {
   void FindReturns();
   void FindShares(uint16_t region);
   void FindOutcome();
+  void FindPlaces(uint16_t region, uint16_t* next);
   void FindReusable();
   bool PointsIntoFrame(uint16_t type, int depth) const;
   bool HasInFrameData(uint16_t region) const;

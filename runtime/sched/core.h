@@ -73,6 +73,10 @@ class EngineCore {
     uint32_t generation;
     uint16_t task;
   };
+  struct IsLater {
+    const bus::PlanIndex& index;
+    bool operator()(const Ready& a, const Ready& b) const { return index.task(a.task).place > index.task(b.task).place; }
+  };
   struct Epoch {
     const Catalogue* catalogue;
     uint64_t buses;
@@ -109,7 +113,10 @@ class EngineCore {
   bus::Channel& ChannelOf(const bus::Instance& instance, uint16_t slot) const;
   bus::Instance* LiveInside(bus::Instance& outer, uint16_t region) const;
   void NoteStage(const bus::Instance& instance, const wf_task& task, bool starts);
-  const bus::Failure& FirstDeciding(bus::Instance& flow, uint16_t decisive, const bus::Failure& failure) const;
+  void Hold(bus::Instance& instance, uint16_t id, const bus::Failure& failure);
+  void TellFirst();
+  bool IsEnding(const bus::Instance& instance) const;
+  void SettleNow(bus::Instance& instance, uint16_t id, const bus::Failure* failure);
   void SampleEnded(bus::Instance& root, const bus::Failure* failure);
   void ReturnFrom(bus::Instance& instance, uint16_t id);
 
@@ -183,6 +190,7 @@ class EngineCore {
   std::vector<std::vector<uint16_t>> certain_;  // by workflow: CertainTasks
   std::vector<Ready> ready_;
   size_t ready_at_ = 0;
+  std::vector<Ready> held_;  // failures that end their requests once nothing is ready; a heap, the textually first first
   bool pumping_ = false;
   LiveBus *deciding_ = nullptr, *last_deciding_ = nullptr, *drained_ = nullptr;
   IdleBuses idle_buses_;

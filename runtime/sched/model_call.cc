@@ -108,6 +108,8 @@ void EngineCore::Unpark(LiveBus& bus) {
 }
 
 void EngineCore::StartModel(bus::Instance& instance, uint16_t id) {
+  if (LiveOf(instance).has_failures && IsEnding(instance)) [[unlikely]]
+    return;
   const ModelBinding& binding = BindingOf(instance, id);
   if (RunsOnLoop(binding)) return RunModelHere(instance, id, binding);
   QueueRow(instance, id, binding, FitsLoop(binding));

@@ -19,6 +19,12 @@ constexpr int64_t kTimedFromNs =
     2'000;  // estimates below are run without reading the clock: what is so short teaches nothing of what is long
 constexpr int64_t kUntimed = -1;
 
+const bus::Instance& RootOf(const bus::Instance& instance) {
+  const bus::Instance* at = &instance;
+  while (at->parent != nullptr) at = at->parent;
+  return *at;
+}
+
 }  // namespace
 
 bus::Channel& EngineCore::ChannelOf(const bus::Instance& instance, uint16_t slot) const {
@@ -42,7 +48,9 @@ void EngineCore::Pump() {
     }
     ready_.clear();
     ready_at_ = 0;
-    if (LiveBus* const bus = deciding_; bus != nullptr) {
+    if (!held_.empty()) {
+      TellFirst();
+    } else if (LiveBus* const bus = deciding_; bus != nullptr) {
       deciding_ = bus->next_bus;
       Answer(*bus);
     } else if (LiveBus* const free = drained_; free != nullptr) {
@@ -155,6 +163,9 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   const int64_t prior = estimates_.Prior(task, instance.frames);
   const int64_t estimate = estimates_.Of(id, prior);
   const Placement where = PlaceOf(id, estimate);
+  if (LiveOf(instance).has_failures && (where > Placement::kOnLoop || estimate >= options_.hand_over_ns)) [[unlikely]] {
+    if (where != Placement::kToldLoop && IsEnding(instance)) return;
+  }
   stats.task[id].Place(where, estimates_.Shown(id, prior));
   if (where > Placement::kOnLoop) return Launch(instance, id, prior);
   stats.task[id].CountRun(where);
@@ -199,7 +210,36 @@ void EngineCore::SkipIfCertain(bus::Instance& instance, uint16_t reader) {
   const bus::Failure* const certain = CertainFailure(instance, reader);
   if (certain == nullptr) return;
   left = static_cast<uint16_t>(left + kSkipped);
-  PushReady(instance, reader, certain);
+  if (index_.task(reader).is_outcome)
+    Hold(instance, reader, *certain);
+  else
+    PushReady(instance, reader, certain);
+}
+
+// What can do nothing but end the request fails once all that is ready has been run: earlier failures may come of that.
+void EngineCore::Hold(bus::Instance& instance, uint16_t id, const bus::Failure& failure) {
+  LiveOf(instance).has_failures = true;
+  LiveOf(instance).failures.Add(failure);
+  held_.push_back({&instance, &failure, instance.generation, id});
+  std::push_heap(held_.begin(), held_.end(), IsLater{index_});
+}
+
+// The textually first, with what is now known to be its first failed input.
+void EngineCore::TellFirst() {
+  std::pop_heap(held_.begin(), held_.end(), IsLater{index_});
+  const Ready held = held_.back();
+  held_.pop_back();
+  bus::Instance& instance = *held.instance;
+  if (instance.done || instance.generation != held.generation) return;
+  const bus::Failure* const input = FailedInput(instance, plan_.tasks[held.task]);
+  SettleNow(instance, held.task, input == nullptr ? held.skip : input);
+}
+
+// A failure is held that ends the request whatever else happens: nothing is started for it any more that takes long.
+bool EngineCore::IsEnding(const bus::Instance& instance) const {
+  const bus::Instance& root = RootOf(instance);
+  return std::any_of(held_.begin(), held_.end(),
+                     [&](const Ready& held) { return index_.task(held.task).decides && &RootOf(*held.instance) == &root; });
 }
 
 // One of those that `reader` waits for has settled. When it has not failed, it may be what a failure has waited for.
@@ -224,6 +264,11 @@ bus::Instance* EngineCore::LiveInside(bus::Instance& outer, uint16_t region) con
 
 void EngineCore::Settle(bus::Instance& instance, uint16_t id, const bus::Failure* failure) {
   if (instance.done) return;
+  if (failure != nullptr && index_.task(id).decides) return Hold(instance, id, *failure);
+  SettleNow(instance, id, failure);
+}
+
+void EngineCore::SettleNow(bus::Instance& instance, uint16_t id, const bus::Failure* failure) {
   const wf_task& task = plan_.tasks[id];
   const wf_region& region = plan_.regions[instance.region];
   if (LiveOf(instance).stages != nullptr) NoteStage(instance, task, false);
@@ -238,10 +283,7 @@ void EngineCore::Settle(bus::Instance& instance, uint16_t id, const bus::Failure
   if (failure != nullptr) {
     LiveOf(instance).has_failures = true;
     LiveOf(instance).failures.Add(*failure);
-    if ((task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN) {
-      if (index_.region(instance.region).is_flow) failure = &FirstDeciding(instance, id, *failure);
-      return EndRegion(instance, failure);
-    }
+    if ((task.flags & WF_CONTROL) != 0 || task.kind == WF_RETURN) return EndRegion(instance, failure);
   }
   if (!index_.task(id).wakes_inside) {
     for (int i = 0; i < task.n_next; ++i) CountDown(instance, task.next[i]);
@@ -292,20 +334,6 @@ void EngineCore::EndRegion(bus::Instance& instance, const bus::Failure* failure)
     SampleEnded(instance, failure);
   else
     EntryEnded(instance, failure);
-}
-
-// The request reports the textually first failure that is known to end it, whichever made the outcome certain: control points do not wait
-// for each other. A failure that none of them reads, or that a fallback has taken, is none of these; nor is one whose reader still waits
-// for control.
-const bus::Failure& EngineCore::FirstDeciding(bus::Instance& flow, uint16_t decisive, const bus::Failure& failure) const {
-  for (uint16_t id = plan_.regions[flow.region].first_task; id <= decisive; ++id) {
-    const wf_task& task = plan_.tasks[id];
-    if (id != decisive && (task.flags & WF_CONTROL) == 0) continue;
-    const uint16_t left = flow.countdowns()[id - plan_.regions[flow.region].first_task];
-    const bool is_told = left == 0 || left >= kSkipped;
-    if (const bus::Failure* known = is_told ? FailedInput(flow, task) : CertainFailure(flow, id); known != nullptr) return *known;
-  }
-  return failure;
 }
 
 // The lowest failed sample decides, as in a fan-out: those before it are waited for and those behind it are abandoned.

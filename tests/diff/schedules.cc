@@ -17,12 +17,18 @@ constexpr int kMostTurns = 2'000'000;
 class World {
  public:
   World(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, const Answered& answered)
-      : plan_(plan), calls_(calls), answered_(answered), random_(seed), index_(plan), catalogue_(1, plan.n_tasks), workers_(1 + Below(4)) {
-    const auto schedule = static_cast<sched::Schedule>(Below(3));
+      : plan_(plan),
+        calls_(calls),
+        answered_(answered),
+        random_(seed),
+        index_(plan),
+        catalogue_(1, plan.n_tasks),
+        workers_(1 + Below(4)),
+        schedule_(static_cast<sched::Schedule>(Below(3))) {
     for (uint64_t i = 0, count = 1 + Below(3); i < count; ++i) {
       loops_.push_back(std::make_unique<Loop>(*this));
       sched::EngineOptions options;
-      options.schedule = schedule;
+      options.schedule = schedule_;
       options.loop = static_cast<int>(i);
       options.kept_buses = static_cast<uint32_t>(Below(3));
       loops_.back()->engine = std::make_unique<sched::Engine>(
@@ -96,7 +102,7 @@ class World {
     Reported reported;
     if (const bus::Failure* failure = bus.failure(); failure != nullptr)
       reported = {failure->code, bus::PathOf(plan_, *failure), std::string(failure->message)};
-    answered_(*static_cast<const Call*>(bus.user), reported, bus);
+    answered_(*static_cast<const Call*>(bus.user), reported, bus, schedule_ != sched::Schedule::kInline);
   }
 
   const wf_plan& plan_;
@@ -109,6 +115,7 @@ class World {
   test::TestMemory memory_;
   test::ListQueue queue_;
   test::Workers workers_;
+  const sched::Schedule schedule_;
   struct Request {
     std::string body;
     std::vector<bus::Metadata> metadata;

@@ -14,7 +14,8 @@ struct Call {
   size_t workflow = 0, input = 0;
   const Input* asked = nullptr;
 };
-using Answered = std::function<void(const Call&, const Reported&, const bus::Bus&)>;
+// `waits`: work may have been away from the loop; without, of several failures that may be first it is the textually first.
+using Answered = std::function<void(const Call&, const Reported&, const bus::Bus&, bool waits)>;
 
 // Runs the calls in a simulated process: some loops, some workers, all on this thread; the seed picks what happens next. `answered` is told
 // how each ended. What does not come to rest is told as text.

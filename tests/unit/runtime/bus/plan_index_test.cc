@@ -143,5 +143,26 @@ TEST_F(PlanIndexTest, AnInstanceIsOneBlockWhosePartsDoNotOverlap) {
   EXPECT_TRUE(std::find(info.starts.begin(), info.starts.end(), builder_.TaskOf(0)) != info.starts.end()) << "what waits for nothing";
 }
 
+TEST_F(PlanIndexTest, PlacesWhatStandsInAnArmBeforeWhatFollowsIt) {
+  const int arm = builder_.Region(root_), inner = builder_.Region(arm);
+  RunOptions control;
+  control.control = true;
+  RunOptions pick = control;
+  pick.body.arms = 1;
+  pick.lets_in_early = true;
+  const int outer_if = builder_.Select(root_, {arm}, {in_}, -1, pick), behind = builder_.Run(root_, {in_}, -1, control);
+  const int inner_if = builder_.Select(arm, {inner}, {in_}, -1, pick), last = builder_.Run(arm, {in_}, -1, control);
+  const int first = builder_.Run(inner, {in_}, -1, control);
+  builder_.Run(root_, {in_}, out_);
+  builder_.Return(root_, {out_}, {outer_if, behind});
+  const PlanIndex& index = Index();
+  std::vector<uint16_t> places;
+  for (const int task : {outer_if, inner_if, first, last, behind}) {
+    EXPECT_TRUE(index.task(builder_.TaskOf(task)).decides);
+    places.push_back(index.task(builder_.TaskOf(task)).place);
+  }
+  EXPECT_TRUE(std::is_sorted(places.begin(), places.end(), std::less_equal<>())) << "one is not before the next";
+}
+
 }  // namespace
 }  // namespace wf::bus

@@ -153,6 +153,60 @@ TEST_F(ArmsTest, AFailureIsNotToldOfAControlPointThatWaitsForAnother) {
   rig.Settle();
 }
 
+// if .. { fail kBroken } fail kLast
+TEST_F(ArmsTest, WhatAnArmDecidesAtOnceIsToldBeforeWhatFollowsTheArm) {
+  constexpr wf_code kLast = 100002;
+  RunOptions failing = Failing();
+  failing.control = true;
+  builder_.Run(arm_, {in_}, -1, failing);
+  const int first = If(true);
+  failing.body.fail_code = kLast;
+  builder_.Return(root_, {in_}, {first, builder_.Run(root_, {in_}, -1, failing)});
+  Rig& rig = MakeRig();
+  rig.Start({2});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, kBroken);
+  rig.Settle();
+}
+
+// if .. { node a = ..; require a.. } fail kLast, where `a` fails
+TEST_F(ArmsTest, AnArmIsWaitedForAsLongAsTheLoopRunsWhatItReads) {
+  constexpr wf_code kLast = 100002;
+  const int a = Int(arm_);
+  builder_.Run(arm_, {in_}, a, Failing());
+  builder_.Run(arm_, {a}, -1, {.control = true});
+  const int first = If(true);
+  RunOptions failing = Failing();
+  failing.control = true;
+  failing.body.fail_code = kLast;
+  builder_.Return(root_, {in_}, {first, builder_.Run(root_, {in_}, -1, failing)});
+  Rig& rig = MakeRig();
+  rig.Start({2});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, kBroken);
+  rig.Settle();
+}
+
+TEST_F(ArmsTest, NothingLongIsStartedOnceAFailureBehindTheArmIsKnown) {
+  constexpr wf_code kLast = 100002;
+  const int a = Int(arm_);
+  RunOptions slow = Slow();
+  slow.body = Failing().body;
+  builder_.Run(arm_, {in_}, a, slow);
+  builder_.Run(arm_, {a}, -1, {.control = true});
+  const int first = If(true);
+  RunOptions failing = Failing();
+  failing.control = true;
+  failing.body.fail_code = kLast;
+  builder_.Return(root_, {in_}, {first, builder_.Run(root_, {in_}, -1, failing)});
+  Rig& rig = MakeRig();
+  rig.Start({2});
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(rig.answers[0].code, kLast);
+  rig.Settle();
+  EXPECT_EQ(builder_.bodies_run(), 1U) << "of what failed";
+}
+
 TEST_F(ArmsTest, AnArmMayNotBeEnteredThroughAnythingButASelect) {
   const int value = Int(arm_), out = Int(root_);
   builder_.Run(arm_, {slow_}, value);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/diag/render.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/uri.h"
 
@@ -13,13 +14,6 @@ namespace {
 
 // What has no place is shown where the file begins.
 Span Placed(const Span& span, FileId root) { return span.file == FileId::kNone ? Span{root, 0, 0} : span; }
-
-std::string FullMessage(const diag::Diagnostic& diagnostic) {
-  std::string text = diagnostic.message;
-  if (!diagnostic.span_label.empty()) text += "\n" + diagnostic.span_label;
-  for (const std::string& help : diagnostic.help) text += "\nhelp: " + help;
-  return text;
-}
 
 using Found = std::map<std::string, std::vector<json::Value>>;
 
@@ -73,7 +67,7 @@ json::Value DiagnosticJson(const diag::Diagnostic& diagnostic, const Analysis& a
                       {"severity", diagnostic.severity == diag::Severity::kError ? 1 : 2},
                       {"code", code},
                       {"source", "wfc"},
-                      {"message", json::fixUTF8(FullMessage(diagnostic))}};
+                      {"message", json::fixUTF8(diag::FullMessage(diagnostic))}};
   if (!host.error_pages.empty()) object["codeDescription"] = json::Object{{"href", UriOf(host.error_pages + code + ".md")}};
   json::Array related;
   for (const diag::Label& label : diagnostic.labels) {

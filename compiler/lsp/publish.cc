@@ -91,11 +91,18 @@ std::vector<json::Value> Diagnostics(Workspace& workspace, Document& document) {
       document.found[uri].push_back(DiagnosticJson(diagnostic, analysis, workspace.host()));
     }
   }
-  std::vector<json::Value> messages{Message(workspace, document.uri)};
-  for (const std::string& uri : OtherThan(before, document.found)) {
-    const Document* open = workspace.Find(uri);
-    const bool follows = open != nullptr && open->to_publish;
-    if (uri != document.uri && !follows) messages.push_back(Message(workspace, uri));
+  const std::set<std::string> others = OtherThan(before, document.found);
+  std::vector<json::Value> messages;
+  if (document.told_version != document.version || others.contains(document.uri)) messages.push_back(Message(workspace, document.uri));
+  document.told_version = document.version;
+  for (const std::string& uri : others) {
+    if (uri == document.uri) continue;
+    Document* open = workspace.Find(uri);
+    if (open != nullptr && open->to_publish) {
+      open->told_version.reset();  // its turn comes, and says this, too
+    } else {
+      messages.push_back(Message(workspace, uri));
+    }
   }
   return messages;
 }

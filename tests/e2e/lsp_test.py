@@ -156,6 +156,17 @@ class Lsp(Session):
         util.change(util.text.replace("more", "less"))
         self.assertEqual([d.code for d in await self.client_errors(main)], ["WF3009"] * 2)
 
+    async def test_what_is_known_is_not_sent_again(self):
+        util = self.edit("fn more(x: i64) -> i64 = x + 1;\n", "util.wf")
+        main = self.edit("import util;\n\nworkflow W(x: i64) -> (y: i64) {\n  return (y: util.more(x));\n}\n")
+        await self.client.diagnostics(util)
+        await self.client.diagnostics(main)
+        known = self.client.published[main.uri]
+        util.change(util.text.replace("x + 1", "x + 2"))
+        await self.client.diagnostics(util)
+        await self.hover(main, "workflow |W")
+        self.assertIs(self.client.published[main.uri], known)
+
     async def client_errors(self, editor):
         """Diagnostics of a document once there are some."""
         async with asyncio.timeout(60):
@@ -495,6 +506,9 @@ class BadMessages(unittest.TestCase):
         self.assertEqual([a.get("id") for a in found][0], 1)
         self.assertEqual(found[-1], {"id": 999, "jsonrpc": "2.0", "result": None})
         return [a["error"]["code"] for a in found if "error" in a]
+
+    def test_a_second_initialize_is_refused(self):
+        self.assertEqual(self.error_of(frame({"id": 2, "method": "initialize", "params": {}})), [-32600])
 
     def test_errors(self):
         for message, code in ((frame(b"{"), -32700), (frame(b"[]"), -32700), (frame(b"\xff\xfe"), -32700), (frame(b"[" * 100000), -32700), (frame(b""), -32700),

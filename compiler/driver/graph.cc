@@ -73,6 +73,7 @@ class WorkflowReader {
   std::string NameOf(NodeId id) const { return NameOf(program_[id].path); }
   void FindTasks();
   void ConnectCalls();
+  void OrderWaits();
   void OrderStages();
   void ConnectStages();
   std::set<std::string_view> NodesDeciding(const Graph::Stage& stage) const;
@@ -331,6 +332,20 @@ void WorkflowReader::ConnectCalls() {
   for (const Call& call : calls) Leave(call);
 }
 
+// What is waited for stands in the order of the text.
+void WorkflowReader::OrderWaits() {
+  std::map<std::string_view, size_t> places;
+  for (const Graph::Control& control : result_.controls) places.emplace(control.name, places.size());
+  const auto order = [&](std::vector<std::string>& names) {
+    const auto place = [&](const std::string& name) { return places.contains(name) ? places.at(name) : places.size(); };
+    std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+  };
+  for (Graph::Stage& stage : result_.stages) {
+    for (Graph::Node& node : stage.nodes) order(node.after);
+  }
+  for (Graph::Control& control : result_.controls) order(control.after);
+}
+
 // The nodes that the controls before a stage's nodes read, and those before these.
 std::set<std::string_view> WorkflowReader::NodesDeciding(const Graph::Stage& stage) const {
   std::set<std::string_view> nodes, seen;
@@ -411,6 +426,7 @@ Graph::Workflow WorkflowReader::Read() {
   ReadNodes();
   ReadTasks();
   ConnectCalls();
+  OrderWaits();
   ConnectStages();
   OrderStages();
   return std::move(result_);

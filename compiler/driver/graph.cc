@@ -96,10 +96,11 @@ class WorkflowReader {
   const ir::Program& program_;
   const ir::Workflow& workflow_;
   Graph::Workflow result_;
-  std::vector<std::pair<size_t, size_t>> place_;  // per node of the program: stage and position, or none
-  std::vector<TaskId> writers_;                   // per slot; kNone: nobody
-  std::vector<std::vector<TaskId>> tasks_of_;     // per node of the program
-  std::vector<ir::StageId> stage_ids_;            // beside the result's stages
+  std::vector<std::pair<size_t, size_t>> place_;              // per node of the program: stage and position, or none
+  std::vector<TaskId> writers_;                               // per slot; kNone: nobody
+  std::vector<std::vector<TaskId>> tasks_of_;                 // per node of the program
+  std::map<TaskId, std::vector<std::string>> returns_after_;  // the controls that they wait for
+  std::vector<ir::StageId> stage_ids_;                        // beside the result's stages
   std::map<std::string_view, const Graph::Control*> controls_;
   static constexpr std::pair<size_t, size_t> kNowhere{SIZE_MAX, SIZE_MAX};
 };
@@ -205,6 +206,11 @@ void WorkflowReader::ReadTasks() {
     const ir::Task& task = program_.tasks[at];
     if (!Inside(task.region)) continue;
     const TaskId id{static_cast<uint16_t>(at)};
+    if (task.kind == ir::TaskKind::kReturn) {
+      Graph::Node waits;
+      control.Read(id, waits);
+      returns_after_[id] = waits.after;
+    }
     Graph::Task shown = ReadTask(id, control);
     const auto place = task.node == NodeId::kNone ? kNowhere : place_[Index(task.node)];
     if (place == kNowhere) {
@@ -280,8 +286,12 @@ void WorkflowReader::Wait(const Call& call, const std::vector<size_t>& controls)
   for (const size_t number : controls) wait(result_.controls[number]);
 }
 
-// The caller's node has its value from the nodes that the returns inside read.
+// The caller's node has its value from the nodes that the returns inside read; of several returns a control has chosen.
 void WorkflowReader::Leave(const Call& call) {
+  for (const TaskId task : call.returns) {
+    for (const std::string& control : call.returns.size() > 1 ? returns_after_[task] : std::vector<std::string>())
+      AddUnique(Shown(call.caller).after, control);
+  }
   std::vector<TaskId> open = call.returns;
   std::set<TaskId> seen;
   std::set<size_t> read;

@@ -17,6 +17,9 @@ enum class Color { kNever, kAlways };
 // an empty line. Tabs, wide characters and very long lines keep the carets in place; control characters of the text are not passed on.
 std::string RenderText(const Diagnostic& diagnostic, const source::SourceMap& sources, Color color);
 
+// What a diagnostic says where no text of the program is shown with it: the message, the label of its place and its helps, a line each.
+std::string FullMessage(const Diagnostic& diagnostic);
+
 // The lines of a diagnostic for people without its head: where `place` is, carets and `label` under it, then notes, each a word and a text.
 using Notes = std::vector<std::pair<std::string, std::string>>;
 std::string RenderPlace(const source::Span& place, std::string_view label, const Notes& notes, const source::SourceMap& sources,
@@ -27,6 +30,8 @@ std::string RenderJson(const Diagnostic& diagnostic, const source::SourceMap& so
 
 // One diagnostic as a command of a GitHub workflow, which shows it beside the line; one line with its line break.
 std::string RenderGithub(const Diagnostic& diagnostic, const source::SourceMap& sources);
+
+std::string RenderGithubNotice(std::string_view text);  // that belongs to no place
 
 // A log of SARIF 2.1.0 of one or several compilations; columns are counted in characters.
 // Thread: loop-confined.   Owns: what was added, as text.

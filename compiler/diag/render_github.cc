@@ -25,10 +25,10 @@ std::string RenderGithub(const Diagnostic& diagnostic, const source::SourceMap& 
     place = fmt::format("file={},line={},endLine={},", Escaped(sources.name(diagnostic.span.file), true), begin.line, end.line);
     if (begin.line == end.line) place += fmt::format("col={},endColumn={},", begin.column, end.column);
   }
-  std::string message = diagnostic.message;
-  if (!diagnostic.span_label.empty()) message += "\n" + diagnostic.span_label;
-  for (const std::string& help : diagnostic.help) message += "\nhelp: " + help;
-  return fmt::format("::{} {}title={}::{}\n", SeverityName(diagnostic.severity), place, CodeName(diagnostic.code), Escaped(message, false));
+  return fmt::format("::{} {}title={}::{}\n", SeverityName(diagnostic.severity), place, CodeName(diagnostic.code),
+                     Escaped(FullMessage(diagnostic), false));
 }
+
+std::string RenderGithubNotice(std::string_view text) { return "::notice::" + Escaped(text, false) + "\n"; }
 
 }  // namespace wf::diag

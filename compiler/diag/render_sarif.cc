@@ -90,12 +90,11 @@ std::string Fixes(const std::vector<Edit>& fixes, Places& places) {
 }
 
 std::string Result(const Diagnostic& diagnostic, Places& places) {
-  std::string text = diagnostic.message;
-  for (const std::string& help : diagnostic.help) text += "\n" + help;
   const bool placed = diagnostic.span.file != source::FileId::kNone;
   return fmt::format(R"({{"ruleId":"{}","level":"{}","message":{{"text":{}}},"locations":[{}]{}{}}})", CodeName(diagnostic.code),
-                     SeverityName(diagnostic.severity), base::QuoteJson(text), placed ? "{" + Location(diagnostic.span, places) + "}" : "",
-                     Related(diagnostic.labels, places), Fixes(diagnostic.fixes, places));
+                     SeverityName(diagnostic.severity), base::QuoteJson(FullMessage(diagnostic)),
+                     placed ? "{" + Location(diagnostic.span, places) + "}" : "", Related(diagnostic.labels, places),
+                     Fixes(diagnostic.fixes, places));
 }
 
 }  // namespace

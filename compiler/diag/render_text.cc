@@ -211,6 +211,13 @@ std::string_view SeverityName(Severity severity) {
 
 std::string CodeName(Code code) { return fmt::format("WF{:04}", static_cast<int>(code)); }
 
+std::string FullMessage(const Diagnostic& diagnostic) {
+  std::string text = diagnostic.message;
+  if (!diagnostic.span_label.empty()) text += "\n" + diagnostic.span_label;
+  for (const std::string& help : diagnostic.help) text += "\nhelp: " + help;
+  return text;
+}
+
 std::string RenderText(const Diagnostic& diagnostic, const source::SourceMap& sources, Color color) {
   return TextRenderer(sources, color).Render(diagnostic);
 }

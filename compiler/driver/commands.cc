@@ -58,14 +58,15 @@ bool Fix(const std::string& input, const Options& options, Console& console) {
   for (int round = 0; round < kMaxRounds; ++round) {
     Compilation compilation(input, all, console);
     compilation.RunTo(Phase::kIr, Purpose::kCheck);
-    const Fixed applied = ApplyFixes(compilation.diagnostics(), compilation.sources(), StdlibFolder(console.executable), console);
-    total.all_written = total.all_written && applied.all_written;
-    if (applied.counts.empty() || !applied.all_written) break;
+    const Fixed applied = ApplyFixes(compilation.diagnostics(), compilation.sources(), StdlibFolder(console.executable));
     for (const auto& [file, count] : applied.counts) total.counts[file] += count;
+    total.not_written = applied.not_written;
+    if (applied.counts.empty() || !applied.not_written.empty()) break;
   }
+  for (const std::string& why : total.not_written) console.err << SayingLine(why, options.format);
   for (const auto& [file, count] : total.counts)
-    console.err << fmt::format("wfc: {}: {} {} applied\n", file, count, count == 1 ? "fix" : "fixes");
-  return total.all_written;
+    console.err << SayingLine(fmt::format("{}: {} {} applied", file, count, count == 1 ? "fix" : "fixes"), options.format);
+  return total.not_written.empty();
 }
 
 // False: it could not be read.
@@ -292,6 +293,7 @@ int Lsp(const Options& options, Console& console) {
 }
 
 int Explain(const Options& options, Console& console) {
+  if (options.list && !options.inputs.empty()) return Usage(console, "`wfc explain --list` takes no code: it lists them all");
   if (options.list) {
     console.out << ListOfCodes();
     return kFine;
@@ -310,6 +312,8 @@ int Fmt(const Options& options, Console& console) {
   const bool from_stdin = std::find(options.inputs.begin(), options.inputs.end(), "-") != options.inputs.end();
   if (options.write && from_stdin) return Usage(console, "`-w` rewrites files, and `-` is none; `wfc fmt -` writes to stdout");
   const bool to_stdout = !options.write && !options.check && !options.diff;
+  if (to_stdout && options.inputs.size() > 1)
+    return Usage(console, "several files would run together; `-w` rewrites what differs, `--check` names it, `--diff` shows it");
   std::error_code missing;
   for (const std::string& input : options.inputs) {
     const bool is_folder = input != "-" && std::filesystem::is_directory(input, missing);
@@ -452,8 +456,9 @@ int RunWfc(const std::vector<std::string>& arguments, Console& console) {
     options.inputs.assign(arguments.begin() + 1, arguments.end());
     return Help(options, console);
   }
-  if (name == "--version" || name == "-V") {
-    const bool verbose = arguments.size() > 1 && (arguments[1] == "--verbose" || arguments[1] == "-v");
+  if (name == "--version" || name == "-V" || name == "version") {
+    const bool verbose = arguments.size() == 2 && (arguments[1] == "--verbose" || arguments[1] == "-v");
+    if (arguments.size() > 1 && !verbose) return Usage(console, "`wfc --version` takes nothing but `--verbose`");
     console.out << (verbose ? VersionDetails(console.executable) : "wfc " WF_VERSION "\n");
     return kFine;
   }

@@ -7,7 +7,7 @@
 
 namespace wf::driver {
 
-Fixed ApplyFixes(const diag::Emitter& emitter, const source::SourceMap& sources, const std::string& stdlib, Console& console) {
+Fixed ApplyFixes(const diag::Emitter& emitter, const source::SourceMap& sources, const std::string& stdlib) {
   std::map<source::FileId, std::vector<diag::Edit>> by_file;
   for (const diag::Diagnostic& diagnostic : emitter.Sorted()) {
     for (const diag::Edit& fix : diagnostic.fixes) {
@@ -20,8 +20,7 @@ Fixed ApplyFixes(const diag::Emitter& emitter, const source::SourceMap& sources,
     const std::string name(sources.name(file));
     const base::Status status = RewriteFile(name, diag::Edited(sources.text(file), chosen));
     if (!status.ok()) {
-      console.err << fmt::format("wfc: cannot write `{}`: {}\n", name, status.message());
-      applied.all_written = false;
+      applied.not_written.push_back(fmt::format("cannot write `{}`: {}", name, status.message()));
       continue;
     }
     applied.counts[name] += chosen.size();

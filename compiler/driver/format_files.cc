@@ -80,7 +80,7 @@ int FormatBelow(const std::string& folder, const Options& options, Console& cons
   for (const auto& [unread, why] : found.unread) emitter.Emit({}, diag::kCannotReadFile, {unread, why});
   if (!found.is_complete)
     emitter.Emit({}, diag::kCannotReadFile, {folder, fmt::format("more than {} files and folders are below it", kMost)});
-  if (found.paths.empty() && !emitter.has_errors()) console.err << "wfc: no .wf files below `" << folder << "`\n";
+  if (found.paths.empty() && !emitter.has_errors()) console.err << SayingLine("no .wf files below `" + folder + "`", options.format);
   return std::max<int>(status, Report(emitter, source::SourceMap(), options, console));
 }
 

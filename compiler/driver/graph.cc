@@ -73,6 +73,7 @@ class WorkflowReader {
   std::string NameOf(NodeId id) const { return NameOf(program_[id].path); }
   void FindTasks();
   void ConnectCalls();
+  void OrderWaits();
   void OrderStages();
   void ConnectStages();
   std::set<std::string_view> NodesDeciding(const Graph::Stage& stage) const;
@@ -95,10 +96,11 @@ class WorkflowReader {
   const ir::Program& program_;
   const ir::Workflow& workflow_;
   Graph::Workflow result_;
-  std::vector<std::pair<size_t, size_t>> place_;  // per node of the program: stage and position, or none
-  std::vector<TaskId> writers_;                   // per slot; kNone: nobody
-  std::vector<std::vector<TaskId>> tasks_of_;     // per node of the program
-  std::vector<ir::StageId> stage_ids_;            // beside the result's stages
+  std::vector<std::pair<size_t, size_t>> place_;              // per node of the program: stage and position, or none
+  std::vector<TaskId> writers_;                               // per slot; kNone: nobody
+  std::vector<std::vector<TaskId>> tasks_of_;                 // per node of the program
+  std::map<TaskId, std::vector<std::string>> returns_after_;  // the controls that they wait for
+  std::vector<ir::StageId> stage_ids_;                        // beside the result's stages
   std::map<std::string_view, const Graph::Control*> controls_;
   static constexpr std::pair<size_t, size_t> kNowhere{SIZE_MAX, SIZE_MAX};
 };
@@ -204,6 +206,11 @@ void WorkflowReader::ReadTasks() {
     const ir::Task& task = program_.tasks[at];
     if (!Inside(task.region)) continue;
     const TaskId id{static_cast<uint16_t>(at)};
+    if (task.kind == ir::TaskKind::kReturn) {
+      Graph::Node waits;
+      control.Read(id, waits);
+      returns_after_[id] = waits.after;
+    }
     Graph::Task shown = ReadTask(id, control);
     const auto place = task.node == NodeId::kNone ? kNowhere : place_[Index(task.node)];
     if (place == kNowhere) {
@@ -279,8 +286,12 @@ void WorkflowReader::Wait(const Call& call, const std::vector<size_t>& controls)
   for (const size_t number : controls) wait(result_.controls[number]);
 }
 
-// The caller's node has its value from the nodes that the returns inside read.
+// The caller's node has its value from the nodes that the returns inside read; of several returns a control has chosen.
 void WorkflowReader::Leave(const Call& call) {
+  for (const TaskId task : call.returns) {
+    for (const std::string& control : call.returns.size() > 1 ? returns_after_[task] : std::vector<std::string>())
+      AddUnique(Shown(call.caller).after, control);
+  }
   std::vector<TaskId> open = call.returns;
   std::set<TaskId> seen;
   std::set<size_t> read;
@@ -329,6 +340,20 @@ void WorkflowReader::ConnectCalls() {
     Wait(call, controls[NameOf(call.path)]);
   }
   for (const Call& call : calls) Leave(call);
+}
+
+// What is waited for stands in the order of the text.
+void WorkflowReader::OrderWaits() {
+  std::map<std::string_view, size_t> places;
+  for (const Graph::Control& control : result_.controls) places.emplace(control.name, places.size());
+  const auto order = [&](std::vector<std::string>& names) {
+    const auto place = [&](const std::string& name) { return places.contains(name) ? places.at(name) : places.size(); };
+    std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+  };
+  for (Graph::Stage& stage : result_.stages) {
+    for (Graph::Node& node : stage.nodes) order(node.after);
+  }
+  for (Graph::Control& control : result_.controls) order(control.after);
 }
 
 // The nodes that the controls before a stage's nodes read, and those before these.
@@ -411,6 +436,7 @@ Graph::Workflow WorkflowReader::Read() {
   ReadNodes();
   ReadTasks();
   ConnectCalls();
+  OrderWaits();
   ConnectStages();
   OrderStages();
   return std::move(result_);

@@ -149,6 +149,12 @@ std::vector<Graph::Control> ControlReader::Controls() const {
     ReadBlocks(id, control.after, control.inside);
     result.push_back(std::move(control));
   }
+  std::map<std::string, size_t> calls;  // by name, in the order in which they begin: lines of different files do not compare
+  const auto call_of = [](const Graph::Control& control) { return control.name.substr(0, control.name.rfind('/') + 1); };
+  for (const Graph::Control& control : result) calls.emplace(call_of(control), calls.size());
+  std::stable_sort(result.begin(), result.end(), [&](const Graph::Control& a, const Graph::Control& b) {
+    return std::pair(calls.at(call_of(a)), a.line) < std::pair(calls.at(call_of(b)), b.line);
+  });
   return result;
 }
 

@@ -111,7 +111,7 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
         builder.Help("the standard library is imported by the module: `import std.nn;`");
       } else if (const auto help = diag::OursFor(diag::Foreign::kModule, path.substr(0, path.find('.'))); !help.empty()) {
         builder.Help(std::string(help));
-      } else {
+      } else if (text.status().code() == base::kNotFound) {
         builder.DidYouMean(span, path, Neighbours(path));
       }
     }

@@ -23,7 +23,6 @@ namespace wf::driver {
 namespace {
 
 constexpr int64_t kStartNs = 60'000'000'000;
-int64_t NowNs() { return base::SystemClock().Now(); }
 
 }  // namespace
 
@@ -46,7 +45,7 @@ base::Status LocalServer::Start() {
 
 base::Status LocalServer::ReadAddresses(int from) {
   std::string line;
-  for (const int64_t until = NowNs() + kStartNs; line.find('\n') == std::string::npos;) {
+  for (const int64_t until = base::SystemClock().Now() + kStartNs; line.find('\n') == std::string::npos;) {
     char c = 0;
     if (!load::WaitFor(from, POLLIN, until)) {
       Stop();
@@ -78,10 +77,10 @@ base::Result<std::string> LocalServer::Call(const std::string& path, int64_t wit
 
 base::Status LocalServer::Ended() {
   int status = 0;
-  for (int64_t until = NowNs() + 5'000'000'000; pid_ > 0;) {  // a sanitizer writes its report before it ends
+  for (int64_t until = base::SystemClock().Now() + 5'000'000'000; pid_ > 0;) {  // a sanitizer writes its report before it ends
     const pid_t ended = waitpid(pid_, &status, WNOHANG);
     if (ended != 0) break;
-    if (NowNs() > until) {
+    if (base::SystemClock().Now() > until) {
       Stop();
       return {base::kUnavailable, "it closed the connection"};
     }

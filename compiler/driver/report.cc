@@ -32,29 +32,9 @@ std::string Total(const diag::Emitter& emitter, const Options& options) {
   return total;
 }
 
-// Programs that read every line as one form are told of what is left out in that form, those that read stdout beside it.
+// Programs are told of the total where something is left out.
 std::string TotalLine(const std::string& total, Format format, bool is_cut) {
-  switch (format) {
-    case Format::kText:
-      return "wfc: " + total + "\n";
-    case Format::kJson:
-      if (!is_cut) return {};
-      return fmt::format(R"({{"code":"","severity":"note","message":{0},"spans":[],"help":[],"fixes":[],"rendered":{0}}})",
-                         base::QuoteJson(total)) +
-             "\n";
-    case Format::kGithub:
-      return is_cut ? "::notice::" + total + "\n" : std::string();
-    case Format::kDot:
-    case Format::kMermaid:
-    case Format::kSvg:
-    case Format::kSarif:
-    case Format::kTap:
-    case Format::kJunit:
-    case Format::kOpenApi:
-    case Format::kProto:
-      break;
-  }
-  return is_cut ? "wfc: " + total + "\n" : std::string();
+  return format == Format::kText || is_cut ? SayingLine(total, format) : std::string();
 }
 
 }  // namespace
@@ -71,6 +51,28 @@ ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources
   const bool is_cut = emitter.dropped_error_count() + emitter.dropped_warning_count() > 0;
   if (errors + warnings > 0) console.err << TotalLine(Total(emitter, options), format, is_cut);
   return errors > 0 ? kProgramHasErrors : kFine;
+}
+
+std::string SayingLine(const std::string& text, Format format) {
+  switch (format) {
+    case Format::kJson:
+      return fmt::format(R"({{"code":"","severity":"note","message":{0},"spans":[],"help":[],"fixes":[],"rendered":{0}}})",
+                         base::QuoteJson(text)) +
+             "\n";
+    case Format::kGithub:
+      return diag::RenderGithubNotice(text);
+    case Format::kText:
+    case Format::kDot:
+    case Format::kMermaid:
+    case Format::kSvg:
+    case Format::kSarif:
+    case Format::kTap:
+    case Format::kJunit:
+    case Format::kOpenApi:
+    case Format::kProto:
+      break;
+  }
+  return "wfc: " + text + "\n";
 }
 
 }  // namespace wf::driver

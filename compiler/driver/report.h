@@ -10,4 +10,7 @@ namespace wf::driver {
 // Writes every diagnostic to the console in the form asked for, then how many there were. Returns kProgramHasErrors if one is an error.
 ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources, const Options& options, Console& console);
 
+// What wfc itself says beside them, as a line of the form of the diagnostics: programs may read every line as that.
+std::string SayingLine(const std::string& text, Format format);
+
 }  // namespace wf::driver

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "compiler/driver/report.h"
 #include "compiler/driver/test_outcome.h"
 #include "compiler/driver/test_report.h"
+#include "runtime/base/clock.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/units.h"
 
@@ -23,10 +23,6 @@ namespace wf::driver {
 namespace {
 
 constexpr int64_t kGraceNs = 2 * base::kNsPerSecond;  // for the answer that says that the time is over
-
-int64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // The tests of one file.
 class TestFile {
@@ -61,6 +57,11 @@ class TestFile {
   TestResult NotBuilt() const {
     TestResult result{.file = path_, .name = "compiles", .line = 1, .is_built = false};
     result.reason = "it does not compile, so none of its tests ran";
+    for (const diag::Diagnostic& diagnostic : compilation_.diagnostics().Sorted()) {
+      if (diagnostic.code == diag::kCannotReadFile && diagnostic.span.file == source::FileId::kNone)
+        result.reason = "it cannot be read, so none of its tests ran";
+      result.details += diag::RenderText(diagnostic, compilation_.sources(), diag::Color::kNever);
+    }
     return result;
   }
 
@@ -77,14 +78,14 @@ class TestFile {
       const sema::Test& test = program().tests[chosen[i]];
       TestResult result = ResultOf(test);
       const base::Status started = server.runs() ? base::Status() : server.Start();
-      const int64_t start = NowNs();
+      const int64_t start = base::SystemClock().Now();
       if (!started.ok() && i == 0 && chosen.size() > 1) return RunApart(chosen);
       if (started.ok()) {
         RunOne(server, i, test, result);
       } else {
         Fail(test, "cannot be run: " + started.message(), server, result);
       }
-      result.time_ns = NowNs() - start;
+      result.time_ns = base::SystemClock().Now() - start;
       report_(std::move(result));
     }
   }
@@ -167,7 +168,7 @@ int RunTests(const Options& options, Console& console) {
     if (streams) console.out << std::exchange(text, "") << std::flush;
     results.push_back(std::move(result));
   };
-  const int64_t start = NowNs();
+  const int64_t start = base::SystemClock().Now();
   for (const std::string& input : options.inputs) {
     const TemporaryFolder folder;
     if (folder.path().empty()) {
@@ -180,7 +181,7 @@ int RunTests(const Options& options, Console& console) {
     left_out += file.left_out();
     file.AddInputs(inputs);
   }
-  const int64_t time_ns = NowNs() - start;
+  const int64_t time_ns = base::SystemClock().Now() - start;
   text += TestSummary(results, left_out, time_ns);
   if (options.format == Format::kTap) text = TapReport(results, left_out);
   if (options.format == Format::kJunit) text = JunitReport(results, time_ns);

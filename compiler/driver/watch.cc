@@ -20,6 +20,7 @@
 #include "compiler/driver/child.h"
 #include "compiler/driver/compile.h"
 #include "compiler/driver/files.h"
+#include "compiler/driver/report.h"
 #include "compiler/driver/serve.h"
 #include "compiler/driver/watched_files.h"
 #include "compiler/interface/sample.h"
@@ -69,7 +70,7 @@ class Watcher {
   int Run() {
     const TemporaryFolder folder;
     if (folder.path().empty()) {
-      console_.err << "wfc: cannot make a temporary folder; set TMPDIR\n";
+      Tell("cannot make a temporary folder; set TMPDIR");
       return kProgramHasErrors;
     }
     std::signal(SIGINT, OnStop);
@@ -84,6 +85,8 @@ class Watcher {
 
  private:
   bool IsOver() const { return stop_signal != 0 || flags_are_wrong_; }
+
+  void Tell(const std::string& text) { console_.err << SayingLine(text, options_.format) << std::flush; }
 
   void CloseSockets() {
     for (int& fd : sockets_) {
@@ -130,16 +133,16 @@ class Watcher {
     compilation.set_on_read([this](const std::string& path) { files_.Add(path); });
     const bool built = compilation.BuildServer(binary);
     const bool fine = compilation.Finish() == kFine && built;
-    if (!fine && (current_ || next_)) console_.err << "wfc: the server goes on as it was\n";
+    if (!fine && (current_ || next_)) Tell("the server goes on as it was");
     if (!fine) {
-      console_.err << "wfc: waiting for a change\n" << std::flush;
+      Tell("waiting for a change");
       files_.KeepAll();
       return;
     }
     Tick();  // the last one may have come to listen meanwhile
     GiveUpNext();
     if (!has_listened_ && !OpenSockets(ConfigOf(folder))) {
-      console_.err << "wfc: cannot make sockets: " << base::TextOfErrno(errno) << "\n";
+      Tell("cannot make sockets: " + base::TextOfErrno(errno));
       return;
     }
     auto next = std::make_unique<Served>();
@@ -159,7 +162,7 @@ class Watcher {
         StartChild(binary, arguments, {.out = ends[1], .err = -1, .inherited = {sockets_.begin(), sockets_.end()}, .own_group = true});
     served.out = ends[0];
     close(ends[1]);
-    if (served.pid < 0) console_.err << "wfc: cannot start the server: " << WhyNotStarted() << "; waiting for a change\n" << std::flush;
+    if (served.pid < 0) Tell("cannot start the server: " + std::string(WhyNotStarted()) + "; waiting for a change");
   }
 
   // Looks after the servers meanwhile. A change counts when it has been quiet for a while.
@@ -197,9 +200,8 @@ class Watcher {
   void TellSlow() {
     if (next_ == nullptr || next_->is_slow || base::SystemClock().Now() - next_->since_ns < kSlowNs) return;
     next_->is_slow = true;
-    console_.err << "wfc: it does not listen yet, " << kSlowNs / base::kNsPerSecond << " s after its start; "
-                 << (current_ != nullptr ? "the server goes on as it was; " : "") << "waiting for it, or for a change\n"
-                 << std::flush;
+    Tell(fmt::format("it does not listen yet, {} s after its start; {}waiting for it, or for a change", kSlowNs / base::kNsPerSecond,
+                     current_ != nullptr ? "the server goes on as it was; " : ""));
   }
 
   // A newer one is there. Should it have begun to listen just now, it has a moment to answer.
@@ -268,9 +270,8 @@ class Watcher {
     flags_are_wrong_ = was_new && current_ == nullptr && WIFEXITED(status_) && WEXITSTATUS(status_) == kUsage;
     if (flags_are_wrong_) return;  // whatever becomes of the files
     const std::string by = WIFSIGNALED(status_) ? fmt::format(" (signal {}, {})", WTERMSIG(status_), strsignal(WTERMSIG(status_))) : "";
-    console_.err << "wfc: " << (was_new ? "it does not start" : "the server has ended") << by
-                 << (was_new && current_ != nullptr ? "; the server goes on as it was" : "") << "; waiting for a change\n"
-                 << std::flush;
+    Tell((was_new ? "it does not start" : "the server has ended") + by +
+         (was_new && current_ != nullptr ? "; the server goes on as it was" : "") + "; waiting for a change");
   }
 
   // Servers end what they have begun; of a second signal they lose it, of a third they are killed.

@@ -118,8 +118,10 @@ class ProtoWriter {
     }
     std::string text =
         "// The numbers of fields follow from their names; a field that is renamed is another one.\n"
-        "// For generated types and gateways: servers take these calls as JSON, `POST /Service/call`, and as models of the Open Inference "
-        "Protocol.\n"
+        "// For generated types and gateways. No server speaks this service: over gRPC it is a model of the Open Inference Protocol, and "
+        "the plain\n"
+        "// JSON of `POST /Service/call` is not that of proto3 (a number is no string, a tensor is nested arrays). A gateway has to "
+        "translate.\n"
         "syntax = \"proto3\";\n\n";
     std::string package;
     for (const char c : service_.name) package += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

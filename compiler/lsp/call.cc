@@ -13,6 +13,16 @@ using Words = std::vector<std::string>;
 bool Opens(const std::string& word) { return word == "(" || word == "["; }
 bool Closes(const std::string& word) { return word == ")" || word == "]"; }
 
+// The name in front of what is opened at `at`, of `sum` in `sum[i](`; none: it is a group.
+std::optional<size_t> CalleeBefore(const Words& words, size_t at) {
+  int closed = 0;
+  while (at > 0 && (closed > 0 || words[at - 1] == "]")) {
+    --at;
+    closed += words[at] == "]" ? 1 : words[at] == "[" ? -1 : 0;
+  }
+  return at > 0 && parse::IsName(words[at - 1]) ? std::optional(at - 1) : std::nullopt;
+}
+
 // Where the innermost call is open: the position of its parenthesis. One of a group or of a list leads on to what is around it.
 std::optional<size_t> OpenParenthesis(const Words& words) {
   int closed = 0;
@@ -21,7 +31,7 @@ std::optional<size_t> OpenParenthesis(const Words& words) {
     if (!Opens(words[at])) continue;
     if (closed-- > 0) continue;
     closed = 0;
-    if (words[at] == "(" && at > 0 && parse::IsName(words[at - 1])) return at;
+    if (words[at] == "(" && CalleeBefore(words, at)) return at;
   }
   return std::nullopt;
 }
@@ -57,10 +67,11 @@ std::optional<OpenCall> CallAround(const Context& context) {
   const Words& words = context.words;
   const auto open = OpenParenthesis(words);
   if (!open) return std::nullopt;
-  size_t callee = *open - 1;
+  size_t callee = *CalleeBefore(words, *open);
   if (callee >= 1 && Declares(words[callee - 1])) return std::nullopt;
   OpenCall call;
   call.name = words[callee];
+  call.indexed = callee + 1 < *open;
   if (callee >= 2 && words[callee - 1] == ".") call.module = words[callee -= 2];
   if (callee >= 1 && words[callee - 1] == "|>") call.unnamed = 1;
   const std::vector<Words> arguments = Arguments(words, *open + 1);

@@ -15,6 +15,7 @@ struct OpenCall {
   size_t unnamed = 0;               // arguments before the place that have no label, what a pipe gives among them
   std::vector<std::string> labels;  // of those that have one
   std::string label;                // of the argument at the place
+  bool indexed = false;             // `sum[i](`
   bool begins = false;              // nothing of the argument at the place stands yet
 };
 

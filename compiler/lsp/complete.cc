@@ -206,6 +206,11 @@ class Completion {
     return locals;
   }
 
+  void LocalNames() {
+    for (const Thing* local : Locals()) Add(*local);
+    for (const std::string& name : context_.names) Add(name, kVariableItem);  // of what does not parse yet
+  }
+
   void Members() {
     const size_t end = context_.words.size() - 1;
     const std::string& object = context_.words[end - 1];
@@ -308,7 +313,7 @@ class Completion {
     if (!context_.words.empty()) return;
     for (const sema::SettingInfo& row : sema::kSettings) {
       const bool stands_here = (row.places & PlaceOf(context_.block)) != 0 && MayTake(row.needs);
-      if (stands_here) Add(std::string(row.word), kPropertyItem, "setting", std::string(row.takes));
+      if (stands_here) Add(std::string(row.word), kPropertyItem, std::string(row.takes), std::string(row.about));
     }
   }
 
@@ -346,7 +351,7 @@ class Completion {
   // What a hole of a string may begin with.
   void HoleNames() {
     if (!context_.words.empty()) return;
-    for (const Thing* local : Locals()) Add(*local);
+    LocalNames();
     Things(ThingKind::kConst);
   }
 
@@ -380,7 +385,8 @@ class Completion {
   // Of the arguments that a call still lacks.
   void Labels() {
     const auto call = CallAround(context_);
-    const Thing* callee = call && call->begins ? CalleeOf(query_, call->module, call->name) : nullptr;
+    const Thing* callee = call && call->begins ? CalleeOf(query_, call->module, call->name, call->indexed) : nullptr;
+    if (callee != nullptr && !callee->about.empty()) return;  // what is built in takes its arguments by place
     for (size_t at = call ? call->unnamed : 0; callee != nullptr && at < callee->takes.size(); ++at) {
       const auto& [name, text] = callee->takes[at];
       if (std::find(call->labels.begin(), call->labels.end(), name) == call->labels.end()) Add(name + ":", kFieldItem, text);
@@ -410,8 +416,17 @@ class Completion {
     }
   }
 
+  // Whether a declaration such as the one that is being typed may hold the word.
+  bool StandsHere(std::string_view word) const {
+    const ast::Decl* around = Around(query_.analysis);
+    if (around == nullptr) return true;
+    if (word == "meta" || word == "annotate")
+      return around->kind == ast::DeclKind::kWorkflowDecl || around->kind == ast::DeclKind::kErrorDecl;
+    return word != "close" || around->kind == ast::DeclKind::kTestDecl || around->kind == ast::DeclKind::kErrorDecl;
+  }
+
   void Values() {
-    for (const Thing* local : Locals()) Add(*local);
+    LocalNames();
     for (const Thing* thing : DeclaredIn(query_)) {
       if (thing->kind != ThingKind::kService) Add(*thing);
     }
@@ -420,7 +435,12 @@ class Completion {
     }
     std::vector<std::string> builtins;
     sema::AddBuiltinNames(builtins);
-    for (std::string& name : builtins) Add(std::move(name), kFunctionItem, "built in");
+    for (std::string& name : builtins) {
+      const Thing* thing = BuiltIn("", name, false);
+      if (thing == nullptr) thing = BuiltIn("", name, true);
+      if (!StandsHere(name)) continue;
+      Add(std::move(name), kFunctionItem, thing != nullptr ? thing->type : "built in", thing != nullptr ? thing->about : "");
+    }
     for (int dtype = 1; dtype <= static_cast<int>(sema::DType::kF64); ++dtype) {
       Add(std::string(ir::NameOf(static_cast<sema::DType>(dtype))), kFunctionItem, "conversion");
     }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "compiler/lsp/reach.h"
+
 namespace wf::lsp {
 namespace {
 
@@ -176,6 +178,7 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
     if (comment.span.begin < byte && byte <= comment.span.end) context.inside = true;
   }
   BraceReader braces;
+  Reach reach;
   for (const Span& token : file.tokens) {
     if (token.begin >= byte) break;
     const std::string text(analysis.sources().Text(token));
@@ -185,6 +188,7 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
     const auto hole = is_open ? OpenHole(std::string_view(text).substr(0, byte - token.begin)) : std::nullopt;
     if (hole) {
       context.in_hole = true;
+      context.names = reach.Names();
       context.words = WordsOfHole(*hole);
       context.block = braces.block();
       context.begun = braces.Begun();
@@ -197,7 +201,9 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
       break;
     }
     braces.Read(text);
+    reach.Read(text);
   }
+  context.names = reach.Names();
   context.block = braces.block();
   context.begun = braces.Begun();
   context.around = braces.Around();

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "compiler/lsp/requests.h"
+#include "compiler/lsp/scope.h"
 #include "compiler/sema/settings.h"
 
 namespace wf::lsp {
@@ -35,13 +36,24 @@ std::string HoverText(const Thing& thing, const Analysis& analysis) {
   if (thing.decl != nullptr) {
     text += Head(thing, analysis);
   } else {
-    text += std::string(WordFor(thing.kind)) + " " + thing.name + (thing.type.empty() ? "" : ": " + thing.type);
+    const bool is_called = thing.kind == ThingKind::kFn;
+    text += std::string(WordFor(thing.kind)) + " " + thing.name + (thing.type.empty() || is_called ? thing.type : ": " + thing.type);
   }
   text += "\n```";
   if (!thing.stage.empty()) text += "\n\nstage `" + thing.stage + "`";
   if (!thing.settings.empty()) text += "\n\n" + thing.settings;
   if (thing.decl != nullptr && !thing.decl->doc.empty()) text += "\n\n" + thing.decl->doc;
+  if (!thing.about.empty()) text += "\n\n" + thing.about;
   return text;
+}
+
+// What is called or indexed at the token, of those that are built in.
+const Thing* BuiltInAt(const Analysis& analysis, size_t at) {
+  const std::vector<Span>& tokens = analysis.tree()->tokens;
+  const auto text = [&](size_t token) { return token < tokens.size() ? analysis.sources().Text(tokens[token]) : std::string_view(); };
+  if (at > 0 && text(at - 1) == ".") return nullptr;  // a member
+  if (text(at + 1) != "(" && text(at + 1) != "[") return nullptr;
+  return BuiltIn("", text(at), text(at + 1) == "[");
 }
 
 // Settings of a declaration or a node, wherever they stand.
@@ -106,10 +118,13 @@ Answer Hover(Workspace& workspace, const json::Object& params) {
     const Span& name = setting->name.span;
     if (query->byte < name.begin || query->byte > name.end) continue;
     if (const auto* row = sema::FindSetting(setting->name.text))
-      return Markdown("setting `" + setting->name.text + "`: " + std::string(row->takes), analysis, name);
+      return Markdown("setting `" + setting->name.text + "`: " + std::string(row->takes) + "\n\n" + std::string(row->about), analysis,
+                      name);
   }
-  for (const Span& token : analysis.tree()->tokens) {
+  for (size_t at = 0; at < analysis.tree()->tokens.size(); ++at) {
+    const Span& token = analysis.tree()->tokens[at];
     if (query->byte < token.begin || query->byte > token.end) continue;
+    if (const Thing* known = BuiltInAt(analysis, at)) return Markdown(HoverText(*known, analysis), analysis, token);
     if (const std::string* type = analysis.index().FieldAt(token)) {
       return Markdown("```wf\nfield " + std::string(analysis.sources().Text(token)) + ": " + *type + "\n```", analysis, token);
     }

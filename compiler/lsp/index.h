@@ -61,6 +61,7 @@ struct Thing {
   std::vector<FieldText> fields;  // of a record, or of a value that is one
   std::vector<FieldText> takes;   // of what is called, a record among it: names, and parameters as they are written
   std::string gives;              // the type of a call of it
+  std::string about;              // of what is built in, which no declaration documents
 };
 
 struct Occurrence {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/diag/render.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/uri.h"
 
@@ -13,13 +14,6 @@ namespace {
 
 // What has no place is shown where the file begins.
 Span Placed(const Span& span, FileId root) { return span.file == FileId::kNone ? Span{root, 0, 0} : span; }
-
-std::string FullMessage(const diag::Diagnostic& diagnostic) {
-  std::string text = diagnostic.message;
-  if (!diagnostic.span_label.empty()) text += "\n" + diagnostic.span_label;
-  for (const std::string& help : diagnostic.help) text += "\nhelp: " + help;
-  return text;
-}
 
 using Found = std::map<std::string, std::vector<json::Value>>;
 
@@ -73,7 +67,7 @@ json::Value DiagnosticJson(const diag::Diagnostic& diagnostic, const Analysis& a
                       {"severity", diagnostic.severity == diag::Severity::kError ? 1 : 2},
                       {"code", code},
                       {"source", "wfc"},
-                      {"message", json::fixUTF8(FullMessage(diagnostic))}};
+                      {"message", json::fixUTF8(diag::FullMessage(diagnostic))}};
   if (!host.error_pages.empty()) object["codeDescription"] = json::Object{{"href", UriOf(host.error_pages + code + ".md")}};
   json::Array related;
   for (const diag::Label& label : diagnostic.labels) {
@@ -97,11 +91,18 @@ std::vector<json::Value> Diagnostics(Workspace& workspace, Document& document) {
       document.found[uri].push_back(DiagnosticJson(diagnostic, analysis, workspace.host()));
     }
   }
-  std::vector<json::Value> messages{Message(workspace, document.uri)};
-  for (const std::string& uri : OtherThan(before, document.found)) {
-    const Document* open = workspace.Find(uri);
-    const bool follows = open != nullptr && open->to_publish;
-    if (uri != document.uri && !follows) messages.push_back(Message(workspace, uri));
+  const std::set<std::string> others = OtherThan(before, document.found);
+  std::vector<json::Value> messages;
+  if (document.told_version != document.version || others.contains(document.uri)) messages.push_back(Message(workspace, document.uri));
+  document.told_version = document.version;
+  for (const std::string& uri : others) {
+    if (uri == document.uri) continue;
+    Document* open = workspace.Find(uri);
+    if (open != nullptr && open->to_publish) {
+      open->told_version.reset();  // its turn comes, and says this, too
+    } else {
+      messages.push_back(Message(workspace, uri));
+    }
   }
   return messages;
 }

@@ -1,5 +1,11 @@
 #include "compiler/lsp/scope.h"
 
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "compiler/sema/builtins.h"
+
 namespace wf::lsp {
 namespace {
 
@@ -11,7 +17,45 @@ const Thing* DeclarationIn(const Analysis& analysis, const ast::File* module, co
   return nullptr;
 }
 
+// `head` is "fn name(a: T, b: T) -> T".
+Thing ThingFrom(std::string_view name, std::string_view head, std::string_view about) {
+  Thing thing;
+  thing.kind = ThingKind::kFn;
+  thing.name = name;
+  thing.type = head.substr(std::string_view("fn ").size() + name.size());
+  thing.about = about;
+  const size_t open = head.find('('), arrow = head.find(" -> ");
+  if (arrow != std::string_view::npos) thing.gives = head.substr(arrow + std::string_view(" -> ").size());
+  std::string_view rest = head.substr(open + 1, head.rfind(')', arrow) - open - 1);
+  for (int depth = 0; !rest.empty();) {
+    size_t end = 0;
+    for (; end < rest.size() && (depth > 0 || rest[end] != ','); ++end) {
+      depth += rest[end] == '[' || rest[end] == '<' ? 1 : rest[end] == ']' || rest[end] == '>' ? -1 : 0;
+    }
+    const std::string_view text = rest.substr(0, end);
+    thing.takes.emplace_back(text.substr(0, text.find(':')), text);
+    rest.remove_prefix(std::min(rest.size(), end + std::string_view(", ").size()));
+  }
+  return thing;
+}
+
+using BuiltInKey = std::tuple<std::string_view, std::string_view, bool>;  // module, name, indexed
+
+std::map<BuiltInKey, Thing> AllBuiltIn() {
+  std::map<BuiltInKey, Thing> all;
+  for (const auto& row : sema::kBuiltins) all.emplace(BuiltInKey(row.module, row.name, false), ThingFrom(row.name, row.head, row.about));
+  for (const auto& row : sema::kReducers) all.emplace(BuiltInKey("", row.name, true), ThingFrom(row.name, row.head, row.about));
+  for (const auto& row : sema::kWords) all.emplace(BuiltInKey("", row.name, false), ThingFrom(row.name, row.head, row.about));
+  return all;
+}
+
 }  // namespace
+
+const Thing* BuiltIn(std::string_view module, std::string_view name, bool indexed) {
+  static const std::map<BuiltInKey, Thing> kAll = AllBuiltIn();
+  const auto at = kAll.find(BuiltInKey(module, name, indexed));
+  return at == kAll.end() ? nullptr : &at->second;
+}
 
 bool IsLocal(ThingKind kind) { return kind >= ThingKind::kParam && kind <= ThingKind::kDimension; }
 
@@ -31,7 +75,7 @@ std::vector<const Thing*> DeclaredIn(const Query& query) {
   return declared;
 }
 
-const Thing* CalleeOf(const Query& query, const std::string& module, const std::string& name) {
+const Thing* CalleeOf(const Query& query, const std::string& module, const std::string& name, bool indexed) {
   const std::string& wanted = module.empty() ? name : module;
   for (const Thing* thing : DeclaredIn(query)) {
     if (thing->name != wanted) continue;
@@ -39,12 +83,13 @@ const Thing* CalleeOf(const Query& query, const std::string& module, const std::
     for (const Analysis* analysis : AnalysesOf(query)) {
       if (const Thing* found = DeclarationIn(*analysis, analysis->TreeOf(thing->target), name)) return found;
     }
+    if (const Thing* found = thing->target.empty() ? nullptr : BuiltIn(thing->target, name, false)) return found;
   }
   for (const Analysis* analysis : AnalysesOf(query)) {
     const Thing* found = module.empty() ? DeclarationIn(*analysis, analysis->TreeOf("std.prelude"), name) : nullptr;
     if (found != nullptr) return found;
   }
-  return nullptr;
+  return module.empty() ? BuiltIn("", name, indexed) : nullptr;
 }
 
 }  // namespace wf::lsp

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/lsp/workspace.h"
@@ -16,7 +17,10 @@ std::vector<const Analysis*> AnalysesOf(const Query& query);
 // Declarations of the root file, the present ones first.
 std::vector<const Thing*> DeclaredIn(const Query& query);
 
-// What `name(` calls, or `module.name(`; null: nothing that is declared.
-const Thing* CalleeOf(const Query& query, const std::string& module, const std::string& name);
+// What is built in: known everywhere (`module` empty), a member of a module of the library, or a reducer, which has indices.
+const Thing* BuiltIn(std::string_view module, std::string_view name, bool indexed);
+
+// What `name(` calls, or `module.name(`, or `name[..](`; null: nothing that is known.
+const Thing* CalleeOf(const Query& query, const std::string& module, const std::string& name, bool indexed = false);
 
 }  // namespace wf::lsp

@@ -145,6 +145,7 @@ class Server {
 
   void Request(const std::string& method, const json::Object& params, const json::Value& id) {
     if (method == "initialize") {
+      if (initialized_) return Fail(id, kInvalidRequest, "`initialize` comes once");
       initialized_ = true;
       Meet(params);
       return Send(json::Object{{"id", id}, {"result", Capabilities(workspace_.host().version)}});

@@ -24,6 +24,7 @@ struct Document {
   std::unique_ptr<Analysis> last_sound;                   // one that parsed whole, where the present one does not
   std::map<std::string, std::vector<json::Value>> found;  // diagnostics of this document, by the URI that they stand in
   bool to_publish = true;
+  std::optional<int64_t> told_version;  // of which diagnostics were published
 };
 
 // What a request asks about.

@@ -17,6 +17,7 @@ bool CheckEncoding(source::FileId file, std::string_view bytes, diag::Emitter& e
   const auto at = static_cast<uint32_t>(*bad);
   auto built = emitter.Emit({file, at, at + 1}, diag::kNotUtf8, {fmt::format("0x{:02X}", static_cast<unsigned char>(bytes[*bad]))});
   if (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF")) built.Help("the file looks like UTF-16; save it as UTF-8");
+  if (bytes.starts_with("\177ELF")) built.Help("the file is a program; `wfc inspect` shows what a server holds");
   return false;
 }
 

@@ -128,6 +128,12 @@ void Recovery::sync(Parser* parser) {
       parser->getTokenStream()->consume();
       return;
     }
+    if (IsSuperfluous(token, expected)) {  // nothing is skipped with it, so nothing is missing
+      Report(parser, token, expected, false);
+      parser->getTokenStream()->consume();
+      endErrorCondition(parser);
+      continue;
+    }
     const bool in_file = rule->getRuleIndex() == P::RuleFile;
     if (token.getType() == Token::EOF || (!in_file && StopsBefore(token, 1, 1, kDeclarations | kStatements)))
       throw antlr4::InputMismatchException(parser);
@@ -135,6 +141,13 @@ void Recovery::sync(Parser* parser) {
     rule->exception = std::make_exception_ptr(antlr4::RuntimeException("skipped text"));
     Resync(parser, token.getTokenIndex());
   }
+}
+
+// Whether `token` is a `;` that ends nothing, in a sequence that goes on or ends right after it.
+bool Recovery::IsSuperfluous(const Token& token, const IntervalSet& expected) const {
+  if (token.getType() != T::SEMI) return false;
+  const size_t next = tokens_.all[token.getTokenIndex() + 1]->getType();
+  return next == T::SEMI || expected.contains(static_cast<ssize_t>(next));
 }
 
 // Whether reading may go on at `token`, met `depth` brackets deep in what began in `column`.

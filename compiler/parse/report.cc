@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/diag/foreign.h"
 #include "compiler/parse/strings.h"
 #include "compiler/parse/units.h"
 #include "compiler/parse/words.h"
@@ -286,7 +287,8 @@ bool Reporter::IsCommentOfC(size_t at) const {
 // A setting without its braces, or before those of a `for`.
 std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) const {
   const size_t at = mistake.at, value = TypeAt(at + 1);
-  if (!Expects(mistake, T::LBRACE) || (value != T::INT && value != T::FLOAT && value != T::MEASURE)) return std::nullopt;
+  const bool is_number = (value == T::INT || value == T::FLOAT) && diag::IsForeign(diag::Foreign::kSetting, Spelling(at));
+  if (!Expects(mistake, T::LBRACE) || (!is_number && value != T::MEASURE)) return std::nullopt;
   const std::string setting = fmt::format("{{ {} {}; }}", Spelling(at), Spelling(at + 1));
   if (Expects(mistake, T::SEMI)) return fmt::format("settings stand in braces: `{}`", setting);
   return fmt::format("settings stand after the block, in braces of their own: `{}`", setting);

@@ -283,7 +283,9 @@ Help Reporter::HelpForIn(size_t at, bool holds) const {
 // A word between two values, or a type in parentheses in front of one.
 Help Reporter::HelpForInfix(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
-  if (at == 0 || type == Token::EOF || !EndsValue(TypeAt(at - 1)) || ExpectsExpression(mistake)) return std::nullopt;
+  if (at == 0 || type == Token::EOF || !EndsValue(TypeAt(at - 1))) return std::nullopt;
+  const bool converts = type == T::KW_AS && !ScalarFor(Spelling(at + 1)).empty();  // `(x as i64)`: `(` may begin `(x: ..)`
+  if (ExpectsExpression(mistake) && !converts) return std::nullopt;
   const std::string word = Spelling(at);
   if (type == T::KW_IN) return HelpForIn(at, true);
   if (word == "not" && TypeAt(at + 1) == T::KW_IN) return HelpForIn(at, false);

@@ -309,7 +309,9 @@ bool Reporter::ReportStart(const Mistake& mistake) {
   const std::string sequence(NameOfSequence(mistake.rule));
   if (TypeAt(word) != T::NAME && !IsKeyword(TypeAt(word))) {
     if (TypeAt(word) != T::SEMI) return false;
-    emitter_.Emit(SpanAt(word), diag::kUnexpectedToken, {"`;`", "a " + sequence}).Help("no `;` follows a `}`");
+    auto built = emitter_.Emit(SpanAt(word), diag::kUnexpectedToken, {"`;`", "a " + sequence});
+    built.Help(word > 0 && TypeAt(word - 1) == T::RBRACE ? "no `;` follows a `}`" : "leave it out; there is nothing that it ends");
+    built.Fix(SpanAt(word), "");
     return true;
   }
   const std::string name = Spelling(word);

@@ -121,7 +121,7 @@ void Body::UseParametersOf(std::string_view symbol) {
 }
 
 void Body::Leave(size_t mark) {
-  silenced = silenced || env.diag.error_count() != errors_before_;
+  silenced = silenced || env.mistakes() != mistakes_before_;
   bool has_left_err = false;
   for (size_t at = mark; at < visible_.size(); ++at) {
     const LocalId id = visible_[at].second;

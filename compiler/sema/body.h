@@ -29,7 +29,7 @@ struct LocalInfo {
 class Body {
  public:
   Body(Env& env_in, Module& module_in, const ast::Decl* self_in)
-      : env(env_in), module(module_in), self(self_in), errors_before_(env_in.diag.error_count()) {}
+      : env(env_in), module(module_in), self(self_in), mistakes_before_(env_in.mistakes()) {}
 
   Env& env;
   Module& module;
@@ -82,7 +82,7 @@ class Body {
   std::map<std::string, Named, std::less<>> by_name_;  // the same, and those that have left
   uint32_t next_symbol_ = 0;
   std::map<std::string, uint32_t, std::less<>> again_;
-  const size_t errors_before_;  // a body with mistakes gets no warnings about unused names
+  const size_t mistakes_before_;  // a body with mistakes gets no warnings about unused names
 };
 
 // A mark in the visible names, left at the end of the scope. `statements`: what a name used too early may be declared by.

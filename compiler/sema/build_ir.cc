@@ -211,14 +211,14 @@ ir::Outcome EvaluateConst(const Program& program, const Expr& expr, ir::Limits& 
     return {.value = {}, .failure = ir::Failure{.code = ir::kOutOfSteps, .message = std::string("more than ") + c.limit}};
   }
   const Folded::Key key = folded != nullptr ? Folded::KeyOf(out, body) : Folded::Key();
-  if (const Folded::Known* known = folded != nullptr ? folded->Find(key) : nullptr;
-      known != nullptr && known->steps <= left.max_steps && known->bytes <= left.max_bytes) {
-    left.max_steps -= known->steps;
+  if (const Folded::Known* known = folded != nullptr ? folded->Find(key) : nullptr; known != nullptr && known->HoldsUnder(left)) {
+    left.max_steps -= std::min(left.max_steps, known->steps);
     return known->outcome;
   }
   ir::Interpreter interpreter(out, {}, left);
   ir::Outcome outcome = interpreter.RunBody(body);
-  if (folded != nullptr && !interpreter.is_spent()) folded->Add(key, {outcome, interpreter.steps(), interpreter.bytes()});
+  const ir::Limits spent = interpreter.is_spent() ? left : ir::Limits{0, 0};
+  if (folded != nullptr) folded->Add(key, {outcome, interpreter.steps(), interpreter.bytes(), spent});
   left.max_steps -= std::min(left.max_steps, interpreter.steps());
   return outcome;
 }

@@ -11,9 +11,7 @@
 namespace wf::sema {
 namespace {
 
-// Words that are called like functions and have forms of their own.
-constexpr std::array<std::string_view, 10> kOtherWords = {"meta", "zip", "enumerate", "annotate", "sum",
-                                                          "prod", "any", "all",       "string",   "bytes"};
+constexpr std::array<std::string_view, 2> kTypes = {"string", "bytes"};  // to which no call converts
 
 std::optional<Builtin> Find(std::string_view name) {
   const auto* row = std::ranges::find(kBuiltins, name, &BuiltinInfo::name);
@@ -348,14 +346,19 @@ ExprPtr CheckOtherWord(const CallSite& site) {
 
 bool IsBuiltinName(std::string_view name) {
   const auto builtin = Find(name);
-  return (builtin && InfoOf(*builtin).module.empty()) || std::find(kOtherWords.begin(), kOtherWords.end(), name) != kOtherWords.end();
+  return (builtin && InfoOf(*builtin).module.empty()) || IsReducer(name) ||
+         std::ranges::find(kWords, name, &WordInfo::name) != std::end(kWords) || std::ranges::find(kTypes, name) != kTypes.end();
 }
 
 void AddBuiltinNames(std::vector<std::string>& names) {
-  for (const BuiltinInfo& builtin : kBuiltins) {
-    if (builtin.module.empty()) names.emplace_back(builtin.name);
+  for (const BuiltinInfo& row : kBuiltins) {
+    if (row.module.empty()) names.emplace_back(row.name);
   }
-  names.insert(names.end(), kOtherWords.begin(), kOtherWords.end());
+  for (const ReducerInfo& row : kReducers) {
+    if (!Find(row.name)) names.emplace_back(row.name);
+  }
+  for (const WordInfo& row : kWords) names.emplace_back(row.name);
+  names.insert(names.end(), kTypes.begin(), kTypes.end());
 }
 
 ExprPtr CheckBuiltin(Body& body, std::string_view name, const Call& call, TypeRef wanted, const Where& where) {

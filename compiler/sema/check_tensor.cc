@@ -1,10 +1,10 @@
 // Building tensors `[i, j] => e`, and reducers `sum[k](e)`.
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <span>
 
+#include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/mentions.h"
 #include "compiler/sema/names.h"
@@ -13,13 +13,6 @@
 
 namespace wf::sema {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, ir::ReduceKind>, 6> kReducers = {{{"sum", ir::ReduceKind::kSum},
-                                                                                   {"prod", ir::ReduceKind::kProd},
-                                                                                   {"min", ir::ReduceKind::kMin},
-                                                                                   {"max", ir::ReduceKind::kMax},
-                                                                                   {"any", ir::ReduceKind::kAny},
-                                                                                   {"all", ir::ReduceKind::kAll}}};
 
 Where ElementWhere(const Where& where, std::string_view what, const Span& span) {
   Where inner = where.Inside(what, span);
@@ -355,8 +348,8 @@ ExprPtr CheckFrom(const Reducer& reducer, size_t at, TypeRef wanted, const Where
 }
 
 std::optional<ir::ReduceKind> ReducerNamed(std::string_view name) {
-  for (const auto& [text, kind] : kReducers) {
-    if (text == name) return kind;
+  for (const ReducerInfo& row : kReducers) {
+    if (row.name == name) return row.kind;
   }
   return std::nullopt;
 }

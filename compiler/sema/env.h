@@ -101,12 +101,14 @@ struct Env {
   std::map<std::string, std::string> embedded;                // files read by constants and of externs, by path: part of the source hash
   uint64_t constant_bytes = 0;                                // of the values of all `const`s
   uint64_t const_steps_left = 0;                              // to compute them
+  size_t untold = 0;                                          // unknown names not reported: what did not parse may declare them
   std::optional<Library> library;                             // none: no name asked for it
   std::map<const ast::Expr*, std::optional<Const>> defaults;  // of parameters of functions and externs, by what is written; none: reported
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);
   }
+  size_t mistakes() const { return diag.error_count() + untold; }
   void NoteUse(const Span& use, const Span& declared) const;  // to the sink, if there is one
 };
 

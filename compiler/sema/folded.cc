@@ -102,7 +102,11 @@ const Folded::Known* Folded::Find(const Key& key) {
 
 void Folded::Add(const Key& key, Known known) {
   const size_t bytes = sizeof(Kept) + (known.outcome.value ? BytesOf(*known.outcome.value) : 0);
-  if (known.steps < kLong || bytes > kMostBytes || kept_.contains(key)) return;
+  if (known.steps < kLong || bytes > kMostBytes) return;
+  if (const auto old = kept_.find(key); old != kept_.end()) {
+    bytes_ -= old->second.bytes;
+    kept_.erase(old);
+  }
   while (bytes_ + bytes > kMostBytes) {
     const auto oldest =
         std::min_element(kept_.begin(), kept_.end(), [](const auto& a, const auto& b) { return a.second.used < b.second.used; });

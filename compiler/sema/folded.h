@@ -23,9 +23,15 @@ class Folded {
   struct Known {
     ir::Outcome outcome;
     uint64_t steps = 0, bytes = 0;  // that it took
+    ir::Limits spent{0, 0};         // the limits that it met; none: it came to its end
+    // Whether it would come to the same under `limits`.
+    bool HoldsUnder(const ir::Limits& limits) const {
+      if (spent.max_steps != 0) return spent.max_steps == limits.max_steps && spent.max_bytes == limits.max_bytes;
+      return steps <= limits.max_steps && bytes <= limits.max_bytes;
+    }
   };
-  const Known* Find(const Key& key);  // null: it is not kept
-  void Add(const Key& key, Known known);
+  const Known* Find(const Key& key);      // null: it is not kept
+  void Add(const Key& key, Known known);  // in place of what was known
 
  private:
   struct Kept {

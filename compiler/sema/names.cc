@@ -342,7 +342,11 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   Entity* entity = FindEntity(module, name.text);
   if (entity == nullptr && env.prelude != nullptr) entity = FindEntity(*env.prelude, name.text);
   if (entity != nullptr) return Usable(env, module, *entity, name.span, self);
-  if (!module.damaged) ReportUnknown(env, module, name, expected);
+  if (module.damaged) {
+    ++env.untold;
+  } else {
+    ReportUnknown(env, module, name, expected);
+  }
   return nullptr;
 }
 
@@ -352,7 +356,10 @@ Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span
     env.Report(name.span, kWrongKind, {name.text, "a built-in function", expected.use == NameUse::kType ? "a type" : "a value"});
     return nullptr;
   }
-  if (entity == nullptr && target.damaged) return nullptr;
+  if (entity == nullptr && target.damaged) {
+    ++env.untold;
+    return nullptr;
+  }
   if (entity == nullptr || entity->kind == EntityKind::kModule) {
     env.Report(name.span, kUnknownMember, {target.path, name.text})
         .Label(qualifier, "the module `" + target.path + "`")
@@ -393,7 +400,7 @@ bool IsDamaged(const Module& module) {
 
 void ReportUnused(Env& env, const Module& module) {
   if (IsDamaged(module)) return;
-  const bool may_be_meant = env.diag.has_errors();  // by what is misspelled, or was not looked at
+  const bool may_be_meant = env.mistakes() > 0;  // by what is misspelled, or was not looked at
   for (const auto& [name, entity] : module.entities) {
     if (entity.used || entity.broken || name.starts_with('_')) continue;
     if (entity.kind == EntityKind::kModule && !may_be_meant)

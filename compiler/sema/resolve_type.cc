@@ -240,8 +240,11 @@ TypeRef ResolveEntity(Body& body, const ast::Type& type) {
   Types& types = body.env.types;
   if (type.name.parts.size() == 1 && FindEntity(body.module, type.name.parts[0].text) == nullptr &&
       (body.env.prelude == nullptr || FindEntity(*body.env.prelude, type.name.parts[0].text) == nullptr)) {
-    if (body.module.damaged) return types.Error();
-    ReportUnknownType(body, type);
+    if (body.module.damaged) {
+      ++body.env.untold;
+    } else {
+      ReportUnknownType(body, type);
+    }
     return types.Error();
   }
   Entity* entity = Lookup(body.env, body.module, type.name, body.self, {NameUse::kType, nullptr});

@@ -13,7 +13,7 @@ namespace wf::sema {
 enum class Needs : uint8_t { kNothing, kModelCall, kOutsideCall, kLoop, kUnbuilt };
 
 enum class SettingWord : uint8_t {
-#define SETTING(enumerator, word, places, needs, takes) enumerator,
+#define SETTING(enumerator, word, places, needs, takes, about) enumerator,
 #include "compiler/sema/settings.def"
 #undef SETTING
 };
@@ -24,10 +24,10 @@ struct SettingInfo {
   std::string_view word;
   uint8_t places;
   Needs needs;
-  std::string_view takes;
+  std::string_view takes, about;  // what stands behind the word, what it means
 };
 inline constexpr SettingInfo kSettings[] = {
-#define SETTING(enumerator, word, places, needs, takes) {SettingWord::enumerator, word, places, Needs::needs, takes},
+#define SETTING(enumerator, word, places, needs, takes, about) {SettingWord::enumerator, word, places, Needs::needs, takes, about},
 #include "compiler/sema/settings.def"
 #undef SETTING
 };

@@ -38,7 +38,9 @@ class ParamSymbols {
     }
     const bool optional = type->kind == TypeKind::kOptional;
     if (type->element != nullptr)
-      CheckNested(type->element, param, optional ? "a parameter that may be none does not say it" : "what it holds may differ in it");
+      CheckNested(
+          type->element, param,
+          optional ? "a parameter that may be none does not say it" : "it would have to be one number for all that the list or map holds");
     return type;
   }
 

@@ -182,8 +182,7 @@ base::Status Listener::Bind(const Address& address, int inherited) {
   fd_ = inherited >= 0 ? inherited : socket(system.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd_ < 0 || !MakeOurs(fd_)) return inherited >= 0 ? NotHandedOn(inherited, errno) : Failed(address, errno);
   ReuseAddress(fd_);
-  if (!(inherited >= 0 && IsBound(fd_)) && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0)
-    return inherited >= 0 ? NotHandedOn(inherited, errno) : Failed(address, errno);
+  if (!(inherited >= 0 && IsBound(fd_)) && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0) return Failed(address, errno);
   WF_RETURN_IF_ERROR(Listen());
   address_.port = PortOf(fd_);
   return {};

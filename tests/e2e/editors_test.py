@@ -38,7 +38,7 @@ START = """
 const Module = require("module");
 const real = Module._load;
 const seen = [];
-Module._load = (name, ...rest) => name === "vscode" ? { workspace: { getConfiguration: () => ({ get: () => "/opt/wfc" }), createFileSystemWatcher: (glob) => glob } }
+Module._load = (name, ...rest) => name === "vscode" ? { workspace: { getConfiguration: () => ({ get: () => "/opt/wfc" }) }, window: { showErrorMessage: (text) => seen.push(text) } }
   : name === "vscode-languageclient/node" ? { LanguageClient: class { constructor(...all) { seen.push(all); } start() { seen.push("start"); } stop() { seen.push("stop"); } } }
   : real(name, ...rest);
 const extension = require(process.argv[2]);
@@ -140,6 +140,10 @@ class Editors(unittest.TestCase):
         self.assertEqual(made[2], {"command": "/opt/wfc", "args": ["lsp"]})
         self.assertEqual(made[3]["documentSelector"], [{"language": "wf"}])
         self.assertEqual((start, stop), ("start", "stop"))
+
+    def test_the_extension_names_the_setting_where_the_server_does_not_start(self):
+        _, said = node(START.replace('start() { seen.push("start"); }', 'start() { throw new Error("spawn /opt/wfc ENOENT"); }'), SOURCE / "extension.js")
+        self.assertEqual(said, "`/opt/wfc lsp` does not start: spawn /opt/wfc ENOENT. The setting `wf.wfc` says where wfc is.")
 
     def test_the_package(self):
         package = harness.scratch() / "wf.vsix"

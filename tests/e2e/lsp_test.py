@@ -116,7 +116,9 @@ class Lsp(Session):
         self.assertIn("fn softmax(x: f32[n]) -> f32[n]", await self.hover(editor, "nn.soft|max"))
         self.assertIn("const most: i64", await self.hover(editor, "top_k(mo|st)"))
         self.assertIn("field indices: i64[", await self.hover(editor, "best.indi|ces"))
-        self.assertIn("a time, as in `timeout 50ms`", await self.hover(editor, "time|out 20ms"))
+        setting = await self.hover(editor, "time|out 20ms")
+        self.assertIn("a time, as in `timeout 50ms`", setting)
+        self.assertIn("fails with 6000", setting)
         self.assertIsNone(await self.hover(editor, "20|ms"))
 
     async def test_hover_of_a_model_shows_what_its_file_says(self):
@@ -153,6 +155,17 @@ class Lsp(Session):
         # What is typed in one file and not saved is what the other sees.
         util.change(util.text.replace("more", "less"))
         self.assertEqual([d.code for d in await self.client_errors(main)], ["WF3009"] * 2)
+
+    async def test_what_is_known_is_not_sent_again(self):
+        util = self.edit("fn more(x: i64) -> i64 = x + 1;\n", "util.wf")
+        main = self.edit("import util;\n\nworkflow W(x: i64) -> (y: i64) {\n  return (y: util.more(x));\n}\n")
+        await self.client.diagnostics(util)
+        await self.client.diagnostics(main)
+        known = self.client.published[main.uri]
+        util.change(util.text.replace("x + 1", "x + 2"))
+        await self.client.diagnostics(util)
+        await self.hover(main, "workflow |W")
+        self.assertIs(self.client.published[main.uri], known)
 
     async def client_errors(self, editor):
         """Diagnostics of a document once there are some."""
@@ -251,6 +264,18 @@ class Lsp(Session):
         editor.change(PROGRAM.replace("twice(xs, by: box.left)", "Box("))
         self.assertEqual(await self.signature(editor, "node doubled = Box(|"), ("Box(left: f32, top: f32)", "left: f32"))
 
+    async def test_what_is_built_in_is_told_of(self):
+        text = ("import std.tensor;\n\nfn f(xs: f32[n]) -> f32 = max(len(xs), 2) + sum[i](exp(xs[i])) + max[i](xs[i]) + tensor.stack([xs[0]])[0];\n\n"
+                "const k = 2 + 3;\n")
+        editor = self.edit(text)
+        self.assertIn("fn len(x: string | bytes | list<T> | map<T> | T[n, ..]) -> i64", await self.hover(editor, "le|n(xs)"))
+        self.assertIn("fn max(a: T, b: T) -> T", await self.hover(editor, "ma|x(len"))
+        self.assertIn("fn max[k](e: T) -> T", await self.hover(editor, "ma|x[i]"))
+        self.assertIn("fn stack(xs: list<T[..]>) -> T[n, ..]", await self.hover(editor, "tensor.sta|ck"))
+        self.assertEqual(await self.signature(editor, "max(len(xs), |2)"), ("max(a: T, b: T) -> T", "b: T"))
+        self.assertEqual(await self.signature(editor, "sum[i](|exp"), ("sum[k](e: T) -> T", "e: T"))
+        self.assertEqual(await self.signature(editor, "tensor.stack(|["), ("stack(xs: list<T[..]>) -> T[n, ..]", "xs: list<T[..]>"))
+
     async def test_signature_of_a_model(self):
         path = harness.EXAMPLES / "digits/digits.wf"
         editor = Editor(self.client, path.as_uri(), path.read_text())
@@ -306,6 +331,22 @@ class Lsp(Session):
         self.assertIn("softmax", await self.labels(editor, "node best = nn.|"))
         editor.change(PROGRAM.replace('  let text = "\U0001F600 {box.left}, {most}";', "  let text = box."))
         self.assertEqual(await self.labels(editor, "let text = box.|"), ["left", "top"])
+
+    async def test_completion_in_what_is_written_anew(self):
+        editor = self.edit(PROGRAM)
+        await self.client.diagnostics(editor)
+        for typed, names in (("fn h(p: Box, m: i64) -> f32 {\n  let q = |\n}", {"p", "m"}), ("fn h(p: Box) -> f32 {\n  let q = p.left;\n  q + |\n}", {"p", "q"}),
+                             ("fn h(x: f32[n], m: i64) -> f32[n] = [i] => x[|]", {"i", "x", "m", "n"}),
+                             ("workflow V(xs: list<f32>) -> (y: f32) {\n  node a = for x in xs { | };\n}", {"xs", "x"})):
+            editor.change(PROGRAM + "\n" + typed.replace("|", ""))
+            self.assertLessEqual(names, set(await self.labels(editor, typed.splitlines()[-2] if typed.endswith("\n}") else typed)), typed)
+
+    async def test_words_are_offered_where_they_may_stand(self):
+        editor = self.edit(PROGRAM)
+        in_fn = await self.labels(editor, "fn twice(x: f32[n], by: f32 = 2.0) -> f32[n] = |")
+        self.assertNotIn("meta", in_fn)
+        self.assertNotIn("close", in_fn)
+        self.assertIn("meta", await self.labels(editor, "softmax(|doubled)"))
 
     async def test_completion_of_the_status_of_an_error(self):
         editor = self.edit(PROGRAM)
@@ -465,6 +506,9 @@ class BadMessages(unittest.TestCase):
         self.assertEqual([a.get("id") for a in found][0], 1)
         self.assertEqual(found[-1], {"id": 999, "jsonrpc": "2.0", "result": None})
         return [a["error"]["code"] for a in found if "error" in a]
+
+    def test_a_second_initialize_is_refused(self):
+        self.assertEqual(self.error_of(frame({"id": 2, "method": "initialize", "params": {}})), [-32600])
 
     def test_errors(self):
         for message, code in ((frame(b"{"), -32700), (frame(b"[]"), -32700), (frame(b"\xff\xfe"), -32700), (frame(b"[" * 100000), -32700), (frame(b""), -32700),

@@ -80,6 +80,17 @@ class TestCommand(unittest.TestCase):
         self.assertIn("1 passed, 1 file does not compile", done.stdout)
         self.assertEqual(harness.wfc("test", broken.parent / "none.wf", check=False).returncode, 1)
 
+    def test_reports_say_why_a_file_does_not_compile(self):
+        broken = program('test "a" {\n  expect 1 == "a";\n}\n')
+        tap = harness.wfc("test", "--format=tap", broken, check=False).stdout
+        self.assertIn("it does not compile, so none of its tests ran", tap)
+        self.assertIn("error[WF3021]", tap)
+        failure = ElementTree.fromstring(harness.wfc("test", "--format=junit", broken, check=False).stdout).find(".//failure")
+        self.assertIn("error[WF3021]", failure.text)
+        self.assertIn('expect 1 == "a";', failure.text)
+        missing = harness.wfc("test", "--format=tap", broken.parent / "none.wf", check=False).stdout
+        self.assertIn("it cannot be read, so none of its tests ran", missing)
+
     def test_junit_is_xml_with_everything_in_it(self):
         path = program(PROGRAM)
         report = path.parent / "report.xml"

@@ -1,4 +1,5 @@
 """`wfc run --watch`: edits are served without a refused connection; mistakes leave the old server in place."""
+import json
 import os
 import re
 import signal
@@ -218,6 +219,15 @@ class Watch(unittest.TestCase):
         watched.write("main.wf", PROGRAM.format(version=2))
         watched.wait_text("2 good day Ada")
 
+    def test_what_it_says_is_lines_of_json_where_diagnostics_are(self):
+        done = subprocess.Popen([harness.WFC, "run", "--watch", "--format=json", self.watched.folder / "none.wf"], stderr=subprocess.PIPE, text=True)
+        try:
+            lines = [json.loads(done.stderr.readline()) for _ in range(2)]
+        finally:
+            done.terminate()
+            done.communicate()
+        self.assertEqual((lines[1]["severity"], lines[1]["message"]), ("note", "waiting for a change"))
+
     def test_of_many_quick_changes_the_last_is_served(self):
         watched = self.watched
         for version in range(2, 200):
@@ -378,6 +388,7 @@ class WatchStarts(unittest.TestCase):
     def test_a_port_that_another_has(self):
         with socket.create_server(("127.0.0.1", 0)) as other:
             watched = self.watch("--host", "127.0.0.1", "--http-port", str(other.getsockname()[1]), files={"main.wf": EXTERN, "answer.cc": SOURCE})
+            watched.wait(f"cannot listen on 127.0.0.1:{other.getsockname()[1]}: the port is in use by another process")
             watched.wait("it does not start; waiting for a change")
         watched.write("answer.cc", SOURCE + "// now\n")
         watched.wait_served().wait_text("42")

@@ -4,14 +4,15 @@ const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
 
-function activate() {
+async function activate() {
   const command = vscode.workspace.getConfiguration("wf").get("wfc", "wfc");
-  const options = {
-    documentSelector: [{ language: "wf" }],
-    synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/*.{wf,onnx}") },
-  };
-  client = new LanguageClient("wf", "wfc lsp", { command, args: ["lsp"] }, options);
-  return client.start();
+  client = new LanguageClient("wf", "wfc lsp", { command, args: ["lsp"] }, { documentSelector: [{ language: "wf" }] });
+  try {
+    return await client.start();
+  } catch (error) {
+    client = undefined;
+    vscode.window.showErrorMessage(`\`${command} lsp\` does not start: ${error.message}. The setting \`wf.wfc\` says where wfc is.`);
+  }
 }
 
 function deactivate() {

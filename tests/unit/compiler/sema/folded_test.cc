@@ -48,6 +48,21 @@ TEST(Folded, StepsAreCountedAsIfItWereFolded) {
   EXPECT_EQ(Checked(text).Codes(), "3037");
 }
 
+// One that spends what constants may take is folded once, too, as long as what is above it leaves as much.
+TEST(Folded, WhatSpendsTheStepsIsKept) {
+  Folded folded;
+  const std::string endless = Slow("x % 7") + "const B: i64 = slow(900000000);\n";
+  double seconds[2];
+  for (double& one : seconds) {
+    const std::clock_t start = std::clock();
+    EXPECT_EQ(Checked(endless, {}, {}, &folded).Codes(), "3037");
+    one = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  }
+  EXPECT_LT(seconds[1], seconds[0] / 3);
+  EXPECT_EQ(Checked("const C: i64 = 1;\n" + endless, {}, {}, &folded).Codes(), "3037");
+  EXPECT_EQ(Checked(Slow("x % 7"), {}, {}, &folded).Codes(), "");
+}
+
 ir::Outcome Bytes(size_t count) { return {.value = ir::Value::Text(std::string(count, 'x')), .failure = {}}; }
 
 TEST(Folded, KeepsWhatWasAskedForLast) {

@@ -68,7 +68,7 @@ std::string_view StickyText(int32_t code) {
     case code::kZip:
       return "`zip` of different lengths";
     case code::kDimension:
-      return "dimensions differ";
+      return "a dimension is not as wanted, or below 0";
     case code::kEmpty:
       return "`min` or `max` of nothing";
     default:

@@ -399,14 +399,17 @@ bool IsDamaged(const Module& module) {
 }
 
 void ReportUnused(Env& env, const Module& module) {
-  if (IsDamaged(module)) return;
-  const bool may_be_meant = env.mistakes() > 0;  // by what is misspelled, or was not looked at
+  if (IsDamaged(module) || env.mistakes() > 0) return;      // it may be meant by what is misspelled, or was not looked at
+  const bool is_whole = !env.program.services.empty();      // else other programs may import it
+  const bool may_be_raised = !env.program.externs.empty();  // in C++, by its name
   for (const auto& [name, entity] : module.entities) {
-    if (entity.used || entity.broken || name.starts_with('_')) continue;
-    if (entity.kind == EntityKind::kModule && !may_be_meant)
+    if (entity.used || entity.broken || name.starts_with('_') || entity.kind == EntityKind::kService) continue;
+    if (entity.kind == EntityKind::kModule) {
       env.Report(entity.decl->span, kUnused, {"import", name}).Fix(entity.decl->span, "");
-    const bool is_whole = !env.program.services.empty();  // else other programs may import it
-    if (entity.kind == EntityKind::kModel && is_whole) env.Report(entity.span, kUnused, {"model", name});
+    } else if (is_whole && !(may_be_raised && entity.kind == EntityKind::kError)) {
+      const std::string_view kind = NameOf(entity.kind);
+      env.Report(entity.span, kUnused, {kind.substr(kind.find(' ') + 1), name});
+    }
   }
 }
 

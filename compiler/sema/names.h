@@ -40,7 +40,7 @@ std::vector<std::string> ValueNames(const Body& body);
 // Whether declarations of it may be missing or broken because they did not parse.
 bool IsDamaged(const Module& module);
 
-// Warnings for imports and models of the root file that nothing uses.
+// Warnings for what the root file imports and, in a program with a service, declares, and nothing uses.
 void ReportUnused(Env& env, const Module& module);
 
 }  // namespace wf::sema

@@ -14,6 +14,7 @@
 #include "runtime/sched/live_bus.h"
 #include "runtime/sched/long_run.h"
 #include "runtime/sched/observer.h"
+#include "runtime/sched/ready.h"
 #include "runtime/sched/wheel.h"
 
 namespace wf::sched {
@@ -67,16 +68,6 @@ class EngineCore {
   uint32_t live_buses = 0, running_buses = 0;
 
  private:
-  struct Ready {
-    bus::Instance* instance;
-    const bus::Failure* skip;  // not null: ends with this failure instead of running
-    uint32_t generation;
-    uint16_t task;
-  };
-  struct IsLater {
-    const bus::PlanIndex& index;
-    bool operator()(const Ready& a, const Ready& b) const { return index.task(a.task).place > index.task(b.task).place; }
-  };
   struct Epoch {
     const Catalogue* catalogue;
     uint64_t buses;

@@ -13,6 +13,9 @@ base::Result<std::unique_ptr<Kernel>> MakePool(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeBinary(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeConvTranspose(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeResize(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to);
 
 // What matmul/product.h says. False: not here. What it packs it allocates.

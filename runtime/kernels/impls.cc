@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/attention/vector.h"
+#include "runtime/kernels/normalise/vector.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/kernels/recurrent/vector.h"
@@ -54,6 +56,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(AffineGrid, kAnyType, "row-major", "ref", ref::MakeAffineGrid),
     KERNEL_IMPL(ArgExtreme, kAnyType, "row-major", "ref", ref::MakeArgExtreme),
     KERNEL_IMPL(ArgPool, kAnyType, "row-major", "ref", ref::MakeArgPool),
+    KERNEL_IMPL(Attention, WF_F32, "row-major", "avx2", avx2::MakeAttention),
     KERNEL_IMPL(Attention, kAnyType, "row-major", "ref", ref::MakeAttention),
     KERNEL_IMPL(BiasGelu, kAnyType, "row-major", "ref", ref::MakeBiasGelu),
     KERNEL_IMPL(Binarize, kAnyType, "row-major", "ref", ref::MakeBinarize),
@@ -82,6 +85,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(IntegerConv, kAnyType, "row-major", "ref", ref::MakeIntegerConv),
     KERNEL_IMPL(IntegerMatMul, kAnyType, "row-major", "ref", ref::MakeIntegerMatMul),
     KERNEL_IMPL(JoinFeatures, kAnyType, "row-major", "ref", ref::MakeJoinFeatures),
+    KERNEL_IMPL(LayerNorm, WF_F32, "row-major", "avx2", avx2::MakeLayerNorm),
     KERNEL_IMPL(LayerNorm, kAnyType, "row-major", "ref", ref::MakeLayerNorm),
     KERNEL_IMPL(LinearModel, kAnyType, "row-major", "ref", ref::MakeLinearModel),
     KERNEL_IMPL(LocalNorm, kAnyType, "row-major", "ref", ref::MakeLocalNorm),

@@ -167,6 +167,11 @@ bool AddProduct(const Product<float>& p) {
   return library->dnnl_sgemm(turned ? 'T' : 'N', 'N', p.m, p.n, p.k, 1, p.a.data, a_line, p.b, b_line, 1, p.c, c_line) == dnnl_success;
 }
 
+bool Multiply(const Gemm& g) {
+  return Load()->dnnl_sgemm('N', g.turn_b ? 'T' : 'N', g.m, g.n, g.k, g.factor, g.a, g.a_row, g.b, g.b_row, 0, g.c, g.c_row) ==
+         dnnl_success;
+}
+
 // What is only read is in the file, too.
 void LetGoOfCode() {
   const Library* const library = Load();

@@ -8,6 +8,7 @@
 #include "runtime/kernels/onednn/layout.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/ref.h"
+#include "runtime/kernels/unary/vector.h"
 #include "tests/unit/runtime/kernels/cases.h"
 
 namespace wf::kernels {
@@ -180,11 +181,57 @@ std::vector<ShapeCase> ElementwiseCases() {
   return cases;
 }
 
+std::vector<ShapeCase> AttentionCases() {
+  std::vector<ShapeCase> cases;
+  const auto add = [&](const std::string& name, int64_t batch, int64_t s, int64_t l, const std::vector<int64_t>& added, bool plain) {
+    Attention attention;
+    attention.heads = attention.kv_heads = 3;
+    attention.size = 5;
+    attention.v_size = 4;
+    attention.scale = 0.3f;
+    attention.plain = plain;
+    attention.total = l;
+    ShapeCase each{
+        "attention " + name, attention, {Random({batch, s, 15}, 1), Random({batch, l, 15}, 2), Random({batch, l, 12}, 3)}, {batch, s, 12}};
+    if (!added.empty()) {
+      each.in.resize(6, Tensor{});
+      each.in.push_back(Random(added, 4));
+      auto* const mask = reinterpret_cast<float*>(each.in.back().data.get());
+      std::fill_n(mask, l, -std::numeric_limits<float>::infinity());  // of the first row, or all where it repeats
+      if (added[2] == 1 && l > 1) mask[1] = 0;
+    }
+    cases.push_back(std::move(each));
+  };
+  add("alone", 2, 4, 4, {}, true);
+  add("of one", 1, 1, 1, {}, false);
+  add("of blocks of rows", 1, 300, 17, {}, true);
+  add("across", 2, 3, 9, {}, false);
+  add("with a mask of keys", 2, 6, 6, {2, 1, 1, 6}, true);
+  add("with a mask of pairs", 2, 6, 10, {1, 3, 6, 10}, true);
+  add("where nothing counts", 2, 6, 10, {2, 3, 6, 10}, false);
+  return cases;
+}
+
+std::vector<ShapeCase> NormCases() {
+  std::vector<ShapeCase> cases;
+  for (const int64_t n : {1, 7, 16, 37, 64}) {
+    const std::vector<int64_t> dim = {2, 3, n};
+    LayerNorm norm;
+    norm.axis = 2;
+    const Tensor x = Random(dim, 1), scale = Random({n}, 2), shift = Random({n}, 3), skip = Random({3, n}, 4);
+    cases.push_back({"layer norm", norm, {x, scale, shift}, dim});
+    cases.push_back({"layer norm of a sum", norm, {x, scale, Tensor{}, skip, shift}, dim});
+    norm.centre = false;
+    cases.push_back({"layer norm by the root of squares", norm, {x, scale}, dim});
+  }
+  return cases;
+}
+
 // Some elements of the first input become NaN, or none.
 void ExpectRowsAgree(bool with_nan) {
   std::map<std::string, int> taken;  // cases by row
   std::vector<ShapeCase> cases = ConvCases();
-  for (auto more : {ConvTransposeCases(), MatMulCases(), PoolCases(), ElementwiseCases()})
+  for (auto more : {ConvTransposeCases(), MatMulCases(), PoolCases(), ElementwiseCases(), AttentionCases(), NormCases()})
     cases.insert(cases.end(), more.begin(), more.end());
   for (const ShapeCase& each : cases) {
     SCOPED_TRACE(each.name);
@@ -211,7 +258,9 @@ void ExpectRowsAgree(bool with_nan) {
       }
     }
   }
+  EXPECT_GE(taken["LayerNorm avx2"], avx2::Available() ? 15 : 0);
   if (onednn::Available()) {
+    EXPECT_GE(taken["Attention avx2"], avx2::Available() ? 7 : 0);
     EXPECT_GE(taken["Conv onednn"], 40);
     EXPECT_GE(taken["ConvTranspose onednn"], 12);
     EXPECT_GE(taken["MatMul onednn"], 14);

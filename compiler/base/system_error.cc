@@ -8,15 +8,7 @@
 
 namespace wf::source {
 
-base::Status StatusOfErrno(int error) {
-  const bool is_absent = error == ENOENT || error == ENOTDIR, is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  const bool is_forbidden = error == EACCES || error == EPERM || error == EISDIR || error == EROFS;
-  return {is_absent      ? base::kNotFound
-          : is_full      ? base::kResourceExhausted
-          : is_forbidden ? base::kPermissionDenied
-                         : base::kUnavailable,
-          base::TextOfErrno(error)};
-}
+base::Status StatusOfErrno(int error) { return {base::CodeOfErrno(error), base::TextOfErrno(error)}; }
 
 base::Status StatusOfCreation(int error, const std::string& path) {
   if (error != ENOENT && error != ENOTDIR) return StatusOfErrno(error);

@@ -6,7 +6,7 @@
 
 namespace wf::source {
 
-// What the system says went wrong, with a code: kNotFound, kPermissionDenied, kResourceExhausted (no room), else kUnavailable.
+// What the system says went wrong, with the code of base::CodeOfErrno.
 base::Status StatusOfErrno(int error);
 // Of a new file at `path`: what is missing is its folder, unless that takes no files, as /proc.
 base::Status StatusOfCreation(int error, const std::string& path);

@@ -53,6 +53,7 @@ class Argument {
 using Candidates = std::function<std::vector<std::string>()>;  // collected for what is shown alone: they are many
 
 // Refines the diagnostic just emitted; valid until the next Emit. Does nothing to one that is not kept. Texts are shortened.
+// Borrows: the diagnostic and its emitter.
 class Builder {
  public:
   Builder(Diagnostic* diagnostic, size_t& comparisons) : diagnostic_(diagnostic), comparisons_(&comparisons) {}

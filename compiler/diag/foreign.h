@@ -20,6 +20,7 @@ enum class Foreign : uint8_t {
   kGeneric,  // ours, with `..` for what it holds
   kName,
   kModule,
+  kSettingName,  // ours
 };
 
 // Is it one?

@@ -45,7 +45,6 @@ class SarifLog {
   std::vector<Code> codes_;  // that occur, sorted
 };
 
-std::string QuoteJson(std::string_view text);      // a JSON string; bytes that are not UTF-8 become U+FFFD
 std::string_view SeverityName(Severity severity);  // "error", "warning"
 std::string CodeName(Code code);                   // "WF3001"
 

@@ -2,6 +2,7 @@
 
 #include "compiler/base/utf8.h"
 #include "compiler/diag/render.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::diag {
 namespace {
@@ -14,46 +15,28 @@ std::string PlaceOf(const Span& span, const source::SourceMap& sources) {
   const source::Position begin = sources.PositionOf(span.file, span.begin);
   const source::Position end = sources.PositionOf(span.file, span.end);
   return fmt::format(R"("file":{},"line":{},"column":{},"end_line":{},"end_column":{},"byte":{},"end_byte":{})",
-                     QuoteJson(sources.name(span.file)), begin.line, begin.column, end.line, end.column, span.begin, span.end);
+                     base::QuoteJson(sources.name(span.file)), begin.line, begin.column, end.line, end.column, span.begin, span.end);
 }
 
 std::string SpanJson(const Span& span, bool primary, std::string_view label, const source::SourceMap& sources) {
-  return fmt::format(R"({{{},"primary":{},"label":{}}})", PlaceOf(span, sources), primary, QuoteJson(label));
+  return fmt::format(R"({{{},"primary":{},"label":{}}})", PlaceOf(span, sources), primary, base::QuoteJson(label));
 }
 
 }  // namespace
-
-std::string QuoteJson(std::string_view text) {
-  std::string json = "\"";
-  while (!text.empty()) {
-    const source::CodePoint one = source::DecodeUtf8(text);
-    if (one.value == '"' || one.value == '\\') {
-      json += '\\';
-      json += static_cast<char>(one.value);
-    } else if (one.value == '\n') {
-      json += "\\n";
-    } else if (one.value < 0x20 || one.value == 0x7F) {
-      json += fmt::format("\\u{:04x}", static_cast<uint32_t>(one.value));
-    } else {
-      source::AppendUtf8(one.value, json);
-    }
-    text.remove_prefix(one.length);
-  }
-  return json + '"';
-}
 
 std::string RenderJson(const Diagnostic& diagnostic, const source::SourceMap& sources) {
   std::string spans, help, fixes;
   if (diagnostic.span.file != source::FileId::kNone) spans = SpanJson(diagnostic.span, true, diagnostic.span_label, sources);
   for (const Label& label : diagnostic.labels) spans += (spans.empty() ? "" : ",") + SpanJson(label.span, false, label.text, sources);
-  for (const std::string& one : diagnostic.help) help += (help.empty() ? "" : ",") + QuoteJson(one);
+  for (const std::string& one : diagnostic.help) help += (help.empty() ? "" : ",") + base::QuoteJson(one);
   for (const Edit& fix : diagnostic.fixes) {
-    fixes += fmt::format(R"({}{{{},"replacement":{}}})", fixes.empty() ? "" : ",", PlaceOf(fix.span, sources), QuoteJson(fix.replacement));
+    fixes +=
+        fmt::format(R"({}{{{},"replacement":{}}})", fixes.empty() ? "" : ",", PlaceOf(fix.span, sources), base::QuoteJson(fix.replacement));
   }
   return fmt::format(R"({{"code":"{}","severity":"{}","message":{},"spans":[{}],"help":[{}],"fixes":[{}],"rendered":{}}})"
                      "\n",
-                     CodeName(diagnostic.code), SeverityName(diagnostic.severity), QuoteJson(diagnostic.message), spans, help, fixes,
-                     QuoteJson(RenderText(diagnostic, sources, Color::kNever)));
+                     CodeName(diagnostic.code), SeverityName(diagnostic.severity), base::QuoteJson(diagnostic.message), spans, help, fixes,
+                     base::QuoteJson(RenderText(diagnostic, sources, Color::kNever)));
 }
 
 }  // namespace wf::diag

@@ -7,6 +7,7 @@
 
 #include "compiler/base/utf8.h"
 #include "compiler/diag/render.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::diag {
 namespace {
@@ -57,7 +58,7 @@ constexpr std::string_view kFromFolder = R"(,"uriBaseId":"FOLDER")";
 
 std::string Artifact(const Span& span, const Places& places) {
   const std::string_view name = places.name(span.file);
-  return fmt::format(R"("artifactLocation":{{"uri":{}{}}})", QuoteJson(Uri(name)), name.starts_with('/') ? "" : kFromFolder);
+  return fmt::format(R"("artifactLocation":{{"uri":{}{}}})", base::QuoteJson(Uri(name)), name.starts_with('/') ? "" : kFromFolder);
 }
 
 std::string Region(const Span& span, Places& places) {
@@ -72,8 +73,8 @@ std::string Location(const Span& span, Places& places) {
 std::string Related(const std::vector<Label>& labels, Places& places) {
   std::string related;
   for (const Label& label : labels) {
-    related +=
-        fmt::format(R"({}{{{},"message":{{"text":{}}}}})", related.empty() ? "" : ",", Location(label.span, places), QuoteJson(label.text));
+    related += fmt::format(R"({}{{{},"message":{{"text":{}}}}})", related.empty() ? "" : ",", Location(label.span, places),
+                           base::QuoteJson(label.text));
   }
   return related.empty() ? "" : fmt::format(R"(,"relatedLocations":[{}])", related);
 }
@@ -81,8 +82,9 @@ std::string Related(const std::vector<Label>& labels, Places& places) {
 std::string Fixes(const std::vector<Edit>& fixes, Places& places) {
   std::string changes;
   for (const Edit& fix : fixes) {
-    changes += fmt::format(R"({}{{{},"replacements":[{{"deletedRegion":{},"insertedContent":{{"text":{}}}}}]}})",
-                           changes.empty() ? "" : ",", Artifact(fix.span, places), Region(fix.span, places), QuoteJson(fix.replacement));
+    changes +=
+        fmt::format(R"({}{{{},"replacements":[{{"deletedRegion":{},"insertedContent":{{"text":{}}}}}]}})", changes.empty() ? "" : ",",
+                    Artifact(fix.span, places), Region(fix.span, places), base::QuoteJson(fix.replacement));
   }
   return changes.empty() ? "" : fmt::format(R"(,"fixes":[{{"artifactChanges":[{}]}}])", changes);
 }
@@ -92,7 +94,7 @@ std::string Result(const Diagnostic& diagnostic, Places& places) {
   for (const std::string& help : diagnostic.help) text += "\n" + help;
   const bool placed = diagnostic.span.file != source::FileId::kNone;
   return fmt::format(R"({{"ruleId":"{}","level":"{}","message":{{"text":{}}},"locations":[{}]{}{}}})", CodeName(diagnostic.code),
-                     SeverityName(diagnostic.severity), QuoteJson(text), placed ? "{" + Location(diagnostic.span, places) + "}" : "",
+                     SeverityName(diagnostic.severity), base::QuoteJson(text), placed ? "{" + Location(diagnostic.span, places) + "}" : "",
                      Related(diagnostic.labels, places), Fixes(diagnostic.fixes, places));
 }
 
@@ -111,17 +113,17 @@ std::string SarifLog::Finish(const Surroundings& around) const {
   std::string rules;
   for (const Code code : codes_) {
     rules += fmt::format(R"({}{{"id":"{}","name":"{}","shortDescription":{{"text":{}}},"help":{{"text":"wfc explain {}","markdown":{}}}}})",
-                         rules.empty() ? "\n" : ",\n", CodeName(code), InfoOf(code).name.substr(1), QuoteJson(InfoOf(code).message),
-                         CodeName(code), QuoteJson(around.page_of(code)));
+                         rules.empty() ? "\n" : ",\n", CodeName(code), InfoOf(code).name.substr(1), base::QuoteJson(InfoOf(code).message),
+                         CodeName(code), base::QuoteJson(around.page_of(code)));
   }
   const std::string folder = around.folder.empty() ? "" : Uri(around.folder) + (around.folder.ends_with('/') ? "" : "/");
   const std::string bases =
-      folder.empty() ? "" : fmt::format(R"("originalUriBaseIds":{{"FOLDER":{{"uri":{}}}}},)", QuoteJson(folder)) + "\n";
+      folder.empty() ? "" : fmt::format(R"("originalUriBaseIds":{{"FOLDER":{{"uri":{}}}}},)", base::QuoteJson(folder)) + "\n";
   return fmt::format(
       "{{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{{\n"
       "\"tool\":{{\"driver\":{{\"name\":\"wfc\",\"semanticVersion\":{},\"rules\":[{}]}}}},\n"
       "{}\"columnKind\":\"unicodeCodePoints\",\n\"results\":[{}]}}]}}\n",
-      QuoteJson(around.version), rules, bases, results_);
+      base::QuoteJson(around.version), rules, bases, results_);
 }
 
 }  // namespace wf::diag

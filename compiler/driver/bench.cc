@@ -17,12 +17,12 @@
 #include "compiler/load/generator.h"
 #include "compiler/load/report.h"
 #include "compiler/load/target.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr int64_t kFetchNs = 5 * kNsPerSecond;
+constexpr int64_t kFetchNs = 5 * base::kNsPerSecond;
 constexpr size_t kMaxBody = size_t{64} << 20;
 constexpr int kConnections = 16, kConnectionsOfARate = 256;
 
@@ -84,12 +84,12 @@ int Measure(const Job& job, const Options& options, Console& console) {
   load::Plan plan{.target = *target, .request = RequestOf(job, *target, options)};
   plan.rate = options.rate;
   plan.connections = options.connections > 0 ? options.connections : options.rate > 0 ? kConnectionsOfARate : kConnections;
-  plan.measured_ns = options.duration_seconds * kNsPerSecond;
-  plan.timeout_ns = options.timeout_seconds * kNsPerSecond;
+  plan.measured_ns = options.duration_seconds * base::kNsPerSecond;
+  plan.timeout_ns = options.timeout_seconds * base::kNsPerSecond;
   const StopsByHand stops;
   if (options.warm_up_seconds > 0) {
     load::Plan warm_up = plan;
-    warm_up.measured_ns = options.warm_up_seconds * kNsPerSecond;
+    warm_up.measured_ns = options.warm_up_seconds * base::kNsPerSecond;
     const auto warmed = load::Generate(warm_up, stop);
     if (!warmed.ok()) return Fail(console, warmed.status().message());
   }
@@ -99,7 +99,7 @@ int Measure(const Job& job, const Options& options, Console& console) {
   if (!outcome.ok()) return Fail(console, outcome.status().message());
   const auto after = Ask(job.admin);
   load::Report report{.plan = plan, .outcome = *outcome, .url = job.url};
-  report.warm_up_ns = options.warm_up_seconds * kNsPerSecond;
+  report.warm_up_ns = options.warm_up_seconds * base::kNsPerSecond;
   if (before && after) report.server = load::Since(*before, *after);
   console.out << (options.format == Format::kJson ? load::ReportJson(report) : load::ReportText(report));
   return outcome->good.count() > 0 ? kFine : kProgramHasErrors;
@@ -165,7 +165,7 @@ int BenchProgram(const Options& options, Console& console) {
   Options for_diagnostics = options;
   for_diagnostics.format = Format::kText;
   Compilation compilation(options.inputs.front(), for_diagnostics, console);
-  const bool built = compilation.RunTo(Phase::kObject, Compilation::Purpose::kServer) && compilation.Link(binary);
+  const bool built = compilation.BuildServer(binary);
   const ExitStatus status = compilation.Finish();
   if (!built || status != kFine) return status;
   const interface::Interface described = compilation.DescribeInterface();

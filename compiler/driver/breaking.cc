@@ -4,9 +4,10 @@
 
 #include <algorithm>
 
-#include "compiler/diag/render.h"
 #include "compiler/driver/interface_of.h"
 #include "compiler/interface/compare.h"
+#include "runtime/base/json_text.h"
+#include "runtime/base/text.h"
 
 namespace wf::driver {
 namespace {
@@ -47,24 +48,23 @@ std::string Text(const std::vector<Change>& changes, const std::string& input) {
         change.place.line == 0 ? input : fmt::format("{}:{}:{}", change.place.file, change.place.line, change.place.column);
     text += fmt::format("{}: {}: {}{}{}\n", place, WordFor(change.impact), change.where, change.where.empty() ? "" : ": ", change.message);
   }
-  const auto count = [&](Impact impact) {
+  const auto count = [&](Impact impact) -> uint64_t {
     return std::count_if(changes.begin(), changes.end(), [&](const Change& change) { return change.impact == impact; });
   };
   const std::string_view verdict = VerdictFor(Worst(changes));
   if (changes.empty()) return fmt::format("the interface is the same: {}\n", verdict);
-  const auto counted = [](ptrdiff_t number, std::string_view what) { return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s"); };
-  return text + fmt::format("{} breaking, {}, {}: {}\n", count(Impact::kBreaking), counted(count(Impact::kAddition), "addition"),
-                            counted(count(Impact::kDetail), "detail"), verdict);
+  return text + fmt::format("{} breaking, {}, {}: {}\n", count(Impact::kBreaking), base::Counted(count(Impact::kAddition), "addition"),
+                            base::Counted(count(Impact::kDetail), "detail"), verdict);
 }
 
 std::string Json(const std::vector<Change>& changes) {
   std::string rows;
   for (const Change& change : changes) {
     rows += fmt::format(R"({}{{"impact":"{}","where":{},"message":{})", rows.empty() ? "" : ",", WordFor(change.impact),
-                        diag::QuoteJson(change.where), diag::QuoteJson(change.message));
+                        base::QuoteJson(change.where), base::QuoteJson(change.message));
     if (change.place.line != 0) {
       rows +=
-          fmt::format(R"(,"file":{},"line":{},"column":{})", diag::QuoteJson(change.place.file), change.place.line, change.place.column);
+          fmt::format(R"(,"file":{},"line":{},"column":{})", base::QuoteJson(change.place.file), change.place.line, change.place.column);
     }
     rows += "}";
   }

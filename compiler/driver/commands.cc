@@ -260,7 +260,7 @@ int Run(const Options& options, Console& console) {
   if (folder.path().empty()) return Fail(console, "cannot make a temporary folder; set TMPDIR");
   const std::string server = folder.path() + "server";
   Compilation compilation(options.inputs.front(), options, console);
-  const bool built = compilation.RunTo(Phase::kObject, Purpose::kServer) && compilation.Link(server);
+  const bool built = compilation.BuildServer(server);
   const ExitStatus status = compilation.Finish();
   if (!built || status != kFine) return status;
   const interface::Interface described = compilation.DescribeInterface();

@@ -77,6 +77,13 @@ bool Compilation::CallsNoRemote(diag::Code code) {
   return fine;
 }
 
+// A program that is only checked may call them.
+bool Compilation::CheckRemotes(Phase last, Purpose purpose) {
+  if (last >= Phase::kLower) return CallsNoRemote(diag::kNotBuiltYet);
+  if (purpose == Purpose::kCheck) CallsNoRemote(diag::kRemoteCalled);
+  return true;
+}
+
 bool Compilation::RunPasses() {
   const TraceScope trace(options_, "RunPasses");
   const std::span<const passes::PassInfo> all = passes::AllPasses();
@@ -148,11 +155,12 @@ bool Compilation::RunTo(Phase last, Purpose purpose) {
   if (emitter_.has_errors()) return false;
   if (wanted(Phase::kIr) && !BuildIr()) return false;
   if (wanted(Phase::kPasses) && !RunPasses()) return false;
-  if (wanted(Phase::kLower) && !CallsNoRemote(diag::kNotBuiltYet)) return false;
-  if (wanted(Phase::kIr) && !wanted(Phase::kLower) && purpose == Purpose::kCheck) CallsNoRemote(diag::kRemoteCalled);
+  if (wanted(Phase::kIr) && !CheckRemotes(last, purpose)) return false;
   if (wanted(Phase::kLower) && !Lower()) return false;
   return !wanted(Phase::kObject) || EmitObject();
 }
+
+bool Compilation::BuildServer(const std::string& output) { return RunTo(Phase::kObject, Purpose::kServer) && Link(output); }
 
 Phase PhaseOf(Emit emit) {
   switch (emit) {

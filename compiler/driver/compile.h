@@ -44,6 +44,9 @@ class Compilation {
   // Every phase up to `last`, in order, as far as there are no errors.
   bool RunTo(Phase last, Purpose purpose);
 
+  // All of them, and Link: the server at `output`.
+  bool BuildServer(const std::string& output);
+
   // For `wfc test`, after RunTo(kCheck): an object whose workflows are these tests.
   bool BuildTests(const sema::TestBuild& build);
 
@@ -69,6 +72,7 @@ class Compilation {
   bool BuildIr();
   bool Verified();
   bool CallsNoRemote(diag::Code code);
+  bool CheckRemotes(Phase last, Purpose purpose);
   bool RunPasses();
   bool Lower();
   bool EmitObject();

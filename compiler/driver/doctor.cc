@@ -101,7 +101,7 @@ Finding Server(const Console& console) {
   if (NewProgram(options, quiet) != kFine) return {Verdict::kBad, "a server", FirstLine(err.str())};
   const std::string server = folder.path() + "server";
   Compilation compilation(options.inputs.front() + "/probe.wf", options, quiet);
-  const bool built = compilation.RunTo(Phase::kObject, Compilation::Purpose::kServer) && compilation.Link(server);
+  const bool built = compilation.BuildServer(server);
   if (compilation.Finish() != kFine || !built) return {Verdict::kBad, "a server", FirstLine(err.str())};
   const int status = Serve(server, {"--version"}, [](const std::string&) {}, quiet);
   if (status != kFine) {

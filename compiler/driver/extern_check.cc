@@ -33,7 +33,7 @@ class CheckWriter {
       if (param.type->kind == TypeKind::kScalar && param.name == symbol) return fmt::format("static_cast<int64_t>(*a{})", i);
       for (size_t axis = 0; param.type->kind == TypeKind::kTensor && axis < param.type->dims.size(); ++axis) {
         const auto linear = param.type->dims[axis].AsLinear();
-        if (!linear || linear->symbol != symbol || linear->mul <= 0) continue;
+        if (!linear || linear->symbol != symbol) continue;
         return fmt::format("(a{}->dim({}) - {}) / {}", i, axis, linear->add, linear->mul);
       }
     }
@@ -66,15 +66,15 @@ class CheckWriter {
     for (size_t axis = 0; axis < type->dims.size(); ++axis) {
       const Dim& dim = type->dims[axis];
       if (dim.symbol() == "_") continue;
+      const std::string extent = fmt::format("{{{}.dim({}), {}, \"{}\"}}", value, axis, axis, what);
       if (const auto wanted = Text(dim)) {
-        Line(indent, fmt::format("wf::shim::CheckExtent({}.dim({}), {}, {}, \"{}\");", value, axis, *wanted, axis, what));
+        Line(indent, fmt::format("wf::shim::CheckExtent({}, {});", extent, *wanted));
         continue;
       }
       const auto linear = dim.AsLinear();
-      if (!linear || linear->mul <= 0) continue;  // arithmetic over extents that only the result knows
+      if (!linear) continue;  // arithmetic over extents that only the result knows
       used_.insert(linear->symbol);
-      Line(indent, fmt::format("wf::shim::Bind(d_{}, {}.dim({}), {}, {}, {}, \"{}\");", linear->symbol, value, axis, linear->mul,
-                               linear->add, axis, what));
+      Line(indent, fmt::format("wf::shim::Bind(d_{}, {}, {}, {});", linear->symbol, extent, linear->mul, linear->add));
     }
   }
 

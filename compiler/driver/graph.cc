@@ -69,7 +69,8 @@ class WorkflowReader {
   void ReadTasks();
   Graph::Task ReadTask(TaskId id, const ControlReader& control) const;
   void ReadSettings(Graph::Node& node, const ir::Task& task) const;
-  std::string NameOf(NodeId id) const;
+  std::string NameOf(std::string_view path) const;
+  std::string NameOf(NodeId id) const { return NameOf(program_[id].path); }
   void FindTasks();
   void ConnectCalls();
   void OrderStages();
@@ -85,6 +86,7 @@ class WorkflowReader {
   };
   std::vector<Call> Calls() const;  // the outer before those inside them
   void Enter(const Call& call);
+  void Wait(const Call& call, const std::vector<size_t>& controls);
   void Leave(const Call& call);
   NodeId NodeWriting(ir::SlotId slot) const;
   bool IsShown(size_t node) const { return place_[node] != kNowhere; }
@@ -120,11 +122,10 @@ bool WorkflowReader::Inside(RegionId region) const {
 }
 
 // "logits"; of a workflow called in node `texts`, "texts/Recognise/logits".
-std::string WorkflowReader::NameOf(NodeId id) const {
-  const std::string& path = program_[id].path;
+std::string WorkflowReader::NameOf(std::string_view path) const {
   const NodeId own = program_[workflow_.root].node;
-  if (own != NodeId::kNone && path.starts_with(program_[own].path + "/")) return path.substr(program_[own].path.size() + 1);
-  return path.substr(path.rfind('/') + 1);
+  const bool is_own = own != NodeId::kNone && path.starts_with(program_[own].path + "/");
+  return std::string(path.substr(is_own ? program_[own].path.size() + 1 : path.rfind('/') + 1));
 }
 
 // A workflow's nodes follow its own node in the table, up to the own node of the next.
@@ -264,6 +265,20 @@ void WorkflowReader::Enter(const Call& call) {
   }
 }
 
+// What begins inside, `controls` of the call among it, waits for what the caller's node waits for.
+void WorkflowReader::Wait(const Call& call, const std::vector<size_t>& controls) {
+  const std::vector<std::string> before = Shown(call.caller).after;
+  const std::string prefix = NameOf(call.path) + "/";
+  const auto is_inside = [&](const std::string& name) { return name.starts_with(prefix); };
+  const auto wait = [&](auto& node_or_control) {
+    if (std::any_of(node_or_control.reads.begin(), node_or_control.reads.end(), is_inside)) return;
+    if (std::any_of(node_or_control.after.begin(), node_or_control.after.end(), is_inside)) return;
+    for (const std::string& control : before) AddUnique(node_or_control.after, control);
+  };
+  for (const size_t number : call.inside) wait(Shown(number));
+  for (const size_t number : controls) wait(result_.controls[number]);
+}
+
 // The caller's node has its value from the nodes that the returns inside read.
 void WorkflowReader::Leave(const Call& call) {
   std::vector<TaskId> open = call.returns;
@@ -304,7 +319,15 @@ void WorkflowReader::FindTasks() {
 
 void WorkflowReader::ConnectCalls() {
   const std::vector<Call> calls = Calls();
-  for (const Call& call : calls) Enter(call);
+  std::map<std::string, std::vector<size_t>> controls;  // by the name of the call that they stand in
+  for (size_t at = 0; at < result_.controls.size(); ++at) {
+    const std::string& name = result_.controls[at].name;
+    if (const size_t end = name.rfind('/'); end != std::string::npos) controls[name.substr(0, end)].push_back(at);
+  }
+  for (const Call& call : calls) {
+    Enter(call);
+    Wait(call, controls[NameOf(call.path)]);
+  }
   for (const Call& call : calls) Leave(call);
 }
 

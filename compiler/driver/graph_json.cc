@@ -1,21 +1,21 @@
 #include <fmt/format.h>
 
-#include "compiler/diag/render.h"
 #include "compiler/driver/graph.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::driver {
 namespace {
 
 std::string Strings(const std::vector<std::string>& texts) {
   std::string json;
-  for (const std::string& text : texts) json += (json.empty() ? "" : ",") + diag::QuoteJson(text);
+  for (const std::string& text : texts) json += (json.empty() ? "" : ",") + base::QuoteJson(text);
   return "[" + json + "]";
 }
 
 std::string SettingsJson(const std::vector<std::pair<std::string, std::string>>& settings) {
   std::string json;
   for (const auto& [name, value] : settings)
-    json += fmt::format("{}{}:{}", json.empty() ? "" : ",", diag::QuoteJson(name), diag::QuoteJson(value));
+    json += fmt::format("{}{}:{}", json.empty() ? "" : ",", base::QuoteJson(name), base::QuoteJson(value));
   return "{" + json + "}";
 }
 
@@ -30,27 +30,27 @@ std::string Array(const std::vector<T>& items, const F& each) {
 std::string MeasuredJson(const std::vector<Graph::Measured>& measured) {
   if (measured.empty()) return "";
   return R"(,"measured":)" + Array(measured, [](const Graph::Measured& one) {
-           return fmt::format(R"({{"what":{},"mean_seconds":{},"count":{}}})", diag::QuoteJson(one.what), one.seconds, one.count);
+           return fmt::format(R"({{"what":{},"mean_seconds":{},"count":{}}})", base::QuoteJson(one.what), one.seconds, one.count);
          });
 }
 
 std::string PortJson(const Graph::Port& port) {
   std::string json =
-      fmt::format(R"({{"name":{},"type":{},"required":{})", diag::QuoteJson(port.name), diag::QuoteJson(port.type), port.required);
-  if (!port.default_value.empty()) json += fmt::format(R"(,"default":{})", diag::QuoteJson(port.default_value));
+      fmt::format(R"({{"name":{},"type":{},"required":{})", base::QuoteJson(port.name), base::QuoteJson(port.type), port.required);
+  if (!port.default_value.empty()) json += fmt::format(R"(,"default":{})", base::QuoteJson(port.default_value));
   return json + "}";
 }
 
 std::string TaskJson(const Graph::Task& task) {
-  return fmt::format(R"({{"id":{},"kind":{},"what":{},"reads":{},"inside":{},"marks":{}}})", diag::QuoteJson(task.id),
-                     diag::QuoteJson(task.kind), diag::QuoteJson(task.what), Strings(task.reads),
-                     task.inside.empty() ? "null" : diag::QuoteJson(task.inside), Strings(task.marks));
+  return fmt::format(R"({{"id":{},"kind":{},"what":{},"reads":{},"inside":{},"marks":{}}})", base::QuoteJson(task.id),
+                     base::QuoteJson(task.kind), base::QuoteJson(task.what), Strings(task.reads),
+                     task.inside.empty() ? "null" : base::QuoteJson(task.inside), Strings(task.marks));
 }
 
 std::string NodeJson(const Graph::Node& node, Level level) {
   std::string json =
       fmt::format(R"({{"name":{},"path":{},"line":{},"reads":{},"after":{},"inside":{},"models":{},"settings":{},"fallback":{})",
-                  diag::QuoteJson(node.name), diag::QuoteJson(node.path), node.line, Strings(node.reads), Strings(node.after),
+                  base::QuoteJson(node.name), base::QuoteJson(node.path), node.line, Strings(node.reads), Strings(node.after),
                   Strings(node.inside), Strings(node.models), SettingsJson(node.settings), node.fallback) +
       MeasuredJson(node.measured);
   if (level == Level::kTask) json += R"(,"tasks":)" + Array(node.tasks, TaskJson);
@@ -58,16 +58,16 @@ std::string NodeJson(const Graph::Node& node, Level level) {
 }
 
 std::string ControlJson(const Graph::Control& control) {
-  return fmt::format(R"({{"name":{},"line":{},"reads":{},"after":{},"inside":{}}})", diag::QuoteJson(control.name), control.line,
+  return fmt::format(R"({{"name":{},"line":{},"reads":{},"after":{},"inside":{}}})", base::QuoteJson(control.name), control.line,
                      Strings(control.reads), Strings(control.after), Strings(control.inside));
 }
 
 std::string StageJson(const Graph::Stage& stage, Level level) {
-  std::string json = fmt::format(R"({{"name":{},"written":{},"after":{},"waits":{})", diag::QuoteJson(stage.name), stage.written,
+  std::string json = fmt::format(R"({{"name":{},"written":{},"after":{},"waits":{})", base::QuoteJson(stage.name), stage.written,
                                  Strings(stage.after), Strings(stage.waits)) +
                      MeasuredJson(stage.measured);
   if (level == Level::kStage) {
-    json += R"(,"nodes":)" + Array(stage.nodes, [](const Graph::Node& node) { return diag::QuoteJson(node.name); });
+    json += R"(,"nodes":)" + Array(stage.nodes, [](const Graph::Node& node) { return base::QuoteJson(node.name); });
   } else {
     json += R"(,"nodes":)" + Array(stage.nodes, [&](const Graph::Node& node) { return NodeJson(node, level); });
   }
@@ -76,7 +76,7 @@ std::string StageJson(const Graph::Stage& stage, Level level) {
 
 std::string WorkflowJson(const Graph::Workflow& workflow, Level level) {
   std::string json = fmt::format(R"({{"service":{},"name":{},"default":{},"in":{},"out":{},"settings":{})",
-                                 diag::QuoteJson(workflow.service), diag::QuoteJson(workflow.name), workflow.is_default,
+                                 base::QuoteJson(workflow.service), base::QuoteJson(workflow.name), workflow.is_default,
                                  Array(workflow.in, PortJson), Array(workflow.out, PortJson), SettingsJson(workflow.settings)) +
                      MeasuredJson(workflow.measured);
   if (level != Level::kWorkflow) {
@@ -91,7 +91,7 @@ std::string WorkflowJson(const Graph::Workflow& workflow, Level level) {
 
 std::string GraphJson(const Graph& graph, Level level) {
   const auto workflow = [&](const Graph::Workflow& one) { return WorkflowJson(one, level); };
-  return fmt::format(R"({{"source":{},"workflows":{}}})", diag::QuoteJson(graph.source), Array(graph.workflows, workflow));
+  return fmt::format(R"({{"source":{},"workflows":{}}})", base::QuoteJson(graph.source), Array(graph.workflows, workflow));
 }
 
 }  // namespace wf::driver

@@ -9,6 +9,7 @@
 #include "compiler/load/fetch.h"
 #include "compiler/load/server_times.h"
 #include "compiler/load/target.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
@@ -26,14 +27,13 @@ T Find(const std::map<std::pair<std::string, std::string>, T>& times, const std:
 }
 
 std::string TextOf(const std::string& setting, const std::map<std::string, double>& in_force) {
-  constexpr double kNsPerSecond = 1e9;
   constexpr const char* kPriorities[] = {"high", "normal", "low"};
   const double value = in_force.at(setting);
-  if (setting == "timeout") return ir::DurationText(std::llround(value * kNsPerSecond));
+  if (setting == "timeout") return ir::DurationText(std::llround(value * base::kNsPerSecond));
   if (setting == "priority") return kPriorities[std::clamp(static_cast<int>(value), 0, 2)];
   std::string text = setting == "batch" && value == 0 ? "auto" : fmt::format("{}", std::llround(value));
   if (const auto within = in_force.find("within"); setting == "batch" && within != in_force.end() && within->second > 0)
-    text += " within " + ir::DurationText(std::llround(within->second * kNsPerSecond));
+    text += " within " + ir::DurationText(std::llround(within->second * base::kNsPerSecond));
   return text;
 }
 

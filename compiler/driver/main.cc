@@ -90,6 +90,7 @@ int main(int argc, char** argv) {
   std::ios::sync_with_stdio(false);
   HandleBugs();
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not the end of the process
   Job job{{argv + 1, argv + argc}};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);

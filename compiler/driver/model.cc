@@ -76,7 +76,7 @@ int ServeModel(const Options& options, Console& console) {
   const std::string server = folder.path() + "server", root = path + ".wf";  // a name for messages, beside the file
   Compilation compilation(root, options, console);
   compilation.set_root_text(*program);
-  const bool built = compilation.RunTo(Phase::kObject, Compilation::Purpose::kServer) && compilation.Link(server);
+  const bool built = compilation.BuildServer(server);
   const ExitStatus status = compilation.Finish();
   if (!built || status != kFine) return status;
   const interface::Interface described = compilation.DescribeInterface();

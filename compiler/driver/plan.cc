@@ -44,7 +44,7 @@ std::optional<uint64_t> RowBytes(const ir::Program& program, const ir::Model& mo
   return bytes;
 }
 
-// Nodes with equal values of what defines a batcher share one (semantics.md 15).
+// Nodes with equal values of what defines a batcher share one (docs/semantics.md 15).
 class BatcherTable {
  public:
   explicit BatcherTable(const ir::Program& program) : program_(program) {

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "compiler/diag/render.h"
 #include "compiler/driver/plan.h"
 #include "compiler/driver/report.h"
+#include "runtime/base/json_text.h"
+#include "runtime/base/text.h"
 
 namespace wf::driver {
 namespace {
@@ -41,8 +42,8 @@ std::string Workflows(const Plan& plan) {
   std::string text = "workflows\n";
   for (size_t i = 0; i < plan.workflows.size(); ++i) {
     const Plan::Workflow& workflow = plan.workflows[i];
-    text += fmt::format("  {}: {}, {}, {}; a request begins with {}\n", workflow.call, Count(workflow.stages, "stage"),
-                        Count(workflow.nodes, "node"), Count(workflow.tasks, "task"), Rounded(workflow.frame_bytes));
+    text += fmt::format("  {}: {}, {}, {}; a request begins with {}\n", workflow.call, base::Counted(workflow.stages, "stage"),
+                        base::Counted(workflow.nodes, "node"), base::Counted(workflow.tasks, "task"), Rounded(workflow.frame_bytes));
     text += fmt::format("      {}\n", Joined(plan.graph.workflows[i].settings));
     for (const Graph::Stage& stage : plan.graph.workflows[i].stages) {
       std::vector<std::string> names;
@@ -113,12 +114,12 @@ std::string Array(const std::vector<T>& items, const F& each) {
 std::string SettingsJson(const ir::Settings& settings) {
   std::string json;
   for (const auto& [name, value] : settings)
-    json += fmt::format("{}{}:{}", json.empty() ? "" : ",", diag::QuoteJson(name), diag::QuoteJson(value));
+    json += fmt::format("{}{}:{}", json.empty() ? "" : ",", base::QuoteJson(name), base::QuoteJson(value));
   return "{" + json + "}";
 }
 
 std::string EndpointJson(const Plan::Endpoint& endpoint) {
-  const auto quoted = [](const std::string& name) { return diag::QuoteJson(name); };
+  const auto quoted = [](const std::string& name) { return base::QuoteJson(name); };
   std::string json =
       fmt::format(R"({{"call":{},"post":{},"oip":{})", quoted(endpoint.call), quoted(endpoint.route), Array(endpoint.names, quoted));
   if (!endpoint.raw_body.empty()) json += R"(,"raw_body":)" + quoted(endpoint.raw_body);
@@ -126,26 +127,26 @@ std::string EndpointJson(const Plan::Endpoint& endpoint) {
 }
 
 std::string WorkflowJson(const Plan::Workflow& workflow) {
-  return fmt::format(R"({{"call":{},"stages":{},"nodes":{},"tasks":{},"frame_bytes":{}}})", diag::QuoteJson(workflow.call), workflow.stages,
+  return fmt::format(R"({{"call":{},"stages":{},"nodes":{},"tasks":{},"frame_bytes":{}}})", base::QuoteJson(workflow.call), workflow.stages,
                      workflow.nodes, workflow.tasks, workflow.frame_bytes);
 }
 
 std::string BatcherJson(const Plan::Batcher& batcher) {
   const std::string bytes =
       batcher.row_bytes ? fmt::format(R"(,"row_bytes":{},"staging_bytes":{})", *batcher.row_bytes, StagingBytes(batcher)) : "";
-  return fmt::format(R"({{"model":{},"settings":{},"nodes":{},"rows":{}{}}})", diag::QuoteJson(batcher.model),
-                     SettingsJson(batcher.settings), Array(batcher.nodes, [](const auto& node) { return diag::QuoteJson(node.first); }),
+  return fmt::format(R"({{"model":{},"settings":{},"nodes":{},"rows":{}{}}})", base::QuoteJson(batcher.model),
+                     SettingsJson(batcher.settings), Array(batcher.nodes, [](const auto& node) { return base::QuoteJson(node.first); }),
                      batcher.rows, bytes);
 }
 
 std::string ModelJson(const Plan::Model& model) {
   const auto version = [](const Plan::Version& one) {
-    return fmt::format(R"({{"version":{},"file":{},"file_bytes":{},"weight_bytes":{}}})", one.number, diag::QuoteJson(one.file),
+    return fmt::format(R"({{"version":{},"file":{},"file_bytes":{},"weight_bytes":{}}})", one.number, base::QuoteJson(one.file),
                        one.file_bytes, one.weight_bytes);
   };
-  std::string json = fmt::format(R"({{"name":{},"path":{},"versions":{})", diag::QuoteJson(model.name), diag::QuoteJson(model.path),
+  std::string json = fmt::format(R"({{"name":{},"path":{},"versions":{})", base::QuoteJson(model.name), base::QuoteJson(model.path),
                                  Array(model.versions, version));
-  if (!model.missing.empty()) json += R"(,"missing":)" + diag::QuoteJson(model.missing);
+  if (!model.missing.empty()) json += R"(,"missing":)" + base::QuoteJson(model.missing);
   return json + "}";
 }
 
@@ -160,21 +161,22 @@ std::string PlanText(const Plan& plan) {
   const bool missing = std::any_of(plan.models.begin(), plan.models.end(), [](const Plan::Model& model) { return model.versions.empty(); });
   const bool open =
       std::any_of(plan.batchers.begin(), plan.batchers.end(), [](const Plan::Batcher& batcher) { return !batcher.row_bytes; });
-  return text + fmt::format("\nplan: {}, {}, {} with {}; weights {}{}, staging {}{}\n", Count(plan.endpoints.size(), "endpoint"),
-                            Count(plan.models.size(), "model"), Count(plan.batchers.size(), "batcher"), Count(totals.copies, "instance"),
-                            Rounded(totals.weight_bytes), missing ? " and those of missing models" : "", Rounded(totals.staging_bytes),
+  return text + fmt::format("\nplan: {}, {}, {} with {}; weights {}{}, staging {}{}\n", base::Counted(plan.endpoints.size(), "endpoint"),
+                            base::Counted(plan.models.size(), "model"), base::Counted(plan.batchers.size(), "batcher"),
+                            base::Counted(totals.copies, "instance"), Rounded(totals.weight_bytes),
+                            missing ? " and those of missing models" : "", Rounded(totals.staging_bytes),
                             open ? " and what requests decide" : "");
 }
 
 std::string PlanJson(const Plan& plan) {
   const Totals totals = TotalsOf(plan);
   const auto extern_json = [](const Plan::Extern& one) {
-    return fmt::format(R"({{"name":{},"node":{},"source":{}}})", diag::QuoteJson(one.name), one.is_node, diag::QuoteJson(one.source));
+    return fmt::format(R"({{"name":{},"node":{},"source":{}}})", base::QuoteJson(one.name), one.is_node, base::QuoteJson(one.source));
   };
   const std::string counted =
       fmt::format(R"({{"instances":{},"weight_bytes":{},"staging_bytes":{}}})", totals.copies, totals.weight_bytes, totals.staging_bytes);
   return fmt::format(R"({{"source":{},"endpoints":{},"workflows":{},"batchers":{},"models":{},"externs":{},"totals":{},"graph":{}}})",
-                     diag::QuoteJson(plan.graph.source), Array(plan.endpoints, EndpointJson), Array(plan.workflows, WorkflowJson),
+                     base::QuoteJson(plan.graph.source), Array(plan.endpoints, EndpointJson), Array(plan.workflows, WorkflowJson),
                      Array(plan.batchers, BatcherJson), Array(plan.models, ModelJson), Array(plan.externs, extern_json), counted,
                      GraphJson(plan.graph, Level::kNode)) +
          "\n";

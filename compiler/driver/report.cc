@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "compiler/diag/render.h"
+#include "runtime/base/json_text.h"
+#include "runtime/base/text.h"
 
 namespace wf::driver {
 namespace {
@@ -22,8 +24,8 @@ diag::Color ColorFor(const Options& options, const Console& console) {
 // "3 errors, 1 warning (2 of them shown; --error-limit=2)"
 std::string Total(const diag::Emitter& emitter, const Options& options) {
   const size_t errors = emitter.error_count(), warnings = emitter.warning_count();
-  std::string total = errors > 0 ? Count(errors, "error") : "";
-  if (warnings > 0) total += (total.empty() ? "" : ", ") + Count(warnings, "warning");
+  std::string total = errors > 0 ? base::Counted(errors, "error") : "";
+  if (warnings > 0) total += (total.empty() ? "" : ", ") + base::Counted(warnings, "warning");
   const size_t shown = errors + warnings - emitter.dropped_error_count() - emitter.dropped_warning_count();
   const std::string some = shown == 0 ? "none" : fmt::format("{} of them", shown);
   if (shown < errors + warnings) total += fmt::format(" ({} shown; --error-limit={})", some, options.error_limit);
@@ -38,7 +40,7 @@ std::string TotalLine(const std::string& total, Format format, bool is_cut) {
     case Format::kJson:
       if (!is_cut) return {};
       return fmt::format(R"({{"code":"","severity":"note","message":{0},"spans":[],"help":[],"fixes":[],"rendered":{0}}})",
-                         diag::QuoteJson(total)) +
+                         base::QuoteJson(total)) +
              "\n";
     case Format::kGithub:
       return is_cut ? "::notice::" + total + "\n" : std::string();
@@ -70,7 +72,5 @@ ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources
   if (errors + warnings > 0) console.err << TotalLine(Total(emitter, options), format, is_cut);
   return errors > 0 ? kProgramHasErrors : kFine;
 }
-
-std::string Count(size_t count, std::string_view what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
 
 }  // namespace wf::driver

@@ -10,6 +10,4 @@ namespace wf::driver {
 // Writes every diagnostic to the console in the form asked for, then how many there were. Returns kProgramHasErrors if one is an error.
 ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources, const Options& options, Console& console);
 
-std::string Count(size_t count, std::string_view what);  // "1 node", "2 nodes"
-
 }  // namespace wf::driver

@@ -7,12 +7,14 @@
 #include "compiler/diag/excerpt.h"
 #include "compiler/diag/render.h"
 #include "compiler/driver/xml.h"
+#include "runtime/base/json_text.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
 
 std::string Duration(int64_t ns) {
-  if (ns < 1'000'000'000) return fmt::format("{} ms", (ns + 500'000) / 1'000'000);
+  if (ns < base::kNsPerSecond) return fmt::format("{} ms", (ns + base::kNsPerMs / 2) / base::kNsPerMs);
   return fmt::format("{:.2f} s", static_cast<double>(ns) / 1e9);
 }
 
@@ -41,11 +43,11 @@ std::string YamlText(std::string_view head, std::string_view text, std::string_v
   for (size_t at = 0; at < whole.size();) {
     const size_t end = std::min(whole.find('\n', at), whole.size());
     const std::string line = whole.substr(at, end - at);
-    if (diag::Harmless(line) != line || (at == 0 && (line.empty() || line.starts_with(' ')))) return diag::QuoteJson(text);
+    if (diag::Harmless(line) != line || (at == 0 && (line.empty() || line.starts_with(' ')))) return base::QuoteJson(text);
     lines += fmt::format("\n{}{}", margin, line);
     at = end + 1;
   }
-  return whole.empty() ? diag::QuoteJson(text) : lines;
+  return whole.empty() ? base::QuoteJson(text) : lines;
 }
 
 double Seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
@@ -101,7 +103,7 @@ std::string TapReport(const std::vector<TestResult>& results, size_t left_out) {
     out += fmt::format("  ---\n  duration_ms: {:.3f}\n", static_cast<double>(result.time_ns) / 1e6);
     if (!result.passed) {
       out +=
-          fmt::format("  message: {}\n  file: {}\n  line: {}\n", diag::QuoteJson(result.reason), diag::QuoteJson(result.file), result.line);
+          fmt::format("  message: {}\n  file: {}\n  line: {}\n", base::QuoteJson(result.reason), base::QuoteJson(result.file), result.line);
       if (!result.details.empty()) out += fmt::format("  details: {}\n", YamlText(result.reason, result.details, "    "));
     }
     out += "  ...\n";

@@ -17,12 +17,12 @@
 #include "compiler/driver/test_outcome.h"
 #include "compiler/driver/test_report.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr int64_t kGraceNs = 2 * kNsPerSecond;  // for the answer that says that the time is over
+constexpr int64_t kGraceNs = 2 * base::kNsPerSecond;  // for the answer that says that the time is over
 
 int64_t NowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -65,7 +65,7 @@ class TestFile {
   }
 
   bool Build(const std::vector<size_t>& chosen) {
-    return compilation_.BuildTests({chosen, options_.timeout_seconds * kNsPerSecond}) && compilation_.Link(binary_);
+    return compilation_.BuildTests({chosen, options_.timeout_seconds * base::kNsPerSecond}) && compilation_.Link(binary_);
   }
 
   // REQUIRES: they are built. One that needs what is not there, such as the file of a model, must not stop the others.
@@ -106,7 +106,7 @@ class TestFile {
   }
 
   void RunOne(LocalServer& server, size_t number, const sema::Test& test, TestResult& result) {
-    const auto answer = server.Call(fmt::format("/test/t{}", number), options_.timeout_seconds * kNsPerSecond + kGraceNs);
+    const auto answer = server.Call(fmt::format("/test/t{}", number), options_.timeout_seconds * base::kNsPerSecond + kGraceNs);
     const std::string slow = fmt::format("not done within {} s", options_.timeout_seconds);
     if (!answer.ok()) {
       const bool hangs = answer.status().code() == base::kDeadlineExceeded;

@@ -26,6 +26,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
@@ -127,7 +128,7 @@ class Watcher {
     files_.Begin();
     Compilation compilation(options_.inputs.front(), options_, console_);
     compilation.set_on_read([this](const std::string& path) { files_.Add(path); });
-    const bool built = compilation.RunTo(Phase::kObject, Compilation::Purpose::kServer) && compilation.Link(binary);
+    const bool built = compilation.BuildServer(binary);
     const bool fine = compilation.Finish() == kFine && built;
     if (!fine && (current_ || next_)) console_.err << "wfc: the server goes on as it was\n";
     if (!fine) {
@@ -196,7 +197,7 @@ class Watcher {
   void TellSlow() {
     if (next_ == nullptr || next_->is_slow || base::SystemClock().Now() - next_->since_ns < kSlowNs) return;
     next_->is_slow = true;
-    console_.err << "wfc: it does not listen yet, " << kSlowNs / 1'000'000'000 << " s after its start; "
+    console_.err << "wfc: it does not listen yet, " << kSlowNs / base::kNsPerSecond << " s after its start; "
                  << (current_ != nullptr ? "the server goes on as it was; " : "") << "waiting for it, or for a change\n"
                  << std::flush;
   }

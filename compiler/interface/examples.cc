@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "compiler/diag/render.h"
 #include "compiler/interface/describe.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/walk.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::interface {
 namespace {
@@ -37,7 +37,7 @@ std::string WrittenOut(const sema::Program& program, const Expr& expr) {
       for (size_t i = 0; i < expr.args.size(); ++i) {
         const std::string part = WrittenOut(program, *expr.args[i]);
         if (part.empty() || text.size() > kMostBytes) return "";
-        text += (i == 0 ? "" : ",") + (list ? "" : diag::QuoteJson(expr.type->fields[i].name) + ":") + part;
+        text += (i == 0 ? "" : ",") + (list ? "" : base::QuoteJson(expr.type->fields[i].name) + ":") + part;
       }
       return list ? "[" + text + "]" : "{" + text + "}";
     }
@@ -78,7 +78,7 @@ class Finder {
       const std::string value = WrittenOut(program_, *call.args[i]);
       if (value.empty()) return "";
       const std::string& name = model ? program_.models[call.index].in[i].wire_name : program_.workflows[call.index].params[i].wire_name;
-      members += (i == 0 ? "" : ",") + diag::QuoteJson(name) + ":" + value;
+      members += (i == 0 ? "" : ",") + base::QuoteJson(name) + ":" + value;
     }
     return "{" + members + "}";
   }

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "compiler/base/nesting.h"
-#include "compiler/diag/render.h"
 #include "compiler/interface/interface.h"
 #include "runtime/base/float_text.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::interface {
 namespace {
@@ -105,7 +105,7 @@ class DefaultText {
       case json::Value::Number:
         return NumberText(value, type);
       case json::Value::String:
-        return diag::QuoteJson(std::string_view(*value.getAsString()));
+        return base::QuoteJson(std::string_view(*value.getAsString()));
       case json::Value::Array:
         return OfArray(*value.getAsArray(), type);
       case json::Value::Object:
@@ -129,7 +129,7 @@ class DefaultText {
     std::string text;
     const auto add = [&](std::string_view name, const Type* of) {
       const json::Value* value = object.get({name.data(), name.size()});
-      if (value != nullptr) text += (text.empty() ? "" : ",") + diag::QuoteJson(name) + ":" + Of(*value, of);
+      if (value != nullptr) text += (text.empty() ? "" : ",") + base::QuoteJson(name) + ":" + Of(*value, of);
     };
     if (type != nullptr && type->kind == ir::TypeKind::kRecord) {
       for (const Field& field : FieldsOf(interface_, *type)) add(field.name, &field.type);

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "compiler/base/field_number.h"
-#include "compiler/diag/render.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::interface {
 namespace {
@@ -276,7 +276,7 @@ class ProtoWriter {
                           field.repeated   ? "repeated "
                           : field.optional ? "optional "
                                            : "",
-                          field.type, words.at(field.name), numbers.at(field.name), diag::QuoteJson(field.name),
+                          field.type, words.at(field.name), numbers.at(field.name), base::QuoteJson(field.name),
                           field.comment.empty() ? "" : "  // " + field.comment);
     }
     return text + "}\n";

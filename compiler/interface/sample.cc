@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "compiler/diag/render.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::interface {
 namespace {
@@ -32,7 +32,7 @@ class Sampler {
       if (!port.required) continue;
       const auto value = port.type.kind == ir::TypeKind::kScalar && IsSymbol(port.name) ? std::to_string(size_) : Of(port.type);
       if (!value) return std::nullopt;
-      members += (members.empty() ? "" : ",") + diag::QuoteJson(port.name) + ":" + *value;
+      members += (members.empty() ? "" : ",") + base::QuoteJson(port.name) + ":" + *value;
     }
     return "{" + members + "}";
   }
@@ -99,7 +99,7 @@ class Sampler {
     for (const Field& field : FieldsOf(interface_, type)) {
       const auto value = Of(field.type);
       if (!value) return std::nullopt;
-      members += (members.empty() ? "" : ",") + diag::QuoteJson(field.name) + ":" + *value;
+      members += (members.empty() ? "" : ",") + base::QuoteJson(field.name) + ":" + *value;
     }
     return "{" + members + "}";
   }

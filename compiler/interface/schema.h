@@ -9,6 +9,7 @@ namespace wf::interface {
 void SetDefault(llvm::json::Object& schema, const std::string& text);  // JSON; empty: none
 
 // JSON Schema of plain JSON, as servers read and write it. Named records are references into `#/components/schemas`.
+// Borrows: interface (outlives this).
 class Schemas {
  public:
   explicit Schemas(const Interface& interface) : interface_(interface) {}

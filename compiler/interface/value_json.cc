@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/diag/render.h"
 #include "compiler/interface/describe.h"
 #include "compiler/ir/scalar.h"
+#include "runtime/base/base64.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::interface {
 namespace {
@@ -14,14 +15,8 @@ std::string ScalarJson(ir::DType dtype, uint64_t bits) {
 }
 
 std::string Base64(std::string_view bytes) {
-  static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (size_t at = 0; at < bytes.size(); at += 3) {
-    const size_t count = std::min<size_t>(bytes.size() - at, 3);
-    uint32_t group = 0;
-    for (size_t i = 0; i < 3; ++i) group = group << 8 | (i < count ? static_cast<uint8_t>(bytes[at + i]) : 0u);
-    for (size_t i = 0; i < 4; ++i) text += i > count ? '=' : kDigits[group >> (18 - 6 * i) & 63];
-  }
+  std::string text(base::Base64Bytes(bytes.size()), '\0');
+  base::EncodeBase64(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), reinterpret_cast<uint8_t*>(text.data()));
   return text;
 }
 
@@ -51,7 +46,7 @@ std::string JsonOf(sema::TypeRef type, const ir::Value& value) {
     case sema::TypeKind::kScalar:
       return ScalarJson(type->dtype, value.bits);
     case sema::TypeKind::kString:
-      return diag::QuoteJson(value.text ? *value.text : "");
+      return base::QuoteJson(value.text ? *value.text : "");
     case sema::TypeKind::kBytes:
       return R"({"b64":")" + (value.text ? Base64(*value.text) : "") + R"("})";
     case sema::TypeKind::kTensor: {
@@ -68,7 +63,7 @@ std::string JsonOf(sema::TypeRef type, const ir::Value& value) {
       for (size_t i = 0; i < count; ++i) {
         const std::string element = inside(list || map ? type->element : type->fields[i].type, i);
         if (element.empty()) return "";
-        const std::string name = list ? "" : diag::QuoteJson(map ? (*value.keys)[i] : type->fields[i].name) + ":";
+        const std::string name = list ? "" : base::QuoteJson(map ? (*value.keys)[i] : type->fields[i].name) + ":";
         text += (i == 0 ? "" : ",") + name + element;
       }
       return list ? "[" + text + "]" : "{" + text + "}";

@@ -10,6 +10,8 @@
 namespace wf::ir {
 
 // One run of one body. Internal to the interpreter.
+// Owns: the values of its operations.   Borrows: owner, body, slots (outlive this).   Errors: Outcome::failure.   Bounds: limits of the
+// owner, for all of its runs together.
 class BodyRun {
  public:
   BodyRun(Interpreter& owner, const Body& body, std::span<const Value> slots, uint64_t element)

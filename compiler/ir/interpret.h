@@ -69,6 +69,7 @@ class Interpreter {
   // Of all runs so far, in textual order; the last text of a key wins.
   const std::vector<Annotation>& annotations() const { return annotations_; }
   uint64_t steps() const { return steps_; }
+  uint64_t bytes() const { return bytes_; }
   bool is_spent() const { return is_spent_; }  // a limit was reached, which a fallback may have caught
 
  private:

@@ -118,7 +118,7 @@ struct Stage {
   bool written = false;
 };
 
-struct Policy {  // effective values, defaults applied; semantics.md 12
+struct Policy {  // effective values, defaults applied; docs/semantics.md 12
   int64_t timeout_ns = 0, delay_ns = 0;
   uint32_t batch_max = 0, queue_max = 0;  // batch_max 0: auto; queue_max 0: follows the batch
   uint16_t retry = 0, instances = 1, threads = 1;

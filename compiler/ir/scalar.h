@@ -19,7 +19,7 @@ uint64_t ConvertScalar(DType from, DType to, uint64_t bits);
 // What a reduction starts from: 0, 1, +inf or the greatest, -inf or the least, false, true.
 uint64_t ReduceIdentity(ReduceKind kind, DType dtype);
 OpKind ReduceOperation(ReduceKind kind);  // kAdd kMul kMin kMax kOr kAnd
-// Lanes of a float sum or product (semantics.md 32): 16 of f32, 8 of f64.
+// Lanes of a float sum or product (docs/semantics.md 32): 16 of f32, 8 of f64.
 inline size_t ReduceLanes(DType dtype) { return dtype == DType::kF64 ? 8 : 16; }
 
 uint64_t F32Bits(float value);

@@ -12,12 +12,13 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
+#include "runtime/base/units.h"
 
 namespace wf::load {
 
 bool WaitFor(int fd, short events, int64_t until_ns) {
   while (true) {
-    const int64_t left_ms = (until_ns - base::SystemClock().Now()) / 1'000'000;
+    const int64_t left_ms = (until_ns - base::SystemClock().Now()) / base::kNsPerMs;
     if (left_ms < 0) return false;
     pollfd waiting{fd, events, 0};
     const int ready = poll(&waiting, 1, static_cast<int>(left_ms) + 1);

@@ -20,14 +20,14 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
+#include "runtime/base/units.h"
 
 namespace wf::load {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kTickNs = 10 * kMs;    // how often timeouts are looked for, and refused connections tried again
-constexpr int64_t kSpinNs = kMs / 10;    // waits that are shorter are not worth a timer
-constexpr int64_t kStopNs = 1000 * kMs;  // that answers still have when stopped by hand
+constexpr int64_t kTickNs = 10 * base::kNsPerMs;  // how often timeouts are looked for, and refused connections tried again
+constexpr int64_t kSpinNs = base::kNsPerMs / 10;  // waits that are shorter are not worth a timer
+constexpr int64_t kStopNs = base::kNsPerSecond;   // that answers still have when stopped by hand
 constexpr uint64_t kTimerTag = UINT64_MAX;
 
 struct Connection {
@@ -183,7 +183,7 @@ class Generator {
   base::Status Wait(int64_t until_ns) {
     const int64_t left = std::max<int64_t>(until_ns - clock_.Now(), 0);
     if (left >= kSpinNs) {
-      const itimerspec at{.it_interval = {}, .it_value = {.tv_sec = left / (1000 * kMs), .tv_nsec = left % (1000 * kMs)}};
+      const itimerspec at{.it_interval = {}, .it_value = {.tv_sec = left / base::kNsPerSecond, .tv_nsec = left % base::kNsPerSecond}};
       timerfd_settime(timer_.get(), 0, &at, nullptr);
     }
     std::array<epoll_event, 256> events{};

@@ -8,8 +8,10 @@
 #include <iterator>
 #include <utility>
 
-#include "compiler/diag/render.h"
 #include "compiler/load/duration.h"
+#include "runtime/base/json_text.h"
+#include "runtime/base/text.h"
+#include "runtime/base/units.h"
 
 namespace wf::load {
 namespace {
@@ -21,14 +23,13 @@ struct Percentile {
 };
 constexpr std::array kPercentiles = {Percentile{"p50", "p50", 0.5}, Percentile{"p90", "p90", 0.9}, Percentile{"p99", "p99", 0.99},
                                      Percentile{"p99.9", "p999", 0.999}};
-constexpr double kNsPerSecond = 1e9;
 
 double PerSecond(uint64_t count, const Outcome& outcome) {
-  return outcome.measured_ns == 0 ? 0 : static_cast<double>(count) * kNsPerSecond / static_cast<double>(outcome.measured_ns);
+  return outcome.measured_ns == 0 ? 0 : static_cast<double>(count) * base::kNsPerSecond / static_cast<double>(outcome.measured_ns);
 }
 
 std::string HowText(const Plan& plan) {
-  const std::string many = fmt::format("{} connection{}", plan.connections, plan.connections == 1 ? "" : "s");
+  const std::string many = base::Counted(plan.connections, "connection");
   if (plan.rate > 0) return fmt::format("{:g} requests a second over at most {}", plan.rate, many);
   return fmt::format("{}, each with one request after the other", many);
 }
@@ -46,14 +47,14 @@ const char* Explained(std::string_view failure) {
 
 std::string ServerText(const ServerTimes& server) {
   if (server.request.count == 0) return "";
-  std::string text = fmt::format("\nin the server  {} a request", Duration(server.request.mean() * kNsPerSecond));
+  std::string text = fmt::format("\nin the server  {} a request", Duration(server.request.mean() * base::kNsPerSecond));
   if (server.batch.count > 0) text += fmt::format(", {:.1f} rows a batch", server.batch.mean());
   text += "\n";
   size_t width = 4;
   for (const auto& [key, node] : server.nodes) width = std::max(width, key.second.size());
   if (!server.nodes.empty()) text += fmt::format("  {:<{}}  {:>10}  {:>10}\n", "node", width, "compute", "queue");
   for (const auto& [key, node] : server.nodes) {
-    const auto cell = [](const Total& total) { return total.count > 0 ? Duration(total.mean() * kNsPerSecond) : std::string("-"); };
+    const auto cell = [](const Total& total) { return total.count > 0 ? Duration(total.mean() * base::kNsPerSecond) : std::string("-"); };
     text += fmt::format("  {:<{}}  {:>10}  {:>10}\n", key.second, width, cell(node.compute), cell(node.wait));
   }
   return text;
@@ -67,7 +68,7 @@ std::string LatencyText(const Histogram& answers) {
 }
 
 std::string LatencyJson(const Histogram& answers) {
-  const auto seconds = [](double ns) { return ns / kNsPerSecond; };
+  const auto seconds = [](double ns) { return ns / base::kNsPerSecond; };
   std::string json = "{";
   for (const Percentile& at : kPercentiles)
     json += fmt::format(R"("{}":{},)", at.member, seconds(static_cast<double>(answers.Quantile(at.q))));
@@ -79,8 +80,8 @@ std::string LatencyJson(const Histogram& answers) {
 std::string ReportText(const Report& report) {
   const Outcome& outcome = report.outcome;
   std::string text =
-      fmt::format("{}\n{}, {:.1f} s", report.url, HowText(report.plan), static_cast<double>(outcome.measured_ns) / kNsPerSecond);
-  if (report.warm_up_ns > 0) text += fmt::format(" after {:g} s of warm-up", static_cast<double>(report.warm_up_ns) / kNsPerSecond);
+      fmt::format("{}\n{}, {:.1f} s", report.url, HowText(report.plan), static_cast<double>(outcome.measured_ns) / base::kNsPerSecond);
+  if (report.warm_up_ns > 0) text += fmt::format(" after {:g} s of warm-up", static_cast<double>(report.warm_up_ns) / base::kNsPerSecond);
   const uint64_t answered = outcome.good.count();
   text += fmt::format("\n\nanswered  {}, {:.1f} a second\n{}", answered, PerSecond(answered, outcome), LatencyText(outcome.good));
   for (const auto& [status, count] : outcome.by_status) {
@@ -98,10 +99,10 @@ std::string ReportText(const Report& report) {
 
 std::string ReportJson(const Report& report) {
   const Outcome& outcome = report.outcome;
-  const auto seconds = [](double ns) { return ns / kNsPerSecond; };
+  const auto seconds = [](double ns) { return ns / base::kNsPerSecond; };
   std::string json;
   const auto out = std::back_inserter(json);
-  fmt::format_to(out, R"({{"url":{},"connections":{},"rate":{},"warm_up_seconds":{},"seconds":{},)", diag::QuoteJson(report.url),
+  fmt::format_to(out, R"({{"url":{},"connections":{},"rate":{},"warm_up_seconds":{},"seconds":{},)", base::QuoteJson(report.url),
                  report.plan.connections, report.plan.rate > 0 ? fmt::format("{}", report.plan.rate) : "null",
                  seconds(static_cast<double>(report.warm_up_ns)), seconds(static_cast<double>(outcome.measured_ns)));
   fmt::format_to(out, R"("answered":{},"per_second":{:.3f},"latency_seconds":{},"wrong_latency_seconds":{},"statuses":{{)",
@@ -110,14 +111,14 @@ std::string ReportJson(const Report& report) {
   for (const auto& [status, count] : outcome.by_status) fmt::format_to(out, R"({}"{}":{})", std::exchange(comma, ","), status, count);
   fmt::format_to(out, "}}");
   for (const auto& [count, name] : Failures(outcome)) fmt::format_to(out, R"(,"{}":{})", name, count);
-  if (!outcome.first_wrong.empty()) fmt::format_to(out, R"(,"first_wrong":{})", diag::QuoteJson(outcome.first_wrong));
+  if (!outcome.first_wrong.empty()) fmt::format_to(out, R"(,"first_wrong":{})", base::QuoteJson(outcome.first_wrong));
   if (report.server) {
     const ServerTimes& server = *report.server;
     fmt::format_to(out, R"(,"server":{{"request_seconds":{},"batch_rows":{},"nodes":[)", server.request.mean(), server.batch.mean());
     comma = "";
     for (const auto& [key, node] : server.nodes) {
       fmt::format_to(out, R"({}{{"workflow":{},"node":{},"compute_seconds":{},"queue_seconds":{}}})", std::exchange(comma, ","),
-                     diag::QuoteJson(key.first), diag::QuoteJson(key.second), node.compute.mean(), node.wait.mean());
+                     base::QuoteJson(key.first), base::QuoteJson(key.second), node.compute.mean(), node.wait.mean());
     }
     fmt::format_to(out, "]}}");
   }

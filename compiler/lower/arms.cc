@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "compiler/ir/math.h"
 #include "compiler/ir/scalar.h"
 
 namespace wf::lower {
@@ -14,6 +15,16 @@ using ir::OpKind;
 using ir::ValueId;
 
 constexpr size_t kDearOps = 48;  // several times what a branch costs that is not foreseen
+
+bool IsComputed(OpKind kind) { return ir::IsScalarArithmetic(kind) || ir::IsMath(kind); }
+size_t WeightOf(OpKind kind) { return ir::IsMath(kind) ? ir::kMathOps : 1; }
+
+template <typename Ids>
+bool AreDear(const ir::Body& body, const Ids& ids) {
+  size_t weight = 0;
+  for (const ValueId id : ids) weight += WeightOf(body[id].kind);
+  return weight >= kDearOps;
+}
 
 constexpr size_t kUnread = SIZE_MAX, kOthers = 0;
 
@@ -47,7 +58,7 @@ class Readers {
   void ReadArgs(ValueId id) {
     const ir::Op& op = body_[id];
     size_t& own = of_[static_cast<size_t>(id)];
-    if (own == kUnread || !ir::IsScalarArithmetic(op.kind)) own = kOthers;
+    if (own == kUnread || !IsComputed(op.kind)) own = kOthers;
     for (size_t i = 0; i < op.args.size(); ++i) Read(op.args[i], op.kind == OpKind::kSelect && i > 0 ? SideOf(op, i, own) : own);
     for (const ir::BlockId nested : op.blocks) ReadBlock(body_[nested]);
   }
@@ -67,7 +78,7 @@ class Readers {
 }  // namespace
 
 Arms::Arms(const ir::Body& body, const ir::Block& block) {
-  if (block.ops.size() <= kDearOps) return;
+  if (!AreDear(body, block.ops)) return;
   Readers readers(body, block);
   std::vector<Arm> sides(readers.numbers().size() + 1);
   for (const auto& [side, number] : readers.numbers()) sides[number].condition = side.condition, sides[number].is_then = side.is_then;
@@ -87,7 +98,7 @@ Arms::Arms(const ir::Body& body, const ir::Block& block) {
   }
   is_inside_.resize(body.ops.size());
   for (Arm& arm : sides) {
-    if (arm.ops.size() < kDearOps || !arm.is_early) continue;
+    if (!AreDear(body, arm.ops) || !arm.is_early) continue;
     for (const ValueId id : arm.ops) is_inside_[static_cast<size_t>(id)] = true;
     arms_.push_back(std::move(arm));
   }

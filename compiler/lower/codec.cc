@@ -8,6 +8,7 @@
 #include "compiler/lower/layout.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/check.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::lower {
 namespace {
@@ -40,22 +41,6 @@ class Writer {
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
 };
-
-std::string JsonText(std::string_view text) {
-  static constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<uint8_t>(c) < 0x20) {
-      out += std::string("\\u00") + kHex[c >> 4] + kHex[c & 15];
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
 
 void ReadMember(Context& context, Writer& w, const ir::Port& port, Value* json, Value* address) {
   const ir::Type& type = context.type(port.type);
@@ -246,7 +231,7 @@ llvm::Function* EmitWritePiece(Context& context, const FrameLayout& frames, cons
   Writer w(context, f);
   std::string before = piece == 0 ? "{" : ",";
   for (const ir::Port& port : PieceOf(workflow.out, piece)) {
-    w.Put(sink, before + JsonText(port.name) + ":");
+    w.Put(sink, before + base::QuoteJson(port.name) + ":");
     WriteMember(context, w, port, f, AddressOf(w.b(), frame, frames, port));
     before = ",";
   }

@@ -1,6 +1,8 @@
 #include "compiler/lower/lanes.h"
 
+#include "compiler/ir/math.h"
 #include "compiler/ir/scalar.h"
+#include "compiler/lower/math.h"
 #include "compiler/lower/scalar.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
@@ -87,8 +89,9 @@ bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bo
     if (!any) continue;
     const bool is_check = op.kind == OpKind::kCheckIndex || op.kind == OpKind::kCheckDivisor || op.kind == OpKind::kStickyIf;
     const bool is_load = op.kind == OpKind::kLoad && !varies[static_cast<size_t>(op.args[0])];
-    if (!op.blocks.empty() || !(ir::IsScalarArithmetic(op.kind) || is_check || is_load)) return false;
-    if (ir::IsScalarArithmetic(op.kind) && context.type(op.type).kind != ir::TypeKind::kScalar) return false;
+    const bool is_arithmetic = ir::IsScalarArithmetic(op.kind) || ir::IsMath(op.kind);
+    if (!op.blocks.empty() || !(is_arithmetic || is_check || is_load)) return false;
+    if (is_arithmetic && context.type(op.type).kind != ir::TypeKind::kScalar) return false;
     varies[static_cast<size_t>(id)] = true;
   }
   return true;
@@ -378,7 +381,8 @@ void BodyEmitter::LaneBlock::EmitVarying(ir::ValueId id) {
     llvm::SmallVector<Value*, 3> args;
     for (const ir::ValueId arg : op.args) args.push_back(Vector(arg));
     const ir::DType dtype = o_.TypeOf(op.args[op.kind == OpKind::kSelect ? 1 : 0]).dtype;
-    lane.vector = EmitScalarOp(b_, op.kind, dtype, o_.context_.type(op.type).dtype, args);
+    lane.vector = ir::IsMath(op.kind) ? EmitMathCall(o_.context_, b_, op.kind, dtype, args)
+                                      : EmitScalarOp(b_, op.kind, dtype, o_.context_.type(op.type).dtype, args);
   }
   lanes_[static_cast<uint32_t>(id)] = lane;
 }

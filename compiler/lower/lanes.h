@@ -16,6 +16,7 @@ constexpr int64_t kMaxStride = 4;  // elements between lanes that whole vectors 
 // along the last axis are plain vector loads, or a few of them shuffled where every 2nd to 4th element is wanted. Of others, whose places
 // stand in a table, elements are loaded one by one; the rest are gathers.
 // In the last turn only `live` lanes may count: then their loads are masked. Dear arms of selections are skipped when no lane takes them.
+// Borrows: the emitter of the body, and its builder (outlive this).   Shapes: `lanes` elements of the innermost axis.
 class BodyEmitter::LaneBlock {
  public:
   struct Shape {

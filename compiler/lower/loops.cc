@@ -5,6 +5,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include "compiler/ir/math.h"
 #include "compiler/lower/body.h"
 #include "runtime/abi/values.h"
 #include "runtime/base/check.h"
@@ -103,7 +104,7 @@ uint64_t BodyEmitter::WorkOf(ir::BlockId id) const {
   uint64_t work = 1;  // the turn itself
   for (const ir::ValueId value : body_[id].ops) {
     const ir::Op& op = body_[value];
-    uint64_t own = IsLong(op.kind) ? kUnknownWork : op.blocks.empty() ? 1 : 0;
+    uint64_t own = IsLong(op.kind) ? kUnknownWork : ir::IsMath(op.kind) ? ir::kMathOps : op.blocks.empty() ? 1 : 0;
     for (const ir::BlockId block : op.blocks) own += WorkOf(block);
     for (size_t axis = 0; axis < AxesOf(op); ++axis) {
       const ir::Op& extent = body_[op.args[axis]];

@@ -1,6 +1,8 @@
 // Blocks and operations: a function for each group of ops.def, with one case per row.
 
+#include "compiler/ir/math.h"
 #include "compiler/lower/body.h"
+#include "compiler/lower/math.h"
 #include "compiler/lower/scalar.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
@@ -39,6 +41,7 @@ Leaves BodyEmitter::EmitScalar(const ir::Op& op) {
   llvm::SmallVector<Value*, 3> args;
   for (const ir::ValueId arg : op.args) args.push_back(Scalar(arg));
   const ir::DType arg = TypeOf(op.args[op.kind == OpKind::kSelect ? 1 : 0]).dtype;
+  if (ir::IsMath(op.kind)) return {EmitMathCall(context_, b_, op.kind, arg, args)};
   return {EmitScalarOp(b_, op.kind, arg, context_.type(op.type).dtype, args)};
 }
 
@@ -205,10 +208,8 @@ Leaves BodyEmitter::Emitted(ir::ValueId id) {
     case ir::OpGroup::kIf:
       return EmitIf(op);
     case ir::OpGroup::kScalar:
-      return EmitScalar(op);
     case ir::OpGroup::kMath:
-      WF_CHECK(false, "expand_math has not run");
-      break;
+      return EmitScalar(op);
     case ir::OpGroup::kTensor:
       return EmitTensor(id);
     case ir::OpGroup::kRecord:

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/base/units.h"
+
 namespace wf::lsp {
 namespace {
 
@@ -19,7 +21,7 @@ int64_t NowNs() {
 std::optional<ClosedFiles::Stamp> ClosedFiles::StampOf(const std::string& name) {
   struct stat info{};
   if (stat(name.c_str(), &info) != 0) return std::nullopt;
-  return Stamp{info.st_ctim.tv_sec * int64_t{1'000'000'000} + info.st_ctim.tv_nsec, static_cast<uint64_t>(info.st_size), info.st_ino};
+  return Stamp{info.st_ctim.tv_sec * base::kNsPerSecond + info.st_ctim.tv_nsec, static_cast<uint64_t>(info.st_size), info.st_ino};
 }
 
 // Nothing: one of them was lacking, or may have changed meanwhile.

@@ -319,6 +319,18 @@ std::optional<std::string> Reporter::HelpForNothing(const Mistake& mistake) cons
                                                          : "what is called yields a value; there is no type of nothing";
 }
 
+// What stands elsewhere, or without quotes.
+std::optional<std::string> Reporter::HelpForPlace(const Mistake& mistake) const {
+  const size_t at = mistake.at, type = TypeAt(at);
+  if (type == T::KW_RETURN) return "the last expression of a block is its value, without `return` and `;`";
+  if (type == T::KW_NODE) return "nodes stand in the workflow itself; inside an expression `let` names a value";
+  if (type == T::STRING && mistake.rule == P::RuleFile && TypeAt(at + 1) == T::STRING)
+    return "what documents a declaration stands above it, behind `///`";
+  if (type == T::STRING && at > 0 && TypeAt(at - 1) == T::KW_IMPORT) return "a module is named without quotes, as in `import std.nn;`";
+  if (type == T::STRING || !ExpectsExpression(mistake)) return std::nullopt;
+  return fmt::format("a `{}` stands in no braces, above what uses it; here `let` names a value", Spelling(at));
+}
+
 std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
   if (at > 0 && TypeAt(at - 1) == T::STRING && EndsInHole(TextOf(text_, At(at - 1))))
@@ -342,14 +354,13 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       return at > 0 && TypeAt(at - 1) == T::STAR ? std::optional<std::string>("a power is written `pow(x, y)`") : std::nullopt;
     case T::SLASH:
       return IsCommentOfC(at) ? std::optional<std::string>(kCommentHelp) : std::nullopt;
-    case T::STRING:
-      return at > 0 && TypeAt(at - 1) == T::KW_IMPORT
-                 ? std::optional<std::string>("a module is named without quotes, as in `import std.nn;`")
-                 : std::nullopt;
-    case T::KW_RETURN:
-      return "the last expression of a block is its value, without `return` and `;`";
+    case T::KW_CONST:
+    case T::KW_FN:
+    case T::KW_TYPE:
     case T::KW_NODE:
-      return "nodes stand in the workflow itself; inside an expression `let` names a value";
+    case T::KW_RETURN:
+    case T::STRING:
+      return HelpForPlace(mistake);
     case T::KW_FAIL:
       return mistake.rule == P::RuleLetStmt
                  ? std::optional<std::string>("a `let` has no fallback; a node has: `node y = f(x) else fail E;`")
@@ -369,6 +380,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       return "`expect e fails E` wants the failure `E` of `e`";
     case T::SEMI:
       if (at > 0 && TypeAt(at - 1) == T::KW_RETURN) return "a workflow yields named results: `return (r: x);`";
+      if (mistake.rule == P::RuleModelDecl) return "a model is bound to its file: `= onnx(\"path\");`";
       return ends_block ? std::optional<std::string>("the last expression of a block is its value; no `;` follows it") : std::nullopt;
     case T::DOT:
       if (at == 0 || TypeAt(at - 1) != T::NAME || TypeAt(at + 1) != T::NAME || !Expects(mistake, T::RBRACKET)) return std::nullopt;

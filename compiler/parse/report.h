@@ -55,6 +55,8 @@ class Reporter {
   bool ReportWord(const Mistake& mistake);
   void ReportUnexpected(const Mistake& mistake);
   std::optional<std::string> HelpForNothing(const Mistake& mistake) const;
+  std::optional<std::string> HelpForFloat(size_t at) const;
+  std::optional<std::string> HelpForPlace(const Mistake& mistake) const;
   std::optional<std::string> HelpForHabit(const Mistake& mistake) const;
   std::optional<std::string> HelpForForeign(const Mistake& mistake) const;
   std::optional<std::string> HelpForInfix(const Mistake& mistake) const;
@@ -64,6 +66,7 @@ class Reporter {
   std::optional<std::string> HelpForAssign(const Mistake& mistake) const;
   std::optional<std::string> HelpForComma(const Mistake& mistake) const;
   std::optional<std::string> HelpForTypeOfCpp(size_t at) const;
+  std::optional<std::string> HelpForResult(size_t at) const;
   std::optional<std::string> HelpForColon(const Mistake& mistake) const;
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
   std::optional<std::string> FixFor(const Mistake& mistake) const;

@@ -134,6 +134,12 @@ Help Reporter::HelpForAssign(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (mistake.rule == P::RuleSetting) return std::nullopt;
   if (mistake.rule == P::RuleTypeBody) return "a type is made of fields: `type T { x: i64; }`";
+  if ((mistake.rule == P::RuleBody || mistake.rule == P::RuleWorkflowHead) && Expects(mistake, T::LBRACE) && !Expects(mistake, T::SEMI))
+    return "a workflow has a body: `{ return (y: x); }`";
+  if (mistake.rule == P::RuleParams && mistake.at > 1 && TypeAt(at - 2) == T::KW_STUB)
+    return fmt::format("a stub says what it is given, as the model does: `stub {}(x: f32[n]) = ..;`", Spelling(at - 1));
+  if (Expects(mistake, T::RBRACKET))
+    return "`n` of `f32[n]` takes its value from what is given; a number is a dimension of its own: `f32[3]`";
   if (at > 0 && TypeAt(at - 1) == T::COLON) return "a type stands between `:` and `=`; without one, `let` and `node` take `=` alone";
   if (IsNamedByAssign(at))
     return fmt::format("a name and its value are parted by `:`, as in `{}: {}`", Spelling(at - 1),
@@ -142,7 +148,8 @@ Help Reporter::HelpForAssign(const Mistake& mistake) const {
     return "the type of the result is written between `)` and `=`, as in `-> f32`";
   if (Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI))
     return "a name is bound once, by `let`; what changes from step to step is the accumulator of a `fold`";
-  return "`==` compares";
+  const bool steps = at > 0 && Spelling(at - 1).find_first_not_of("+-*/%") == std::string::npos;  // `f(x += 1)`
+  return steps ? "a name is bound once, and no value changes it" : "`==` compares";
 }
 
 // The first `,` of `(a, b)`.
@@ -165,6 +172,7 @@ Help Reporter::HelpForComma(const Mistake& mistake) const {
     const std::string text = TypeAt(at + 1) == T::STRING ? TextBetween(at + 1, at + 2, "\"..\"") : "\"..\"";
     return fmt::format("what is raised stands behind `else`: `require c else fail InputParams({});`", text);
   }
+  if (mistake.rule == P::RuleExpectStmt) return "an `expect` that fails shows both sides; what it is about says the name of the test";
   const int32_t around = tokens_.opener[at];
   if (around > 0 && TypeAt(static_cast<size_t>(around)) == T::LPAREN) {  // `(a, b) => e`
     const size_t closer = CloserOf(static_cast<size_t>(around));
@@ -206,7 +214,18 @@ Help Reporter::HelpForTypeOfCpp(size_t at) const {
   return fmt::format("that is `{}` here", ours);
 }
 
-// `x[::2]`, `if c:`, `a::b`.
+// `-> y: i64`.
+Help Reporter::HelpForResult(size_t at) const {
+  if (at < 2 || TypeAt(at - 1) != T::NAME || TypeAt(at - 2) != T::ARROW) return std::nullopt;
+  const auto item = ItemAt(at);
+  size_t end = at + 1;
+  while (TypeAt(end) != Token::EOF && TypeAt(end) != T::LBRACE && TypeAt(end) != T::ASSIGN && TypeAt(end) != T::SEMI) ++end;
+  if (item && (TypeAt(*item) == T::KW_FN || TypeAt(*item + 1) == T::KW_FN))
+    return fmt::format("the result of a function has no name: `-> {}`", TextBetween(at + 1, end, "i64"));
+  return fmt::format("results stand in parentheses: `-> ({})`", TextBetween(at - 1, end, "y: i64"));
+}
+
+// `x[::2]`, `if c:`, `a::b`, `-> y: i64`.
 Help Reporter::HelpForColon(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (at == 0) return std::nullopt;
@@ -214,6 +233,7 @@ Help Reporter::HelpForColon(const Mistake& mistake) const {
   const auto item = ItemAt(at);
   if (item && TypeAt(*item) == T::KW_FOR && Expects(mistake, T::LBRACE))
     return "`fold y = 0 for i in [k < 10] => k { y + i }` goes from step to step, `sum[i < 10](i)` adds, `[i < 10] => i` makes a tensor";
+  if (const auto result = HelpForResult(at)) return result;
   if (Expects(mistake, T::LBRACE)) return "a block stands in braces, `{ .. }`";
   if (const auto type = HelpForTypeOfCpp(at)) return type;
   if (TypeAt(at - 1) == T::NAME && TypeAt(at + 1) == T::COLON) return "the parts of a name are joined by `.`, as in `nn.softmax`";
@@ -282,8 +302,20 @@ Help Reporter::HelpForInfix(const Mistake& mistake) const {
   return fmt::format("numbers are converted by a call: `{}({})`", ScalarFor(Spelling(at - 2)), word);
 }
 
+// `5.` and `.5`.
+Help Reporter::HelpForFloat(size_t at) const {
+  const auto is_int = [this](size_t place) { return TypeAt(place) == T::INT; };
+  const size_t before = TypeAt(at - 1);
+  if (TypeAt(at) == T::DOT && before != T::DOT && !EndsValue(before) && is_int(at + 1))
+    return fmt::format("a digit stands on both sides of the point: `0.{}`", Spelling(at + 1));
+  if (at > 1 && before == T::DOT && TypeAt(at) != T::DOT && is_int(at - 2))
+    return fmt::format("a digit stands on both sides of the point: `{}.0`", Spelling(at - 2));
+  return std::nullopt;
+}
+
 Help Reporter::HelpForHabit(const Mistake& mistake) const {
   if (mistake.at == 0) return std::nullopt;
+  if (auto point = HelpForFloat(mistake.at)) return point;
   const size_t before = TypeAt(mistake.at - 1), found = TypeAt(mistake.at);
   const size_t after = found == Token::EOF ? found : TypeAt(mistake.at + 1);
   size_t word = mistake.at - 1;
@@ -323,7 +355,7 @@ Help Reporter::HelpForForeign(const Mistake& mistake) const {
 Help Reporter::FixFor(const Mistake& mistake) const {
   const size_t type = TypeAt(mistake.at);
   if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
-  if (type == T::COLON && Expects(mistake, T::ARROW) && TypeAt(mistake.at - 1) == T::RPAREN) return "->";
+  if ((type == T::COLON || type == T::FAT_ARROW) && Expects(mistake, T::ARROW) && TypeAt(mistake.at - 1) == T::RPAREN) return "->";
   if (IsNamedByAssign(mistake.at) && mistake.rule != P::RuleParam && mistake.rule != P::RuleParams) return ":";
   if (type != T::NAME) return std::nullopt;
   const std::string word = Spelling(mistake.at);

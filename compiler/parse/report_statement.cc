@@ -37,6 +37,9 @@ uint16_t SequenceOf(size_t rule) {
   }
 }
 
+// `int f(..)`, `export fn f(..)`: a word that another language begins so is no slip of one of ours.
+bool IsOfAnother(std::string_view word) { return diag::IsForeign(Foreign::kType, word) || diag::IsForeign(Foreign::kModifier, word); }
+
 bool IsOfBlock(size_t rule) {
   return rule == P::RuleBlock || rule == P::RuleExpr || rule == P::RuleOp || rule == P::RulePrimary || rule == P::RuleForExpr;
 }
@@ -239,6 +242,8 @@ std::optional<std::string> Reporter::HelpToDeclare(size_t word) const {
     const bool is_function = TypeAt(word) == T::NAME && TypeAt(next) == T::NAME && TypeAt(next + 1) == T::LPAREN;
     const bool is_other = OursFor(Foreign::kStart, name) == "fn" || OursFor(Foreign::kStart, name).empty();
     if (!is_function || !is_other) return std::nullopt;
+    const auto near = IsOfAnother(name) ? std::nullopt : diag::Suggest(name, Starters(kDeclarations));
+    if (near) return near;
     return fmt::format("a function is written `fn {}(x: f32) -> f32 {{ .. }}`", Spelling(next));
   }
   while (TypeAt(next) == T::NAME && diag::IsForeign(Foreign::kModifier, Spelling(next))) ++next;
@@ -283,12 +288,12 @@ void Reporter::HelpToStart(const Mistake& mistake, size_t word, diag::Builder& b
     built.Help(*import);
   } else if (const auto ours = OursFor(Foreign::kStart, name); std::find(words.begin(), words.end(), ours) != words.end()) {
     built.Help(fmt::format("that is `{}` here", ours)).HelpIf(of_file ? HelpToDeclare(word) : std::nullopt);
+  } else if (const auto help = OursFor(Foreign::kStatement, name); !help.empty() && (of_file || SequenceOf(mistake.rule) == kInBody)) {
+    built.Help(std::string(help));
+  } else if (!IsOfAnother(name) && diag::Suggest(name, words)) {
+    built.DidYouMean(SpanAt(word), name, words);
   } else if (const auto declared = of_file ? HelpToDeclare(word) : std::nullopt) {
     built.Help(*declared);
-  } else if (const auto help = OursFor(Foreign::kStatement, name); !help.empty() && SequenceOf(mistake.rule) == kInBody) {
-    built.Help(std::string(help));
-  } else if (diag::Suggest(name, words)) {
-    built.DidYouMean(SpanAt(word), name, words);
   } else if (!words.empty()) {
     built.Help(fmt::format("one of {}", fmt::join(words, ", ")));
   }
@@ -308,7 +313,7 @@ bool Reporter::ReportStart(const Mistake& mistake) {
     return true;
   }
   const std::string name = Spelling(word);
-  if (mistake.rule == P::RuleFile && name == "data") {  // a later language's (semantics.md 45)
+  if (mistake.rule == P::RuleFile && name == "data") {  // a later language's (docs/semantics.md 45)
     emitter_.Emit(SpanAt(word), diag::kNotBuiltYet, {"`data`"});
     return true;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/base/utf8.h"
+#include "compiler/parse/direction.h"
 #include "compiler/parse/limits.h"
 
 namespace wf::parse {
@@ -24,12 +25,12 @@ std::optional<std::string> HelpForCharacter(char32_t character) {
     case 0x2019:
       return "strings stand between plain double quotes";
     case '&':
-      return "write `&&`";
+    case '~':
+      return std::string(kNoOperatorsOfBits);
     case '@':
       return "a product of matrices is `[r, c] => sum[i](a[r, i] * b[i, c])`";
     case '^':
-      return "a power is written `pow(x, y)`; there are no operators of bits";
-    case '~':
+      return fmt::format("a power is written `pow(x, y)`; {}", kNoOperatorsOfBits);
     case '$':
     case '\\':
       return std::nullopt;
@@ -41,9 +42,10 @@ std::optional<std::string> HelpForCharacter(char32_t character) {
 
 std::string NameOfCharacter(std::string_view bytes) {
   const source::CodePoint first = source::DecodeUtf8(bytes);
-  if (first.value < 0x20 || (first.value >= 0x7F && first.value < 0xA1) || first.value == 0xFEFF) {
+  if (first.value < 0x20 || (first.value >= 0x7F && first.value < 0xA1) || first.value == 0xFEFF || TurnsDirection(first.value)) {
     return fmt::format("U+{:04X}", static_cast<uint32_t>(first.value));
   }
+  if (first.value == '`') return "U+0060, a backtick";
   const std::string shown(bytes.substr(0, first.length));
   return first.value < 0x80 ? fmt::format("`{}`", shown) : fmt::format("`{}` (U+{:04X})", shown, static_cast<uint32_t>(first.value));
 }
@@ -87,7 +89,7 @@ bool Reader::Take(std::unique_ptr<Token> token) {
       if (!IsWithin(limits_.AddComment(), *token)) return false;
       const Span span = SpanOf(text_, *token);
       list_.comments.push_back({span, std::string(TextOf(text_, *token))});
-      return true;
+      return CheckDirection(TextOf(text_, *token), span, Kind::kComment, emitter_) || CountMistake();
     }
     case T::BAD:
       return TakeBadCharacter(std::move(token));
@@ -97,6 +99,12 @@ bool Reader::Take(std::unique_ptr<Token> token) {
       list_.damaged.push_back(list_.owned.size());
       static_cast<antlr4::CommonToken&>(*token).setType(T::STRING);
       return CountMistake() && Keep(std::move(token));
+    }
+    case T::STRING:
+    case T::RAW_STRING: {
+      const Kind kind = token->getType() == T::STRING ? Kind::kString : Kind::kRawString;
+      if (!CheckDirection(TextOf(text_, *token), SpanOf(text_, *token), kind, emitter_) && !CountMistake()) return false;
+      return Keep(std::move(token));
     }
     default:
       return Keep(std::move(token));

@@ -18,6 +18,9 @@ namespace wf::parse {
 using T = grammar::WfLexer;  // token types: T::SEMI
 using antlr4::Token;
 
+// Help for `&`, `|`, `^`, `~`, `<<` and `>>`.
+inline constexpr std::string_view kNoOperatorsOfBits = "there are no operators of bits; `&&`, `||` and `!` are those of conditions";
+
 // One file on its way through the parser.
 struct Text {
   source::FileId file;

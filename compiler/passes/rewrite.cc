@@ -4,6 +4,7 @@
 
 #include "compiler/ir/math.h"
 #include "compiler/ir/scalar.h"
+#include "runtime/base/check.h"
 
 namespace wf::passes {
 
@@ -148,8 +149,11 @@ ValueId Rewriter::CopyScalar(const ir::Op& op) {
     case OpKind::kFma:
       return b_.Fma(Mapped(op.args[0]), Mapped(op.args[1]), Mapped(op.args[2]));
     default:
-      return op.args.size() == 1 ? b_.Unary(op.kind, Mapped(op.args[0])) : b_.Binary(op.kind, Mapped(op.args[0]), Mapped(op.args[1]));
+      break;
   }
+  if (op.args.size() == 1) return b_.Unary(op.kind, Mapped(op.args[0]));
+  WF_CHECK(op.args.size() == 2, static_cast<int>(op.kind));
+  return b_.Binary(op.kind, Mapped(op.args[0]), Mapped(op.args[1]));
 }
 
 ValueId Rewriter::CopyIf(const ir::Op& op) {

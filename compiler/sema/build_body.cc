@@ -219,34 +219,8 @@ ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
       return b_.Emit(OpKind::kMapGet, b_.types().Optional(b_.types()[b_.TypeOf(args[0])].element), args);
     case ExprKind::kMeta:
       return b_.Emit(OpKind::kMeta, b_.TypeOf(args[1]), args);
-    case ExprKind::kScalar:
-    case ExprKind::kText:
-    case ExprKind::kBytesConst:
-    case ExprKind::kNone:
-    case ExprKind::kLocal:
-    case ExprKind::kDimValue:
-    case ExprKind::kConst:
-    case ExprKind::kListLoop:
-    case ExprKind::kBinary:
-    case ExprKind::kAnd:
-    case ExprKind::kOr:
-    case ExprKind::kCoalesce:
-    case ExprKind::kIndex:
-    case ExprKind::kListIndex:
-    case ExprKind::kBuild:
-    case ExprKind::kReduce:
-    case ExprKind::kFold:
-    case ExprKind::kIf:
-    case ExprKind::kBlock:
-    case ExprKind::kFail:
-    case ExprKind::kCallFn:
-    case ExprKind::kCallModel:
-    case ExprKind::kCallWorkflow:
-    case ExprKind::kCallExtern:
-    case ExprKind::kCallRemote:
-    case ExprKind::kEach:
-    case ExprKind::kBuiltin:
-      break;  // written elsewhere
+    default:
+      break;  // WriteKind says which come here
   }
   WF_CHECK(false, static_cast<int>(expr.kind));
   return ValueId::kNone;

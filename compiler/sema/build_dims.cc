@@ -54,7 +54,7 @@ std::optional<ValueId> BodyWriter::SymbolFromParams(const std::string& symbol, F
     if (param.type->kind != TypeKind::kTensor) continue;
     for (uint32_t axis = 0; axis < param.type->dims.size(); ++axis) {
       const std::optional<Dim::Linear> linear = param.type->dims[axis].AsLinear();
-      if (!linear || linear->symbol != symbol || linear->mul <= 0) continue;
+      if (!linear || linear->symbol != symbol) continue;
       return SolveAt(value->second, param.type, {.symbol = symbol, .path = {}, .axis = axis, .mul = linear->mul, .add = linear->add});
     }
   }
@@ -212,7 +212,7 @@ bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
   if (!left || !right) return false;
   RequireExact(check.left);
   RequireExact(check.right);
-  const ValueId differ = b_.Binary(OpKind::kNe, *left, *right);
+  const ValueId differ = check.is_least ? b_.Binary(OpKind::kLt, *right, *left) : b_.Binary(OpKind::kNe, *left, *right);
   if (b_.IsConstant(differ, 0)) return true;
   if (tensor_depth_ > 0) {
     b_.StickyIf(differ, code);

@@ -199,7 +199,7 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
   return out;
 }
 
-ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t& steps_left, Folded* folded) {
+ir::Outcome EvaluateConst(const Program& program, const Expr& expr, ir::Limits& left, Folded* folded) {
   ir::Program out;
   BuildContext c{.program = program, .out = out};
   ir::Body body;
@@ -211,14 +211,15 @@ ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t& st
     return {.value = {}, .failure = ir::Failure{.code = ir::kOutOfSteps, .message = std::string("more than ") + c.limit}};
   }
   const Folded::Key key = folded != nullptr ? Folded::KeyOf(out, body) : Folded::Key();
-  if (const Folded::Known* known = folded != nullptr ? folded->Find(key) : nullptr; known != nullptr && known->steps <= steps_left) {
-    steps_left -= known->steps;
+  if (const Folded::Known* known = folded != nullptr ? folded->Find(key) : nullptr;
+      known != nullptr && known->steps <= left.max_steps && known->bytes <= left.max_bytes) {
+    left.max_steps -= known->steps;
     return known->outcome;
   }
-  ir::Interpreter interpreter(out, {}, {.max_steps = steps_left});
+  ir::Interpreter interpreter(out, {}, left);
   ir::Outcome outcome = interpreter.RunBody(body);
-  if (folded != nullptr && !interpreter.is_spent()) folded->Add(key, {outcome, interpreter.steps()});
-  steps_left -= std::min(steps_left, interpreter.steps());
+  if (folded != nullptr && !interpreter.is_spent()) folded->Add(key, {outcome, interpreter.steps(), interpreter.bytes()});
+  left.max_steps -= std::min(left.max_steps, interpreter.steps());
   return outcome;
 }
 

@@ -27,7 +27,7 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
 
 // The value of a pure expression without locals of its own surroundings: an initialiser of `const`. Failures are those of the program
 // (an index out of range, `fail`), ir::kOutOfSteps and kMemoryCap; the line is 0. Neither value nor failure: a function that it
-// calls has no body, which has been reported. What it took is taken off `steps_left`; of what `folded` knows, as much as it took then.
-ir::Outcome EvaluateConst(const Program& program, const Expr& expr, uint64_t& steps_left, Folded* folded = nullptr);
+// calls has no body, which has been reported. Steps that it took are taken off `left`; of what `folded` knows, as many as it took then.
+ir::Outcome EvaluateConst(const Program& program, const Expr& expr, ir::Limits& left, Folded* folded = nullptr);
 
 }  // namespace wf::sema

@@ -248,11 +248,27 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
     case Builtin::kClose: {
       return WriteClose(args[0], args[1], args[2]);
     }
-    default: {
-      const DType dtype = expr.type->dtype;
-      return Map(args, [&](const std::vector<ValueId>& x) { return WriteMathBuiltin(expr.index, x, dtype); });
-    }
+    case Builtin::kAbs:
+    case Builtin::kMin:
+    case Builtin::kMax:
+    case Builtin::kFloor:
+    case Builtin::kCeil:
+    case Builtin::kRound:
+    case Builtin::kTrunc:
+    case Builtin::kSqrt:
+    case Builtin::kExp:
+    case Builtin::kLog:
+    case Builtin::kTanh:
+    case Builtin::kErf:
+    case Builtin::kSin:
+    case Builtin::kCos:
+    case Builtin::kPow:
+      return Map(args, [&](const std::vector<ValueId>& x) { return WriteMathBuiltin(expr.index, x, expr.type->dtype); });
+    case Builtin::kTokenizer:
+      break;  // a constant by now
   }
+  WF_CHECK(false, expr.index);
+  return ValueId::kNone;
 }
 
 ValueId BodyWriter::WriteMathBuiltin(uint32_t builtin, const std::vector<ValueId>& args, DType dtype) {

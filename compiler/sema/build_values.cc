@@ -23,7 +23,7 @@ void Values::AddSymbols(TypeRef type, const Source& source, const std::vector<Fr
   if (type->kind != TypeKind::kTensor) return;
   for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
     const std::optional<Dim::Linear> linear = type->dims[axis].AsLinear();
-    if (!linear || linear->mul <= 0 || linear->symbol == kAnySymbol) continue;  // each `_` is another
+    if (!linear || linear->symbol == kAnySymbol) continue;  // each `_` is another
     add({.symbol = linear->symbol, .path = {}, .axis = axis, .mul = linear->mul, .add = linear->add});
   }
 }

@@ -379,9 +379,24 @@ ExprPtr CheckBuiltin(Body& body, std::string_view name, const Call& call, TypeRe
       return CheckKeys(site);
     case Builtin::kClose:
       return CheckClose(site);
-    default:
+    case Builtin::kAbs:
+    case Builtin::kMin:
+    case Builtin::kMax:
+    case Builtin::kFloor:
+    case Builtin::kCeil:
+    case Builtin::kRound:
+    case Builtin::kTrunc:
+    case Builtin::kSqrt:
+    case Builtin::kExp:
+    case Builtin::kLog:
+    case Builtin::kTanh:
+    case Builtin::kErf:
+    case Builtin::kSin:
+    case Builtin::kCos:
+    case Builtin::kPow:
       return InfoOf(*builtin).elementwise == 1 ? CheckElementwise1(site, *builtin) : CheckElementwise2(site, *builtin);
   }
+  return nullptr;
 }
 
 ExprPtr CheckConversion(Body& body, DType dtype, const Call& call, const Where& where) {

@@ -7,19 +7,17 @@
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/consts.h"
+#include "compiler/sema/json_value.h"
 #include "compiler/sema/model_outputs.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/rest.h"
 #include "compiler/sema/waiting.h"
+#include "runtime/base/text.h"
 
 namespace wf::sema {
 namespace {
 
-std::string CountOf(size_t count, std::string_view noun) {
-  return std::to_string(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
-}
-
-// A call that may wait needs a name in traces and a place for its settings, so it stands in a node (semantics.md 4).
+// A call that may wait needs a name in traces and a place for its settings, so it stands in a node (docs/semantics.md 4).
 bool MayWaitHere(Body& body, const Call& call, const Entity& callee, const Where& where) {
   if (where.may_wait) return true;
   auto builder = body.env.Report(call.span(), kWaitingCallOutsideNode, {callee.name, where.what});
@@ -123,16 +121,34 @@ class Instantiation {
 
 bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
 
-// A value, so that neither its names nor its locals meet those of the call.
+// A value, so that neither its names nor its locals meet those of the call. An optional one that is there is that.
 ExprPtr ReadDefault(Body& body, const Entity& callee, const SigParam& param, const Span& call) {
   const std::optional<Const>& known = DefaultOf(body.env, *callee.home, *callee.decl, param, std::nullopt);
   if (!known) return Poison(body, call);
-  if (known->type->kind == TypeKind::kNone || known->type->kind == TypeKind::kScalar) {
-    ExprPtr plain = Make(known->type->kind == TypeKind::kNone ? ExprKind::kNone : ExprKind::kScalar, known->type, call);
-    plain->bits = known->value.bits;
+  TypeRef type = known->type;
+  const ir::Value* value = &known->value;
+  if (type->kind == TypeKind::kOptional && value->bits != 0) {
+    type = type->element;
+    value = &value->items->front();
+  }
+  if (type->kind == TypeKind::kNone || type->kind == TypeKind::kScalar) {
+    ExprPtr plain = Make(type->kind == TypeKind::kNone ? ExprKind::kNone : ExprKind::kScalar, type, call);
+    plain->bits = value->bits;
     return plain;
   }
-  return MakeConst(body, param.name, known->type, known->value, call);
+  return MakeConst(body, param.name, TypeOfValue(body.env.types, type, *value), *value, call);
+}
+
+// Lists that hold nothing, at any depth: no element has a shape.
+bool HoldsNothing(TypeRef type, const ir::Value& value) {
+  if (type->kind != TypeKind::kList) return false;
+  return value.items == nullptr ||
+         std::all_of(value.items->begin(), value.items->end(), [&](const ir::Value& item) { return HoldsNothing(type->element, item); });
+}
+bool HoldsNothing(const Body& body, const Expr& list) {
+  if (list.kind == ExprKind::kConst) return HoldsNothing(list.type, body.env.program.consts[list.index].value);
+  return list.kind == ExprKind::kList && list.type->kind == TypeKind::kList &&
+         std::all_of(list.args.begin(), list.args.end(), [&](const ExprPtr& item) { return HoldsNothing(body, *item); });
 }
 
 // How many axes a list or `[i < n, ..] => e` says that it has; 0 for other expressions.
@@ -263,10 +279,8 @@ class SignatureCall {
       ReportMisfit(param, wanted, *value);
       return nullptr;
     }
-    for (DimPair& pair : pairs) {
-      pair.nested = pair.nested || lift;
-      solver_.Add(pair, wanted, *value, &param);
-    }
+    if (HoldsNothing(body_, *value)) pairs.clear();
+    for (const DimPair& pair : pairs) solver_.Add(pair, wanted, *value, &param);
     if (!lift) return value;
     ExprPtr some = Make(ExprKind::kSome, body_.env.types.Optional(value->type), span);
     some->args.push_back(std::move(value));
@@ -494,7 +508,7 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& 
       continue;
     } else if (++positional > params.size()) {
       const size_t given = call.expr.arguments.size() + (call.piped != nullptr ? 1 : 0);
-      auto builder = label(body.env.Report(argument.span, kTooManyArguments, {callee, CountOf(params.size(), "argument"), given}));
+      auto builder = label(body.env.Report(argument.span, kTooManyArguments, {callee, base::Counted(params.size(), "argument"), given}));
       if (params.size() == 1 && params[0].takes_list) builder.Help("it takes one list: `[a, b]`");
       break;
     }

@@ -16,8 +16,8 @@ struct GivenArgument {
 };
 std::vector<GivenArgument> GivenArguments(const Call& call);
 
-// What is given for each parameter, in their order; value null where nothing is. Positional first, then by name (semantics.md 28). Reports
-// each mistake once. `declared`: where the callee stands, or an empty span.
+// What is given for each parameter, in their order; value null where nothing is. Positional first, then by name (docs/semantics.md 28).
+// Reports each mistake once. `declared`: where the callee stands, or an empty span.
 struct ParamName {
   std::string name;
   bool required = true;

@@ -46,8 +46,6 @@ Entity* EntityOf(Module& module, const ast::Decl& decl) {
 
 }  // namespace
 
-constexpr uint64_t kMaxConstantBytes = uint64_t{256} << 20;  // of all together
-
 // Of what nothing else holds.
 uint64_t OwnBytes(const ir::Value& value) {
   uint64_t bytes = sizeof(ir::Value);
@@ -81,8 +79,8 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
   auto folded = ValueOf(env, *value, "a `const`");
   if (!folded) return;
   env.constant_bytes += OwnBytes(*folded);
-  if (env.constant_bytes > kMaxConstantBytes) {
-    env.Report(value->span, kProgramTooLarge, {std::to_string(kMaxConstantBytes >> 20) + " MiB of constants"});
+  if (env.constant_bytes > kMostConstBytes) {
+    env.Report(value->span, kProgramTooLarge, {std::to_string(kMostConstBytes >> 20) + " MiB of constants"});
     return;
   }
   entity.type = TypeOfValue(env.types, value->type, *folded);

@@ -11,7 +11,7 @@
 namespace wf::sema {
 namespace {
 
-// `-> (y: T)` is `-> T` (semantics.md 27).
+// `-> (y: T)` is `-> T` (docs/semantics.md 27).
 TypeRef BareResult(TypeRef result) {
   const bool is_tuple = result->kind == TypeKind::kRecord && result->name.empty();
   return is_tuple && result->fields.size() == 1 ? result->fields[0].type : result;

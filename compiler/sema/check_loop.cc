@@ -28,7 +28,11 @@ bool AddSource(Body& body, const ast::Expr& expr, Loop& loop, std::vector<TypeRe
   const TypeRef element = ElementOf(body.env.types, source->type);
   if (element == nullptr || element->kind == TypeKind::kNever) {
     if (element != nullptr) body.env.Report(source->span, kCannotInfer, {"an empty list"});
-    if (element == nullptr) body.env.Report(source->span, kNotIterable, {ToString(source->type)});
+    if (element == nullptr) {
+      auto report = body.env.Report(source->span, kNotIterable, {ToString(source->type)});
+      if (source->type->kind == TypeKind::kMap)
+        report.Help("`keys(m)` is the list of its keys, and `m[k]` what stands behind one, or `none`");
+    }
     return false;
   }
   loop.sources.push_back(std::move(source));

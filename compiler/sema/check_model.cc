@@ -19,7 +19,7 @@
 namespace wf::sema {
 namespace {
 
-// ONNX names that are no identifiers become ones (semantics.md 28).
+// ONNX names that are no identifiers become ones (docs/semantics.md 28).
 std::string Sanitised(const std::string& name) {
   std::string clean;
   for (const char c : name) clean += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
@@ -287,7 +287,7 @@ class ModelCheck {
     const bool out = AddPorts(seen.outputs, written_.outputs, kMostOutBytes, model_.out);
     if (!in || !out) return false;
     const bool bare = model_.out.size() == 1 && (!decl_.has_signature || written_.outputs[0].label.text.empty());
-    if (bare || model_.out.size() == 1) {  // one result is the bare value, named or not (semantics.md 27)
+    if (bare || model_.out.size() == 1) {  // one result is the bare value, named or not (docs/semantics.md 27)
       model_.result = model_.out[0].type;
       return true;
     }

@@ -359,8 +359,8 @@ bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span
   return false;
 }
 
-// Axes agree when their dimensions are the same polynomial, or one of them is absent or literally 1 (semantics.md 21): nothing is left to
-// be checked when it runs.
+// Axes agree when their dimensions are the same polynomial, or one of them is absent or literally 1 (docs/semantics.md 21): nothing is left
+// to be checked when it runs.
 std::optional<std::vector<Dim>> Broadcast(Body& body, std::string_view what, const Expr& left, const Expr& right, const Span& span) {
   const std::vector<Dim>&of_left = left.type->dims, &of_right = right.type->dims;
   const size_t rank = std::max(of_left.size(), of_right.size());
@@ -396,7 +396,7 @@ std::optional<std::vector<Dim>> Broadcast(Body& body, std::string_view what, con
 
 namespace {
 
-// `!`, like `&&` and `||`, takes one bool (semantics.md 21).
+// `!`, like `&&` and `||`, takes one bool (docs/semantics.md 21).
 bool CheckNot(Body& body, const Expr& operand, const Span& span) {
   const TypeRef type = operand.type;
   if (type->kind == TypeKind::kScalar && type->dtype == DType::kBool) return true;

@@ -12,7 +12,7 @@
 namespace wf::sema {
 namespace {
 
-// Paths that every server has (interface.md).
+// Paths that every server has (docs/protocols.md).
 constexpr std::array<std::string_view, 7> kReserved = {"v1", "v2", "predict", "livez", "readyz", "metrics", "debug"};
 
 bool IsPathName(const std::string& name) { return name != "." && name != ".." && IsWireName(name); }

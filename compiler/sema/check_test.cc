@@ -1,4 +1,4 @@
-// Tests: each becomes a workflow without parameters, built by `wfc test` alone (semantics.md 36).
+// Tests: each becomes a workflow without parameters, built by `wfc test` alone (docs/semantics.md 36).
 
 #include <algorithm>
 

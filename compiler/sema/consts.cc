@@ -2,6 +2,7 @@
 
 #include "compiler/sema/consts.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include "compiler/sema/npy.h"
 #include "compiler/tokens/read_tokenizer.h"
 #include "compiler/tokens/write_table.h"
+#include "runtime/base/error_codes.h"
 #include "runtime/base/system_error.h"
 
 namespace wf::sema {
@@ -253,13 +255,16 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose) {
   if (auto value = Simple(env, expr)) return value;
   if (env.const_steps_left == 0) return std::nullopt;  // told where they ended
-  ir::Outcome outcome = EvaluateConst(env.program, expr, env.const_steps_left, env.input.folded);
+  ir::Limits left{.max_steps = env.const_steps_left, .max_bytes = kMostConstBytes - std::min(kMostConstBytes, env.constant_bytes)};
+  ir::Outcome outcome = EvaluateConst(env.program, expr, left, env.input.folded);
+  env.const_steps_left = left.max_steps;
   if (outcome.value) return std::move(outcome.value);
   if (!outcome.failure && env.diag.has_errors()) return std::nullopt;  // a function that it calls has been reported
-  const bool is_spent = outcome.failure && env.const_steps_left == 0;
-  const std::string why = is_spent          ? "more than " + std::to_string(kMostConstSteps) + " steps for the constants up to this one"
-                          : outcome.failure ? outcome.failure->message
-                                            : "it has no value";
+  std::string why = outcome.failure ? outcome.failure->message : "it has no value";
+  if (outcome.failure && outcome.failure->code == code::kMemoryCap)
+    why = "more than " + std::to_string(kMostConstBytes >> 20) + " MiB of values for the constants up to this one";
+  if (outcome.failure && env.const_steps_left == 0)
+    why = "more than " + std::to_string(kMostConstSteps) + " steps for the constants up to this one";
   env.Report(expr.span, kNotConstant, {why, purpose});
   return std::nullopt;
 }

@@ -9,7 +9,7 @@
 
 namespace wf::sema {
 
-// file() lines() json() npy(), and tokenizer() of std.text: read when compiled (semantics.md 33).
+// file() lines() json() npy(), and tokenizer() of std.text: read when compiled (docs/semantics.md 33).
 bool IsEmbedName(std::string_view name);
 ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call, TypeRef wanted, const Where& where);
 

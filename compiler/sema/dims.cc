@@ -149,7 +149,7 @@ class Settler {
   }
   void Locate(const std::vector<uint32_t>& path, uint32_t axis, const Dim& dim) {
     const auto linear = dim.AsLinear();
-    if (!linear || linear->mul <= 0 || linear->symbol == kAnySymbol) return;
+    if (!linear || linear->symbol == kAnySymbol) return;
     if (!body_.symbols.contains(linear->symbol) || !IsOpen(linear->symbol) || !located_.insert(linear->symbol).second) return;
     const bool known =
         std::any_of(expr_.fresh.begin(), expr_.fresh.end(), [&](const FreshSymbol& f) { return f.symbol == linear->symbol; });
@@ -228,11 +228,18 @@ std::optional<Dim> DimSolver::ValueOf(const Dim& callee_dim) const {
 
 bool DimSolver::TrySolve(const Waiting& item) {
   const auto linear = item.pair.wanted.AsLinear();
-  if (!linear || linear->mul <= 0 || !IsOpen(linear->symbol) || IsAny(item.pair.found)) return false;
-  const Dim exact = item.pair.found - Dim(linear->add);
-  Dim value = Dim::FloorDiv(exact, Dim(linear->mul));
+  if (!linear || !IsOpen(linear->symbol) || IsAny(item.pair.found)) return false;
+  const Dim& found = item.pair.found;
+  const bool falls = linear->mul < 0;
+  Dim value =
+      falls ? Dim::FloorDiv(Dim(linear->add) - found, Dim(-linear->mul)) : Dim::FloorDiv(found - Dim(linear->add), Dim(linear->mul));
   Bind(linear->symbol, value, item.argument->span, item.param);
+  if (value.constant().value_or(0) < 0) {
+    ReportDifferent(item, value, true);
+    return true;
+  }
   Compare(item, value * Dim(linear->mul) + Dim(linear->add), true);
+  if (auto least = LeastCheck(body_, *linear, found, MessageOf(item, true))) checks_.push_back(std::move(*least));
   return true;
 }
 
@@ -310,6 +317,10 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
     checks_.push_back(CheckOf(body_, wanted, item.pair.found, MessageOf(item, solves)));
     return;
   }
+  ReportDifferent(item, wanted, solves);
+}
+
+void DimSolver::ReportDifferent(const Waiting& item, const Dim& wanted, bool solves) {
   failed_ = true;
   const Expr& argument = *item.argument;
   const std::string there = (solves ? item.pair.wanted : wanted).ToString();
@@ -387,6 +398,16 @@ DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message) {
       if (std::find(check.origins.begin(), check.origins.end(), from) == check.origins.end()) check.origins.push_back(from);
     }
   }
+  return check;
+}
+
+std::optional<DimCheck> LeastCheck(const Body& body, const Dim::Linear& stated, const Dim& found, std::string message) {
+  const bool falls = stated.mul < 0;
+  if ((!falls && stated.add <= 0) || found.is_constant()) return std::nullopt;
+  if (const size_t hole = message.find("{1}"); falls && hole != std::string::npos) message.replace(hole, 3, "{0}");
+  const Dim bound(stated.add);
+  DimCheck check = falls ? CheckOf(body, found, bound, std::move(message)) : CheckOf(body, bound, found, std::move(message));
+  check.is_least = true;
   return check;
 }
 

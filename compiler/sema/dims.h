@@ -28,9 +28,9 @@ struct TypeBindings {
 // fit everything. `bindings`: null where `wanted` holds no variables.
 bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, std::vector<DimPair>& pairs);
 
-// Solves the symbols of one signature from the shapes of the arguments of one call (semantics.md 19, 20). Callee dimensions on the left,
-// the caller's on the right.
-// Errors: proved differences are reported at the argument, with both dimensions and where the first came from.
+// Solves the symbols of one signature from the shapes of the arguments of one call (docs/semantics.md 19, 20). Callee dimensions on the
+// left, the caller's on the right. Errors: proved differences are reported at the argument, with both dimensions and where the first came
+// from.
 class DimSolver {
  public:
   DimSolver(Body& body, const Signature& callee) : body_(body), callee_(callee) {}
@@ -56,6 +56,7 @@ class DimSolver {
   bool IsOpen(const std::string& symbol) const;
   bool TrySolve(const Waiting& item);
   void Compare(const Waiting& item, const Dim& wanted, bool solves = false);
+  void ReportDifferent(const Waiting& item, const Dim& wanted, bool solves);
   std::string MessageOf(const Waiting& item, bool solves) const;
   void LabelValues(const Dim& callee_dim, const Span& beside, diag::Builder& builder) const;  // of its symbols, where they come from
 
@@ -72,7 +73,7 @@ class DimSolver {
 // Gives a name to each dimension of `expr`'s value that has none where `expr` stands: `_`, and symbols born since `mark` (inside the
 // expression). What can be read from the value becomes a FreshSymbol of the expression, what cannot becomes `_`.
 void Settle(Body& body, Expr& expr, uint32_t mark);
-// Only `_`: at each read of a value (semantics.md 20).
+// Only `_`: at each read of a value (docs/semantics.md 20).
 inline void SettleRead(Body& body, Expr& expr) { Settle(body, expr, body.NextSymbol()); }
 
 // "axis 1 is 32", of the dimension found.
@@ -90,6 +91,8 @@ std::string ExtentText(const Dim& stated, bool solves, const std::string& where 
 
 // A check that is left for when it runs, with the origins of what it compares.
 DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message);
+// That the symbol of a * symbol + b is at least 0 where this is `found`; nothing where that needs no check. `message`: `found` is {1}.
+std::optional<DimCheck> LeastCheck(const Body& body, const Dim::Linear& stated, const Dim& found, std::string message);
 
 // The value of an integer expression as a dimension, when it is one: constants, symbols, arithmetic over them.
 std::optional<Dim> AsDim(Body& body, const Expr& expr);

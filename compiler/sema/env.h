@@ -45,14 +45,14 @@ struct Signature {
   std::vector<std::string> result_symbols;  // only in the result: new at each call
   std::vector<std::string> type_params;     // of std functions
   std::vector<std::string> rests;           // s of `*s`
-  bool may_wait = false;                    // stands only in a node (semantics.md 4)
+  bool may_wait = false;                    // stands only in a node (docs/semantics.md 4)
   bool may_fail = false;
   bool annotates = false;  // a workflow, or what it calls
   bool broken = false;     // a part of it was reported: calls are checked loosely
   bool is_generic() const { return !type_params.empty() || !rests.empty(); }
 };
 
-// A declaration of a module, by name. Filled when its turn comes in the text: names are declared before use (semantics.md 29).
+// A declaration of a module, by name. Filled when its turn comes in the text: names are declared before use (docs/semantics.md 29).
 struct Entity {
   EntityKind kind = EntityKind::kConst;
   std::string name;
@@ -84,7 +84,9 @@ struct Module {
   std::map<std::string, Span> tests;   // by title
 };
 
-constexpr uint64_t kMostConstSteps = 50'000'000;  // of all constants of a program; about a second
+// Of all constants of a program.
+constexpr uint64_t kMostConstSteps = 50'000'000;  // about a second
+constexpr uint64_t kMostConstBytes = uint64_t{256} << 20;
 
 // One run of Check. Everything that outlives one declaration.
 struct Env {

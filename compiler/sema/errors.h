@@ -13,7 +13,7 @@ struct BuiltInError {
   int32_t code;
   std::string_view message;
 };
-// Errors that every program knows (semantics.md 35).
+// Errors that every program knows (docs/semantics.md 35).
 inline constexpr std::array<BuiltInError, 7> kBuiltInErrors = {{{"InputParams", code::kInputParams, "the input does not fit"},
                                                                 {"Timeout", code::kTimeout, "the time is over"},
                                                                 {"Type", code::kType, "a value does not fit its type"},

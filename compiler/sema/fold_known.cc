@@ -1,5 +1,5 @@
-// Arithmetic over integers that are known when compiled, by their literals or as constants: it must fit its type (semantics.md 23). What
-// functions do with them is done as when the program runs, and wraps.
+// Arithmetic over integers that are known when compiled, by their literals or as constants: it must fit its type (docs/semantics.md 23).
+// What functions do with them is done as when the program runs, and wraps.
 
 #include <optional>
 

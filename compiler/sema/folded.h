@@ -22,7 +22,7 @@ class Folded {
 
   struct Known {
     ir::Outcome outcome;
-    uint64_t steps = 0;
+    uint64_t steps = 0, bytes = 0;  // that it took
   };
   const Known* Find(const Key& key);  // null: it is not kept
   void Add(const Key& key, Known known);

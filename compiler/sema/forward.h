@@ -29,7 +29,7 @@ std::optional<std::vector<Step>> WayTo(const std::string& from, const std::strin
 diag::Builder ReportCycle(Env& env, const Span& use, const std::vector<Step>& way);
 
 // A name that stands for nothing yet, but for a `let` or a node further down in a block that is being checked: reported as a cycle or as
-// too early (semantics.md 29), once for each name. False: there is no such thing.
+// too early (docs/semantics.md 29), once for each name. False: there is no such thing.
 bool ReportForwardLocal(Body& body, const std::string& name, const Span& use);
 
 }  // namespace wf::sema

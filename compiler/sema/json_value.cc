@@ -201,13 +201,51 @@ class Reader {
 
 Result<ir::Value> ReadJson(std::string_view text, TypeRef type) { return Reader(text).Whole(type); }
 
-TypeRef TypeOfValue(Types& types, TypeRef type, const ir::Value& value) {
-  if (type->kind != TypeKind::kTensor || value.dims.size() != type->dims.size()) return type;
-  std::vector<Dim> dims = type->dims;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (!dims[i].is_constant()) dims[i] = Dim(value.dims[i]);
+namespace {
+
+// Of two types that differ in extents alone, the one with `_` where they do.
+TypeRef Common(Types& types, TypeRef a, TypeRef b) {
+  if (a == b) return a;
+  if (a->kind == TypeKind::kList) return types.List(Common(types, a->element, b->element));
+  if (a->kind == TypeKind::kTensor) {
+    std::vector<Dim> dims = a->dims;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (dims[i] != b->dims[i]) dims[i] = AnyDim();
+    }
+    return types.Tensor(a->dtype, std::move(dims));
   }
-  return types.Tensor(type->dtype, std::move(dims));
+  std::vector<Field> fields = a->fields;
+  for (size_t i = 0; i < fields.size(); ++i) fields[i].type = Common(types, fields[i].type, b->fields[i].type);
+  return types.Record("", std::move(fields));
+}
+
+bool SaysAll(TypeRef type) {
+  bool says_all = true;
+  ForEachDim(type, [&](const Dim& dim) { says_all = says_all && dim.is_constant(); });
+  return says_all;
+}
+
+}  // namespace
+
+TypeRef TypeOfValue(Types& types, TypeRef type, const ir::Value& value) {
+  if (SaysAll(type)) return type;
+  if (type->kind == TypeKind::kTensor && value.dims.size() == type->dims.size()) {
+    std::vector<Dim> dims = type->dims;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (!dims[i].is_constant()) dims[i] = Dim(value.dims[i]);
+    }
+    return types.Tensor(type->dtype, std::move(dims));
+  }
+  if (value.items == nullptr || value.items->empty()) return type;
+  if (type->kind == TypeKind::kList) {
+    TypeRef element = TypeOfValue(types, type->element, value.items->front());
+    for (const ir::Value& item : *value.items) element = Common(types, element, TypeOfValue(types, type->element, item));
+    return types.List(element);
+  }
+  if (type->kind != TypeKind::kRecord || !type->name.empty()) return type;
+  std::vector<Field> fields = type->fields;
+  for (size_t i = 0; i < fields.size(); ++i) fields[i].type = TypeOfValue(types, fields[i].type, (*value.items)[i]);
+  return types.Record("", std::move(fields));
 }
 
 }  // namespace wf::sema

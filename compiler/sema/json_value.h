@@ -13,7 +13,7 @@ namespace wf::sema {
 // `_` takes the extent found. Errors: kInvalidArgument with line, column (in bytes) and what was wanted.   Cost: one pass.
 base::Result<ir::Value> ReadJson(std::string_view text, TypeRef type);
 
-// The type with each `_` of a tensor replaced by the extent that `value` has.
+// The type with each `_` replaced by the extent that `value` has; of elements that differ in it, `_` is left.
 TypeRef TypeOfValue(Types& types, TypeRef type, const ir::Value& value);
 
 }  // namespace wf::sema

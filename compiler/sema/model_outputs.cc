@@ -33,7 +33,7 @@ void LocateOutputs(const Model& model, const std::function<std::optional<Dim>(co
     const std::vector<Dim>& dims = model.out[i].type->dims;
     for (uint32_t axis = 0; axis < dims.size(); ++axis) {
       const auto linear = dims[axis].AsLinear();
-      if (!linear || linear->mul <= 0) continue;
+      if (!linear) continue;
       const std::optional<Dim> value = value_of(linear->symbol);
       if (!value || !located.insert(linear->symbol).second) continue;
       call.fresh.push_back({*value->symbol(), PathTo(model, i), axis, linear->mul, linear->add});

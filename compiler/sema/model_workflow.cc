@@ -22,7 +22,7 @@ void AddDimensions(const ModelPort& port, uint32_t index, std::set<std::string>&
     const Dim& dim = port.type->dims[axis];
     if (dim.is_constant()) continue;  // the codec compares it
     const auto linear = dim.AsLinear();
-    const bool binds = linear && linear->mul > 0 && bound.insert(linear->symbol).second;
+    const bool binds = linear && bound.insert(linear->symbol).second;
     if (binds) out.param_symbols.push_back({linear->symbol, {index}, axis, linear->mul, linear->add});
     if (binds && linear->mul == 1) continue;
     const std::string found = port.name + "." + std::to_string(axis);

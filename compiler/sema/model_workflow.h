@@ -4,7 +4,7 @@
 
 namespace wf::sema {
 
-// The workflow that a model published without one stands for: its ports are those of the model, one node calls it (semantics.md 10).
+// The workflow that a model published without one stands for: its ports are those of the model, one node calls it (docs/semantics.md 10).
 Workflow WorkflowOf(const Model& model, uint32_t index);
 
 }  // namespace wf::sema

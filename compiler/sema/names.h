@@ -13,9 +13,8 @@ namespace wf::sema {
 // import stays silent. Returns the modules in the order in which they can be checked.
 std::vector<Module*> CollectModules(Env& env);
 
-// True after a report: the name means something without being declared, and names are not shadowed (semantics.md 29). The library itself
-// may.
-// `local`: what a body names; words that stand only in constants and tests, such as `lines`, are free there.
+// True after a report: the name means something without being declared, and names are not shadowed (docs/semantics.md 29). The library
+// itself may. `local`: what a body names; words that stand only in constants and tests, such as `lines`, are free there.
 bool ReportIfBuiltIn(Env& env, const Module& module, const ast::Name& name, bool local);
 
 // That a name is taken by what `other` declares, above or below.

@@ -11,7 +11,7 @@ void ReportNoEffect(Env& env, const Span& span, std::string_view word, const std
   env.Report(span, kSettingNoEffect, {word, what, why});
 }
 
-// The six settings of semantics.md 15 need one model call to speak of.
+// The six settings of docs/semantics.md 15 need one model call to speak of.
 void CheckModelSettings(Env& env, const NodeFacts& node, const SettingValues& own) {
   for (const NamedSpan& setting : ModelSettingsOf(own)) {
     if (node.model_calls.empty()) ReportNoEffect(env, setting.span, setting.word, "node `" + node.name + "`", "it calls no model");

@@ -1,4 +1,4 @@
-// Settings applied to one model: the effective policy of a call (semantics.md 12, 15, 16).
+// Settings applied to one model: the effective policy of a call (docs/semantics.md 12, 15, 16).
 
 #include <fmt/format.h>
 

@@ -104,7 +104,8 @@ class Printer {
     }
     Line(head + ')');
     indent_ = 2;
-    for (const DimCheck& check : workflow.param_checks) Line("check " + check.left.ToString() + " == " + check.right.ToString());
+    for (const DimCheck& check : workflow.param_checks)
+      Line("check " + check.left.ToString() + (check.is_least ? " <= " : " == ") + check.right.ToString());
     std::map<uint32_t, size_t> indent{{0, 2}};  // of blocks
     for (const Stmt& stmt : workflow.body) {
       indent_ = indent[stmt.block];
@@ -222,8 +223,39 @@ class Printer {
 
   std::string Text(const Expr& expr) {
     std::string text = Bare(expr);
-    for (const DimCheck& check : expr.checks) text += " check(" + check.left.ToString() + " == " + check.right.ToString() + ')';
+    for (const DimCheck& check : expr.checks)
+      text += " check(" + check.left.ToString() + (check.is_least ? " <= " : " == ") + check.right.ToString() + ')';
     return text;
+  }
+
+  std::string ListText(const Expr& expr) {
+    if (!expr.loop) return '[' + List(expr.args) + ']';
+    return '[' + Text(*expr.args[0]) + LoopText(*expr.loop) + (expr.condition ? " if " + Text(*expr.condition) : "") + ']';
+  }
+
+  std::string IndexText(const Expr& expr) {
+    std::string subscripts;
+    for (const Subscript& subscript : expr.subscripts) subscripts += (subscripts.empty() ? "" : ", ") + SubscriptText(subscript);
+    return Text(*expr.args[0]) + '[' + subscripts + ']';
+  }
+
+  std::string EachText(const Expr& expr) {
+    const std::string other = expr.args.size() > 1 ? " else " + Text(*expr.args[1]) : "";
+    return LoopText(*expr.loop).substr(1) + " { " + Text(*expr.args[0]) + other + " }";
+  }
+
+  std::string Called(std::string_view name, const Expr& expr) { return std::string(name) + '(' + List(expr.args) + ')'; }
+
+  std::string OptionalText(const Expr& expr) {
+    if (expr.kind == ExprKind::kNone) return "none";
+    if (expr.kind == ExprKind::kCoalesce) return '(' + Text(*expr.args[0]) + " ?? " + Text(*expr.args[1]) + ')';
+    return Called(expr.kind == ExprKind::kSome ? "some" : expr.kind == ExprKind::kHas ? "has" : "unwrap", expr);
+  }
+
+  std::string FunctionText(const Expr& expr) {
+    std::string symbols;
+    for (const auto& [symbol, dim] : expr.symbols) symbols += (symbols.empty() ? " where " : ", ") + symbol + " = " + dim.ToString();
+    return program_.functions[expr.index].name + '(' + List(expr.args) + symbols + ')';
   }
 
   std::string Bare(const Expr& expr) {
@@ -234,10 +266,6 @@ class Printer {
         return Quoted(expr.text) + (expr.args.empty() ? "" : " % (" + List(expr.args) + ')');
       case ExprKind::kBytesConst:
         return "bytes[" + std::to_string(expr.text.size()) + ']';
-      case ExprKind::kNone:
-        return "none";
-      case ExprKind::kSome:
-        return "some(" + Text(*expr.args[0]) + ')';
       case ExprKind::kLocal:
         return NameOfLocal(expr.local);
       case ExprKind::kDimValue:
@@ -246,34 +274,17 @@ class Printer {
         return program_.consts[expr.index].name;
       case ExprKind::kField:
         return Text(*expr.args[0]) + '.' + expr.args[0]->type->fields[expr.index].name;
-      case ExprKind::kRecord:
-        return expr.type->name + '(' + List(expr.args) + ')';
       case ExprKind::kList:
-        return '[' + List(expr.args) + ']';
       case ExprKind::kListLoop:
-        return '[' + Text(*expr.args[0]) + LoopText(*expr.loop) + (expr.condition ? " if " + Text(*expr.condition) : "") + ']';
+        return ListText(expr);
       case ExprKind::kUnary:
         return (expr.unary == UnaryOp::kNot ? "!" : "-") + Text(*expr.args[0]);
       case ExprKind::kBinary:
       case ExprKind::kAnd:
       case ExprKind::kOr:
         return ChainText(expr);
-      case ExprKind::kCoalesce:
-        return '(' + Text(*expr.args[0]) + " ?? " + Text(*expr.args[1]) + ')';
-      case ExprKind::kConvert:
-        return std::string(ir::NameOf(expr.type->dtype)) + '(' + Text(*expr.args[0]) + ')';
-      default:
-        return Compound(expr);
-    }
-  }
-
-  std::string Compound(const Expr& expr) {
-    switch (expr.kind) {
-      case ExprKind::kIndex: {
-        std::string subscripts;
-        for (const Subscript& subscript : expr.subscripts) subscripts += (subscripts.empty() ? "" : ", ") + SubscriptText(subscript);
-        return Text(*expr.args[0]) + '[' + subscripts + ']';
-      }
+      case ExprKind::kIndex:
+        return IndexText(expr);
       case ExprKind::kListIndex:
       case ExprKind::kMapIndex:
         return Text(*expr.args[0]) + '[' + Text(*expr.args[1]) + ']';
@@ -289,49 +300,31 @@ class Printer {
         return BlockText(expr);
       case ExprKind::kFail:
         return "fail " + std::to_string(expr.code) + ' ' + Text(*expr.args[0]);
+      case ExprKind::kEach:
+        return EachText(expr);
       case ExprKind::kCallFn:
-      case ExprKind::kCallExtern: {
-        std::string symbols;
-        for (const auto& [symbol, dim] : expr.symbols) symbols += (symbols.empty() ? " where " : ", ") + symbol + " = " + dim.ToString();
-        return program_.functions[expr.index].name + '(' + List(expr.args) + symbols + ')';
-      }
+      case ExprKind::kCallExtern:
+        return FunctionText(expr);
       case ExprKind::kCallModel:
-        return program_.models[expr.index].name + '(' + List(expr.args) + ')';
+        return Called(program_.models[expr.index].name, expr);
       case ExprKind::kCallRemote:
-        return program_.remotes[expr.index].name + '(' + List(expr.args) + ')';
+        return Called(program_.remotes[expr.index].name, expr);
       case ExprKind::kCallWorkflow:
-        return program_.workflows[expr.index].name + '(' + List(expr.args) + ')';
-      case ExprKind::kEach: {
-        const std::string other = expr.args.size() > 1 ? " else " + Text(*expr.args[1]) : "";
-        return LoopText(*expr.loop).substr(1) + " { " + Text(*expr.args[0]) + other + " }";
-      }
-      case ExprKind::kHas:
-        return "has(" + Text(*expr.args[0]) + ')';
-      case ExprKind::kUnwrap:
-        return "unwrap(" + Text(*expr.args[0]) + ')';
+        return Called(program_.workflows[expr.index].name, expr);
+      case ExprKind::kRecord:
+        return Called(expr.type->name, expr);
+      case ExprKind::kConvert:
+        return Called(ir::NameOf(expr.type->dtype), expr);
       case ExprKind::kBuiltin:
-        return std::string(NameOf(static_cast<Builtin>(expr.index))) + '(' + List(expr.args) + ')';
-      case ExprKind::kMeta:
-        return "meta(" + List(expr.args) + ')';
-      case ExprKind::kScalar:
-      case ExprKind::kText:
-      case ExprKind::kBytesConst:
+        return Called(NameOf(static_cast<Builtin>(expr.index)), expr);
       case ExprKind::kNone:
       case ExprKind::kSome:
-      case ExprKind::kLocal:
-      case ExprKind::kDimValue:
-      case ExprKind::kConst:
-      case ExprKind::kField:
-      case ExprKind::kRecord:
-      case ExprKind::kList:
-      case ExprKind::kListLoop:
-      case ExprKind::kUnary:
-      case ExprKind::kBinary:
-      case ExprKind::kAnd:
-      case ExprKind::kOr:
       case ExprKind::kCoalesce:
-      case ExprKind::kConvert:
-        break;  // Bare's
+      case ExprKind::kHas:
+      case ExprKind::kUnwrap:
+        return OptionalText(expr);
+      case ExprKind::kMeta:
+        return Called("meta", expr);
     }
     return "?";
   }

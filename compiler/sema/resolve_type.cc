@@ -41,7 +41,7 @@ std::optional<Dim> EntityDim(Body& body, const ast::DimExpr& dim, const Entity& 
   return std::nullopt;
 }
 
-// `batch` marks the batch axis in the signature of a model (semantics.md 13); elsewhere it would be taken for one.
+// `batch` marks the batch axis in the signature of a model (docs/semantics.md 13); elsewhere it would be taken for one.
 bool IsReservedHere(Body& body, const ast::DimExpr& dim) {
   const bool in_model = body.self != nullptr && body.self->kind == ast::DeclKind::kModelDecl;
   if (!IsReservedDimension(dim.text) || in_model) return false;
@@ -206,6 +206,13 @@ std::vector<std::string> TypeNames(const Module& module) {
   return names;
 }
 
+// `flt32`, `int_64`: the scalar that begins with its first letter and ends with its digits; empty: there is none.
+std::string ScalarLike(const std::string& name) {
+  const std::string digits = name.substr(name.find_last_not_of("0123456789") + 1);
+  const auto scalar = DTypeNamed(name[0] + digits);
+  return name.size() > digits.size() + 1 && scalar ? name[0] + digits : "";
+}
+
 void ReportUnknownType(Body& body, const ast::Type& type) {
   const ast::Path& path = type.name;
   const std::string& name = path.parts[0].text;
@@ -217,6 +224,8 @@ void ReportUnknownType(Body& body, const ast::Type& type) {
     builder.Help("that is `" + generic + "` here");
   } else if (!ours.empty()) {
     builder.Help("that is `" + std::string(ours) + "` here");
+  } else if (const std::string scalar = ScalarLike(name); !scalar.empty() && !diag::Suggest(name, TypeNames(body.module))) {
+    builder.Help("did you mean `" + scalar + "`?");
   } else {
     builder.DidYouMean(path.span, name, [&] { return TypeNames(body.module); });
   }
@@ -326,7 +335,7 @@ void CheckSolvable(Body& body, const std::vector<ast::Param>& params, const Sign
   AddVanished(body, params, signature, inside);
   for (const SigParam& param : signature.params) {
     ForEachDim(param.type, [&](const Dim& dim) {
-      if (const auto linear = dim.AsLinear(); linear && linear->mul > 0) inside.erase(linear->symbol);
+      if (const auto linear = dim.AsLinear()) inside.erase(linear->symbol);
     });
   }
   for (const auto& [symbol, dim] : inside) {

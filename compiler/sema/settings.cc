@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "compiler/diag/foreign.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/resolve_type.h"
 #include "runtime/abi/bounds.h"
@@ -16,7 +17,6 @@
 namespace wf::sema {
 namespace {
 
-constexpr int64_t kSecond = 1'000'000'000;
 constexpr double kEndless = 9e18;  // more than any range takes
 
 struct PlaceName {
@@ -104,8 +104,7 @@ class Reader {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     const bool sound = error == std::errc() && end == digits.data() + digits.size();
     if (sound && !arg.negative && value >= low && value <= high) return static_cast<uint32_t>(value);
-    env_.Report(arg.span, kSettingRange,
-                {row_.word, (arg.negative ? "-" : "") + arg.text, std::to_string(low) + " to " + std::to_string(high)});
+    env_.Report(arg.span, kSettingRange, {row_.word, Shown(arg), std::to_string(low) + " to " + std::to_string(high)});
     return std::nullopt;
   }
 
@@ -119,7 +118,7 @@ class Reader {
     }
     if (*value > 0 && *value <= high && !arg.negative) return value;
     env_.Report(arg.span, kSettingRange,
-                {WordBefore(arg), (arg.negative ? "-" : "") + arg.text, "more than 0, at most " + std::to_string(high / kSecond) + "s"});
+                {WordBefore(arg), Shown(arg), "more than 0, at most " + std::to_string(high / base::kNsPerSecond) + "s"});
     return std::nullopt;
   }
 
@@ -133,7 +132,7 @@ class Reader {
     }
     constexpr uint64_t kLow = 1024, kHigh = uint64_t{4} << 30;
     if (*value >= kLow && *value <= kHigh && !arg.negative) return value;
-    env_.Report(arg.span, kSettingRange, {row_.word, arg.text, "1KiB to 4GiB"});
+    env_.Report(arg.span, kSettingRange, {row_.word, Shown(arg), "1KiB to 4GiB"});
     return std::nullopt;
   }
 
@@ -142,6 +141,7 @@ class Reader {
   Env& env() { return env_; }
 
  private:
+  static std::string Shown(const ast::SettingArg& arg) { return (arg.negative ? "-" : "") + arg.text; }
   bool Measure(const ast::SettingArg& arg, std::string_view example) {
     if (arg.kind != ast::SettingArg::Kind::kNumber) return WrongShape(arg.span);
     if (arg.number_kind == ast::NumberKind::kMeasure) return true;
@@ -361,6 +361,9 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
                  ";`");
   } else if (place == kInService && setting.name.text == "port") {
     builder.Help("ports are chosen when the server starts: `--http-port 8080`");
+  } else if (const auto ours = diag::OursFor(diag::Foreign::kSettingName, setting.name.text);
+             std::find(known.begin(), known.end(), ours) != known.end()) {
+    builder.Help("that is `" + std::string(ours) + "` here");
   } else {
     builder.DidYouMean(setting.name.span, setting.name.text, known);
   }

@@ -69,8 +69,8 @@ struct SettingValues {
 // Reads a block by the table settings.def: unknown and misplaced words, shapes, units, ranges, doubles and contradictions are reported.
 SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, Place place);
 
-// The policy of a model without settings (semantics.md 12), and the same with a block applied. `batched`: it has a batch axis. A queue that
-// nobody wrote is 0: it follows the batch.
+// The policy of a model without settings (docs/semantics.md 12), and the same with a block applied. `batched`: it has a batch axis. A queue
+// that nobody wrote is 0: it follows the batch.
 ir::Policy DefaultPolicy(bool batched);
 void ApplySettings(Env& env, const SettingValues& values, const Model& model, ir::Policy& policy);
 

@@ -8,7 +8,7 @@ enum class LocalKind : uint8_t { kParam, kLet, kNode, kIndex, kLoop, kAccumulato
 
 // What Check says about sound and unsound programs alike while it finds out what names mean: for editors. A thing is known by the place of
 // its name where it is declared. The same may be said several times, since the body of a library function is checked once per instance.
-// Types live as long as the call of Check.
+// Thread: that of Check.   Borrows: what it is told, until Check returns; types, too.
 class Sink {
  public:
   virtual ~Sink() = default;

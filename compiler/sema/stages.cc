@@ -80,8 +80,9 @@ std::vector<std::set<size_t>> NodeReads(const Workflow& workflow, const Graph& g
   return nodes;
 }
 
-// Levels of longest paths over nodes, along what they read and the control points that they wait for (semantics.md 1); 0 for nodes that
-// start at once. The nodes of a written stage are one step: what needs one of them is behind them all, so that no stages need each other.
+// Levels of longest paths over nodes, along what they read and the control points that they wait for (docs/semantics.md 1); 0 for nodes
+// that start at once. The nodes of a written stage are one step: what needs one of them is behind them all, so that no stages need each
+// other.
 class Levels {
  public:
   Levels(const Workflow& workflow, const Graph& graph, const std::vector<int>& written)

@@ -8,9 +8,9 @@
 
 namespace wf::sema {
 
-// After the statements of a workflow are checked: drops what nothing needs (semantics.md 3, 43), levels the nodes, and names the stages
-// (semantics.md 9). `written`: for each statement of the body its index into workflow.stages, or -1.
-// Reports dependencies inside a written stage.
+// After the statements of a workflow are checked: drops what nothing needs (docs/semantics.md 3, 43), levels the nodes, and names the
+// stages (docs/semantics.md 9). `written`: for each statement of the body its index into workflow.stages, or -1. Reports dependencies
+// inside a written stage.
 void FinishGraph(Env& env, Workflow& workflow, std::vector<int>& written);
 
 // That `node` reads `other`, of its own stage.

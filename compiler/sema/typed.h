@@ -29,21 +29,21 @@ struct Local {
 };
 
 enum class ExprKind : uint8_t {
-  kScalar,      // bits
-  kText,        // text with a hole {} per arg: "..", interpolation, str(x), string + string; without args verbatim
-  kBytesConst,  // text: bytes
-  kNone,
-  kSome,      // of an optional; kSome: one arg (also the implicit T -> T?)
-  kLocal,     // local
-  kDimValue,  // dim, as i64 (a symbol read as a value)
-  kConst,     // index into Program::consts
-  kField,     // args[0] . fields[index]
-  kRecord,    // args in the order of the type's fields: Line(box: b), (a: x)
-  kList,      // args
-  kListLoop,  // comprehension over a list: loops
-  kUnary,     // unary: negate, not; scalar or elementwise
-  kBinary,    // binary on scalars of one dtype, or elementwise with broadcasting (axes that are absent or literally 1)
-  kAnd,
+  kScalar,        // bits
+  kText,          // text with a hole {} per arg: "..", interpolation, str(x), string + string; without args verbatim
+  kBytesConst,    // text: bytes
+  kNone,          // of an optional
+  kSome,          // of an optional: one arg (also the implicit T -> T?)
+  kLocal,         // local
+  kDimValue,      // dim, as i64 (a symbol read as a value)
+  kConst,         // index into Program::consts
+  kField,         // args[0] . fields[index]
+  kRecord,        // args in the order of the type's fields: Line(box: b), (a: x)
+  kList,          // args
+  kListLoop,      // comprehension over a list: loop
+  kUnary,         // unary: negate, not; scalar or elementwise
+  kBinary,        // binary on scalars of one dtype, or elementwise with broadcasting (axes that are absent or literally 1)
+  kAnd,           // lazy, scalar bool
   kOr,            // lazy, scalar bool
   kCoalesce,      // args[0] ?? args[1], lazy
   kConvert,       // dtype(x): scalar or elementwise, to type
@@ -52,20 +52,20 @@ enum class ExprKind : uint8_t {
   kMapIndex,      // map[key] -> T?
   kBuild,         // [i, j] => e: locals index_locals, extents, args[0] the body
   kReduce,        // reduce[k](e): one index local, one extent, args[0]
-  kFold,          // fold: local accumulator, args[0] initial, loops source, block
+  kFold,          // fold: local the accumulator, args[0] what it begins as, loop the sources, args[1] each step
   kIf,            // args: condition, then, condition, then, .., else
   kBlock,         // lets and requires, then args[0]
-  kFail,          // error, args[0] the message (kText); type kNever
+  kFail,          // code, args[0] the message (kText); type kNever
   kCallFn,        // function instance, args in parameter order, symbols
   kCallModel,     // model, args in port order
   kCallWorkflow,  // workflow, args in parameter order
   kCallExtern,    // an extern node: as kCallFn
   kCallRemote,    // remote, args in parameter order
-  kEach,     // `for`: loop, args[0] per element, in parallel; args[1], where there, replaces an element that fails and sees `local`, err
-  kHas,      // is the optional args[0] not none
-  kUnwrap,   // the value of the optional args[0], which is not none
-  kBuiltin,  // builtin, args
-  kMeta,     // args: key, default
+  kEach,          // `for`: loop, args[0] per element, in parallel; args[1], if there, replaces an element that fails and sees `local`, err
+  kHas,           // is the optional args[0] not none
+  kUnwrap,        // the value of the optional args[0], which is not none
+  kBuiltin,       // builtin, args
+  kMeta,          // args: key, default
 };
 
 enum class BinaryOp : uint8_t {
@@ -86,9 +86,9 @@ enum class UnaryOp : uint8_t { kNegate, kNot };
 struct Expr;
 using ExprPtr = std::unique_ptr<Expr>;
 
-// A symbol that an expression's value brings into being (semantics.md 19, 20): extent `axis` of the tensor at `path` (field numbers) of the
-// value is mul * symbol + add, mul > 0. With kWholeValue as axis the value at `path` is an integer and is the symbol itself. A symbol may
-// be brought into being again by an outer expression (a block, a node); its value is the same then.
+// A symbol that an expression's value brings into being (docs/semantics.md 19, 20): extent `axis` of the tensor at `path` (field numbers)
+// of the value is mul * symbol + add, mul > 0. With kWholeValue as axis the value at `path` is an integer and is the symbol itself. A
+// symbol may be brought into being again by an outer expression (a block, a node); its value is the same then.
 struct FreshSymbol {
   static constexpr uint32_t kWholeValue = 0xffffffff;
   std::string symbol;
@@ -103,6 +103,7 @@ struct DimCheck {
   Dim left, right;
   std::string message;
   std::vector<std::pair<std::string, Span>> origins = {};  // where the symbols of both come from, by name
+  bool is_least = false;                                   // the right one may be more
 };
 
 // Something to loop over: list or tensor axis 0, zip(a, b, ..) (equal lengths, 7003), enumerate(x), a range 0..n of a dimension.
@@ -186,7 +187,7 @@ struct Model {
   std::string batch_reason;                 // of the choice of the batch axis, for `check --verbose`
   uint16_t version_policy = 0;              // WF_LATEST, WF_ALL, WF_SPECIFIC
   std::vector<int64_t> versions;            // WF_LATEST: how many; WF_SPECIFIC: which
-  ir::Policy defaults;                      // the model block's settings over those of semantics.md 12
+  ir::Policy defaults;                      // the model block's settings over those of docs/semantics.md 12
   TypeRef result = nullptr;                 // bare value or named tuple
   Span span;
   std::map<std::string, Span, std::less<>> symbols;  // of a written signature, and where each is first written

@@ -50,13 +50,14 @@ class ParamSymbols {
       return symbol;
     }
     const auto linear = dim.AsLinear();
-    const bool binds = linear && linear->mul > 0 && !IsBound(linear->symbol) && !IsInteger(linear->symbol);
+    const bool binds = linear && !IsBound(linear->symbol) && !IsInteger(linear->symbol);
     if (binds) out_.param_symbols.push_back({linear->symbol, path, axis, linear->mul, linear->add});
-    if (binds && linear->mul == 1) return dim;
+    if (binds && linear->mul == 1 && linear->add <= 0) return dim;
     const Dim found = body_.NewSymbol(kAnySymbol, param.span);
     out_.param_symbols.push_back({*found.symbol(), path, axis});
-    const std::string place = "axis " + std::to_string(axis) + " of `" + param.name.text + "` ";
-    out_.param_checks.push_back(CheckOf(body_, dim, found, place + ExtentText(dim, binds)));
+    const std::string text = "axis " + std::to_string(axis) + " of `" + param.name.text + "` " + ExtentText(dim, binds);
+    if (auto least = binds ? LeastCheck(body_, *linear, found, text) : std::nullopt) out_.param_checks.push_back(std::move(*least));
+    out_.param_checks.push_back(CheckOf(body_, dim, found, text));
     return dim;
   }
 

@@ -7,6 +7,7 @@
 namespace wf::abi {
 
 // Decides where a block of memory that a value points at goes: elements of a tensor, bytes of a text, items of a list, entries of a map.
+// Thread: confined to the call of MoveBlocks.   Borrows: the blocks.   Errors: Moved without `to` when there is no memory.
 class BlockMover {
  public:
   struct Moved {

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-// What holds where neither a program nor a server's configuration says anything (semantics.md 12). A plan has 0 for what is not written, so
-// that the configuration still has its say; the compiler prints these, the runtime applies them.
+// What holds where neither a program nor a server's configuration says anything (docs/semantics.md 12). A plan has 0 for what is not
+// written, so that the configuration still has its say; the compiler prints these, the runtime applies them.
 namespace wf::abi {
 
 // A quantity, and the same as people write it.

@@ -24,7 +24,8 @@ class Failure : public std::exception {
   std::string text_;
 };
 
-// One call. Memory from here belongs to the request and is freed with it.   Thread: the call's.
+// One call. Memory from here belongs to the request and is freed with it.
+// Thread: the call's.   Borrows: the job.   Errors: std::bad_alloc for more than a request may have.
 class Context {
  public:
   explicit Context(wf_ctx* ctx) : ctx_(ctx) {}

@@ -55,16 +55,21 @@ inline void CheckText(const String& text, const char* what) {
   if (!IsUtf8(text)) throw Failure(code::kNotUtf8, std::string(what) + " is not UTF-8");
 }
 
-inline void CheckExtent(int64_t found, int64_t wanted, int axis, const char* what) {
-  if (found == wanted) return;
-  throw Failure(code::kDimension,
-                "axis " + std::to_string(axis) + " of " + what + " is " + std::to_string(found) + ", wanted " + std::to_string(wanted));
+struct Extent {
+  int64_t found;
+  int axis;
+  const char* what;
+};
+inline void CheckExtent(const Extent& extent, int64_t wanted) {
+  if (extent.found == wanted) return;
+  throw Failure(code::kDimension, "axis " + std::to_string(extent.axis) + " of " + extent.what + " is " + std::to_string(extent.found) +
+                                      ", wanted " + std::to_string(wanted));
 }
 
 // The symbol in found = mul * symbol + add; -1: it has no value yet.
-inline void Bind(int64_t& symbol, int64_t found, int64_t mul, int64_t add, int axis, const char* what) {
-  if (symbol < 0) symbol = std::max<int64_t>((found - add) / mul, 0);
-  CheckExtent(found, mul * symbol + add, axis, what);
+inline void Bind(int64_t& symbol, const Extent& extent, int64_t mul, int64_t add) {
+  if (symbol < 0) symbol = std::max<int64_t>((extent.found - add) / mul, 0);
+  CheckExtent(extent, mul * symbol + add);
 }
 
 inline int64_t FloorDiv(int64_t a, int64_t b) {

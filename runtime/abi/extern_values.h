@@ -1,5 +1,5 @@
 // Values of .wf programs in C++: views with the layouts of values.h. They live as long as the call; arguments are read, not written to;
-// what a result holds comes from the Context (extern.h), from an argument, or is constant.
+// what a result holds comes from the Context (extern.h), from an argument, or is constant. Thread: that of the call.
 #pragma once
 
 #include <algorithm>

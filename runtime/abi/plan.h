@@ -99,7 +99,7 @@ typedef struct wf_port {
 
 enum { WF_LATEST, WF_ALL, WF_SPECIFIC };
 // Ports are those that calls see, without the batch axis. batch_axis: per port (inputs, then outputs) the axis in the file that holds samples, -1 none;
-// drop: that axis is a literal 1 (semantics.md 13).
+// drop: that axis is a literal 1 (docs/semantics.md 13).
 typedef struct wf_model {
   wf_bytes name, path;                       /* path: as written, relative to the source file or the model root */
   const wf_port *in, *out;

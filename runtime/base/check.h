@@ -6,8 +6,8 @@
 
 namespace wf::base {
 
-// What the thread is doing, printed by a failed check: a pass name, a node path, a request id. Thread-local; the text must outlive the
-// scope.
+// What the thread is doing, printed by a failed check: a pass name, a node path, a request id.
+// Thread: confined to the one that makes it; scopes nest.   Borrows: the text (outlives this).
 class CheckContext {
  public:
   explicit CheckContext(const char* what);

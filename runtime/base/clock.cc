@@ -2,6 +2,8 @@
 
 #include <ctime>
 
+#include "runtime/base/units.h"
+
 namespace wf::base {
 
 namespace {
@@ -9,7 +11,7 @@ namespace {
 int64_t Read(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
-  return now.tv_sec * INT64_C(1'000'000'000) + now.tv_nsec;
+  return now.tv_sec * kNsPerSecond + now.tv_nsec;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace wf::base {
 
 // One extent of a shape: an integer polynomial over symbols, in one normal form, so that equal dimensions compare equal.
-// An atom is a symbol or a floor division that did not simplify; floor divisions are opaque (semantics.md 20).
+// An atom is a symbol or a floor division that did not simplify; floor divisions are opaque (docs/semantics.md 20).
 // What cannot be computed has a fault instead of a polynomial, and so has all that is computed with it; it equals nothing, not even itself.
 // A division by a constant keeps coefficients below the divisor: (3*h - 1)/2 is h + (h + 1)/2 - 1.
 // Thread: immutable value.   Cost: O(terms).   Bounds: kMaxTerms terms, kMaxWeight terms and atoms (those inside divisions counted).

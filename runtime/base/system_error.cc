@@ -14,4 +14,10 @@ std::string TextOfErrno(int error) {
   return text;
 }
 
+StatusCode CodeOfErrno(int error) {
+  const bool is_absent = error == ENOENT || error == ENOTDIR, is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  const bool is_forbidden = error == EACCES || error == EPERM || error == EISDIR || error == EROFS;
+  return is_absent ? kNotFound : is_full ? kResourceExhausted : is_forbidden ? kPermissionDenied : kUnavailable;
+}
+
 }  // namespace wf::base

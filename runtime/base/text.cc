@@ -104,6 +104,10 @@ std::string_view Cut(std::string_view text, size_t most) {
   return text.substr(0, most);
 }
 
+std::string Counted(uint64_t count, std::string_view what) {
+  return std::to_string(count) + ' ' + std::string(what) + (count == 1 ? "" : "s");
+}
+
 std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates) {
   const std::string_view near = NearestBy(name, candidates, std::equal_to<char>());
   return !near.empty() ? near : NearestBy(name, candidates, [](char a, char b) { return Lower(a) == Lower(b); });

@@ -18,6 +18,9 @@ inline bool IsUtf8(std::string_view text) {
 // The first `most` bytes of it, or as many as end with a whole code point.
 std::string_view Cut(std::string_view text, size_t most);
 
+// "1 node", "2 nodes".
+std::string Counted(uint64_t count, std::string_view what);
+
 // The candidate that `name` is most likely a slip of, or an empty text: at most a third of the letters differ; where none is near, case is
 // looked over.   Cost: O(candidates x length^2).
 std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates);

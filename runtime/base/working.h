@@ -14,7 +14,8 @@ struct Working {
 };
 extern constinit thread_local Working working;
 
-// Says so for as long as it lives.   Cost: six plain stores.
+// Says so for as long as it lives.
+// Thread: confined to the one that makes it; scopes nest.   Borrows: the texts (outlive this).   Cost: six plain stores.
 class WorkingOn {
  public:
   WorkingOn(uint64_t data_id, const wf_bytes* task, const wf_bytes* model = nullptr) noexcept : before_(working) {

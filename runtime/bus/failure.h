@@ -34,7 +34,7 @@ extern const Failure kWithdrawn;    // kCancelled
 std::string PathOf(const wf_plan& plan, const Failure& failure);
 
 // The state of a slot: pending, ready, or failed with a reason.
-// Thread: loop-confined.
+// Thread: loop-confined.   Borrows: the reason, in the arena of its request.
 class Channel {
  public:
   bool pending() const { return state_ == nullptr; }

@@ -9,6 +9,7 @@ namespace wf::kernels {
 
 // Walks an output with K broadcasting inputs as runs along its innermost axis: axes that all inputs run through alike are merged, so equal
 // shapes are one run.
+// Thread: immutable.   Shapes: at most kMaxAxes axes once merged; offsets in elements.
 template <size_t K>
 class Broadcast {
  public:

@@ -27,7 +27,8 @@ using FormatRef = std::shared_ptr<const Format>;  // null: row-major
 bool SameFormat(const FormatRef& a, const FormatRef& b);
 
 // Elements that are known when a plan is made, row-major, 64-aligned. They may be far larger than what is prepared from them, so they are
-// loaded on demand and let go: a kernel keeps the result only when it reads it at run time.   Thread: one at a time, where plans are made.
+// loaded on demand and let go: a kernel keeps the result only when it reads it at run time.
+// Thread: one at a time, where plans are made.   Errors: of Load, kResourceExhausted for memory and those of reading the file.
 class Constant {
  public:
   explicit Constant(std::shared_ptr<PackedMemory> packed_memory) : packed_memory_(std::move(packed_memory)) {}
@@ -67,7 +68,8 @@ class Call {
   virtual void SetIn(size_t i, const void* data) = 0;
 };
 
-// A prepared kernel: shared by all instances of a model.   Thread: immutable.
+// A prepared kernel: shared by all instances of a model.
+// Thread: immutable.   Errors: of Bind, kResourceExhausted for memory, and those of the library that it is of.
 class Kernel {
  public:
   virtual ~Kernel() = default;

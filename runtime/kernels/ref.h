@@ -8,6 +8,7 @@
 
 // The reference implementations: plain C++, row-major, one per contract, the last row of each. They are what the others are tested against,
 // and what runs where no other row fits. Each gives null for element types that it does not take.
+// Errors: kResourceExhausted for memory, and those of loading constants.
 namespace wf::kernels::ref {
 
 base::Result<std::unique_ptr<Kernel>> MakeAttention(const Operation&);

@@ -24,6 +24,7 @@ inline std::vector<int64_t> StridesOf(std::span<const int64_t> dim) {
 }
 
 // The positions of a shape in order, with an offset by strides for each: for walks through one tensor in the shape of another.
+// Thread: immutable.   REQUIRES: at most kMaxAxes axes.   Shapes: strides in elements, and they may be 0.
 class StridedWalk {
  public:
   StridedWalk(std::span<const int64_t> dim, std::span<const int64_t> stride)
@@ -48,7 +49,7 @@ class StridedWalk {
   }
 
  private:
-  static constexpr size_t kMaxAxes = 16;  // REQUIRES: no shape has more
+  static constexpr size_t kMaxAxes = 16;
   std::vector<int64_t> dim_, stride_;
   int64_t count_;
 };

@@ -9,7 +9,7 @@
 namespace wf::loop {
 
 // Signals as calls on a loop.
-// Thread: loop-confined.   Owns: its handles, closed with the loop.   Borrows: loop, listener.
+// Thread: loop-confined.   Owns: its handles, closed with the loop.   Borrows: loop, listener.   Errors: of Watch, those of the system.
 class Signals {
  public:
   class Listener {

@@ -2,36 +2,19 @@
 
 #include <atomic>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "runtime/abi/values.h"
-#include "runtime/base/clock.h"
-#include "runtime/base/memory_limit.h"
-#include "runtime/base/mutex.h"
 #include "runtime/base/wanted.h"
+#include "runtime/model/loaded.h"
 #include "runtime/model/plan.h"
-#include "runtime/onnx/signature.h"
 
 namespace wf::model {
 
-struct LoadOptions {
-  std::string name = "model";  // for messages
-  int64_t version = 1;
-  int64_t max_rows = 1;                        // most samples of one run; plans exist for 1, 2, 4, ... and this
-  int instances = 1;                           // runs side by side; one that never runs holds no memory
-  const onnx::Signature* signature = nullptr;  // the one that was compiled in; null: take the file's
-  bool signature_written = false;              // it was written in the program and marks the batch axis itself
-  int64_t max_bytes = onnx::kMostTensorBytes;  // of one tensor, and of one run's activations
-  base::MemoryShare share;                     // for activations, when the file leaves extents of inputs open
-  int64_t requests_bytes = INT64_MAX;          // all requests may have: `limits.memory_bytes`
-  int64_t process_bytes = INT64_MAX;           // the process may have, for all that it does
-  bool warm_up = true;
-  const base::Clock* clock = nullptr;  // by which the warm-up measures row_ns; null: it does not
-};
+class BoundPlan;
+class Runs;
 
 // One version of a model, ready to run: weights packed, plans for the batch sizes, memory of each instance.
 // Thread: Run, Prepare, Trim and Release by one thread at a time for each instance, of different instances side by side; everything else is
@@ -40,8 +23,6 @@ struct LoadOptions {
 // and takes no lock.
 class Version {
  public:
-  static constexpr size_t kMaxPlans = 64;
-
   // Reads and checks the file, packs weights, and runs samples until the results of one are finite (samples.h). Errors: also when those of
   // none are for its weights, whatever the input (origin.h), and, before any is run, when a row is larger than a call or the process may
   // have.   Cost: milliseconds and more: for a loader's thread.
@@ -66,78 +47,54 @@ class Version {
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
                    const base::Wanted* wanted = nullptr);
 
-  const std::string& name() const { return options_.name; }
-  int64_t version() const { return options_.version; }
-  const std::string& warning() const { return warning_; }                       // what was odd while it was loaded; empty: nothing
-  const onnx::Signature& signature() const { return file_->signature; }         // of the file
-  const std::vector<std::string>& left_out() const { return file_->left_out; }  // outputs of the file that are not in it
-  const onnx::BatchAxes& axes() const { return axes_; }
-  const onnx::Model& file() const { return *file_; }
-  const Program& program() const { return program_; }
-  int64_t max_rows() const { return axes_.batched ? options_.max_rows : 1; }
-  int instance_count() const { return options_.instances; }
+  const std::string& name() const { return loaded_.options.name; }
+  int64_t version() const { return loaded_.options.version; }
+  const std::string& warning() const { return warning_; }                              // what was odd while it was loaded; empty: nothing
+  const onnx::Signature& signature() const { return loaded_.file->signature; }         // of the file
+  const std::vector<std::string>& left_out() const { return loaded_.file->left_out; }  // outputs of the file that are not in it
+  const onnx::BatchAxes& axes() const { return loaded_.axes; }
+  const onnx::Model& file() const { return *loaded_.file; }
+  const Program& program() const { return loaded_.program; }
+  int64_t max_rows() const { return loaded_.max_rows(); }
+  int instance_count() const { return loaded_.options.instances; }
   int64_t activation_bytes() const { return activation_bytes_; }  // of one sample; 0 when its shape is not known
   // What a run of the warm-up's sample takes; 0: not known, or more than some milliseconds, which the load does not spend twice.
   int64_t row_ns() const { return row_ns_; }
   // With which the warm-up ran: of one row, all constant. Empty: none are known that the nodes take.
   const std::vector<onnx::Port>& sample_shapes() const { return sample_shapes_; }
-  bool has_open_extents() const { return open_; }
+  bool has_open_extents() const { return loaded_.is_open; }
   // What a run does, and how long, is decided by the elements of its inputs: it ends early once it is not wanted, and when it takes more
   // than it may (budget.h).
   bool depends_on_data() const { return by_data_; }
   base::MemoryShare memory_share() const {
-    return open_ || by_data_ ? base::MemoryShare{options_.share.limit, kept_bytes_} : base::MemoryShare();
+    return loaded_.is_open || by_data_ ? base::MemoryShare{loaded_.options.share.limit, kept_bytes_} : base::MemoryShare();
   }
-  void set_kept_bytes(int64_t bytes) { kept_bytes_ = bytes; }                        // of each instance, from now on; on any thread
-  uint64_t shape_misses() const { return misses_.load(std::memory_order_relaxed); }  // plans that a Run had to make first
+  void set_kept_bytes(int64_t bytes) { kept_bytes_ = bytes; }  // of each instance, from now on; on any thread
+  uint64_t shape_misses() const;                               // plans that a Run had to make first
 
  private:
-  struct Activations;
-  struct Bound;
-  struct Instance;
-  struct Made {
-    std::vector<onnx::Port> shapes;
-    std::shared_ptr<const Plan> plan;
-    bool ahead;  // by Prepare: kept
-  };
-
   Version(LoadOptions options, std::shared_ptr<const onnx::Model> file);
-  Instance& InstanceAt(int index);
-  base::Status CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const;
-  Bound* FindBound(const Instance& instance, std::span<const wf_tensor> inputs) const;
-  base::Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes, bool ahead);
-  base::Status GrowTo(Instance& instance, int64_t bytes) const;
-  base::Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
+  Runs& RunsOf(int instance);
   base::Status CheckRows(const std::string& path) const;
-  int64_t MostRequestBytes() const;
-  base::Status CheckResultRows(size_t output, const std::vector<int64_t>& dim, int64_t rows) const;
   base::Status CheckSample(const Plan& plan) const;
   base::Result<std::vector<onnx::Port>> SampleShapes();
   bool FindOpenExtents() const;
   std::vector<onnx::Port> PortsWith(int64_t free) const;
   bool FindDependsOnData() const;
-  base::Status Walk(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
-                    const base::Wanted* wanted);
   base::Status WarmUp();
-  base::Status RunSamples(Bound* bound, std::span<const wf_tensor> inputs);
+  base::Status RunSamples(BoundPlan* bound, std::span<const wf_tensor> inputs);
   base::Status RunSample(std::span<const wf_tensor> inputs, const base::Wanted* wanted);  // finite results, or why not
   int64_t SpentNs() const;
   void MeasureRow(std::span<const wf_tensor> inputs);
 
-  const LoadOptions options_;
-  const std::shared_ptr<const onnx::Model> file_;
-  onnx::BatchAxes axes_;
-  Program program_;
+  Loaded loaded_;
   std::string warning_;
   std::vector<onnx::Port> sample_shapes_;
   int64_t activation_bytes_ = 0, row_ns_ = 0;
-  bool open_ = false;                               // the file leaves extents of inputs, other than that of samples, to the caller
-  bool by_data_ = false;                            // some shapes depend on data: runs are walks (walk.h), not plans
-  base::Mutex planning_;                            // plans are made by one thread at a time: they share the constants
-  std::list<Made> plans_ WF_GUARDED_BY(planning_);  // newest first
-  std::atomic<uint64_t> misses_{0};
+  bool by_data_ = false;  // some shapes depend on data
+  std::unique_ptr<Runs> runs_;
+  uint64_t misses_of_load_ = 0;
   std::atomic<int64_t> kept_bytes_;
-  std::vector<std::unique_ptr<Instance>> instances_;  // null: never ran, or released
 };
 
 }  // namespace wf::model

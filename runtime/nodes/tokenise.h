@@ -10,7 +10,8 @@
 
 namespace wf::nodes {
 
-// What a model does: the ids of one word. Errors: false when the job has failed (recorded) or is stopped.
+// What a model does: the ids of one word.
+// Thread: confined to the call.   Errors: false when the job has failed (recorded) or is stopped.
 class WordEncoder {
  public:
   virtual bool Add(const Word& word, Scratch<int64_t>& ids) = 0;

@@ -13,6 +13,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/base/json_text.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/text.h"
 
@@ -85,7 +86,6 @@ Ring* RingOfThisThread() {
   return ring;
 }
 
-size_t EscapedBytes(uint8_t byte) { return byte == '"' || byte == '\\' ? 2 : byte < 0x20 ? 6 : 1; }
 // Of the code point that begins with `lead`, in well-formed text.
 size_t CodePointBytes(uint8_t lead) { return lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4; }
 
@@ -119,8 +119,12 @@ struct Line {
       const uint8_t* bad = base::FindBadUtf8(at, end);
       while (at < bad) {
         const size_t count = CodePointBytes(*at);
-        if (size + (count == 1 ? EscapedBytes(*at) : count) > until) return;
-        for (size_t i = 0; i < count; ++i) PutByte(*at++);
+        std::string_view piece(reinterpret_cast<const char*>(at), count);
+        base::JsonEscape escape;
+        if (base::NeedsJsonEscape(*at)) piece = (escape = base::EscapeJson(*at)).view();
+        if (size + piece.size() > until) return;
+        Put(piece);
+        at += count;
       }
       if (at < end) {
         constexpr std::string_view kReplacement = "\xef\xbf\xbd";
@@ -128,19 +132,6 @@ struct Line {
         Put(kReplacement);
         ++at;
       }
-    }
-  }
-  void PutByte(uint8_t byte) {
-    constexpr char kHex[] = "0123456789abcdef";
-    if (byte == '"' || byte == '\\') {
-      const char text[2] = {'\\', static_cast<char>(byte)};
-      Put({text, 2});
-    } else if (byte < 0x20) {
-      const char text[6] = {'\\', 'u', '0', '0', kHex[byte >> 4], kHex[byte & 15]};
-      Put({text, 6});
-    } else {
-      const char plain = static_cast<char>(byte);
-      Put({&plain, 1});
     }
   }
 };

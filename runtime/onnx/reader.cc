@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "runtime/base/text.h"
 #include "runtime/onnx/functions.h"
 #include "runtime/onnx/infer.h"
 #include "runtime/onnx/onnx.pb.h"
@@ -193,12 +194,12 @@ class Builder {
     const Opsets& opsets = *imports_;
     node.opset = row->domain.empty() ? std::max(opsets.standard, kOldestForm) : static_cast<int>(opsets.other.at(proto.domain()));
     if (proto.input_size() < row->min_in || proto.input_size() > row->max_in) {
-      return Fail(fmt::format("{}: {} input{}, wanted {}", node.Describe(), proto.input_size(), proto.input_size() == 1 ? "" : "s",
+      return Fail(fmt::format("{}: {}, wanted {}", node.Describe(), base::Counted(proto.input_size(), "input"),
                               RangeText(row->min_in, row->max_in)));
     }
     if (proto.output_size() < 1 || proto.output_size() > row->max_out) {
-      return Fail(fmt::format("{}: {} output{}, wanted {}", node.Describe(), proto.output_size(), proto.output_size() == 1 ? "" : "s",
-                              RangeText(1, row->max_out)));
+      return Fail(
+          fmt::format("{}: {}, wanted {}", node.Describe(), base::Counted(proto.output_size(), "output"), RangeText(1, row->max_out)));
     }
     auto around = std::exchange(captures_, {});
     WF_RETURN_IF_ERROR(ReadAttributes(proto, row->attributes, node));

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "runtime/base/text.h"
 #include "runtime/onnx/infer.h"
 
 namespace wf::onnx {
@@ -44,8 +45,7 @@ void ComparePorts(const Signature& file, const Signature& wanted, bool is_input,
   const std::vector<Port>&is = is_input ? file.inputs : file.outputs, &want = is_input ? wanted.inputs : wanted.outputs;
   const char* const what = WordFor(is_input);
   if (is.size() != want.size()) {
-    found.push_back(
-        {fmt::format("the file has {} {}{}, the signature {}", is.size(), what, is.size() == 1 ? "" : "s", want.size()), is_input});
+    found.push_back({fmt::format("the file has {}, the signature {}", base::Counted(is.size(), what), want.size()), is_input});
     return;
   }
   for (size_t i = 0; i < is.size(); ++i) {

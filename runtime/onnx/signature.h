@@ -9,7 +9,7 @@
 
 namespace wf::onnx {
 
-// Which axis of each port counts samples (semantics.md 13).
+// Which axis of each port counts samples (docs/semantics.md 13).
 struct BatchAxes {
   std::vector<int8_t> axis;  // per port, inputs then outputs: index among the file's axes, -1 none
   bool batched = false;      // runs of several samples are possible

@@ -20,10 +20,7 @@ using base::Result;
 using base::Status;
 
 Status ErrnoStatus(int error, const std::string& name) {
-  const base::StatusCode code = error == ENOENT || error == ENOTDIR ? base::kNotFound
-                                : error == EACCES || error == EPERM ? base::kPermissionDenied
-                                                                    : base::kUnavailable;
-  return Status(code, fmt::format("`{}`: {}", name, base::TextOfErrno(error)));
+  return Status(base::CodeOfErrno(error), fmt::format("`{}`: {}", name, base::TextOfErrno(error)));
 }
 
 class FileSource final : public ByteSource {

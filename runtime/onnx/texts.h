@@ -10,7 +10,8 @@
 
 namespace wf::onnx {
 
-// Inside the reader: numbers the strings of a file, each once, into Graph::texts.   Bounds: what the file holds.
+// Inside the reader: numbers the strings of a file, each once, into Graph::texts.
+// Thread: that of the reader.   Borrows: the texts of the graph (outlive this).   Bounds: what the file holds.
 class Texts {
  public:
   explicit Texts(std::vector<std::string>& texts) : texts_(texts) {}

@@ -1,4 +1,3 @@
-// The engine's inside, shared by the files of this folder only.
 #pragma once
 
 #include <memory>
@@ -19,12 +18,13 @@
 
 namespace wf::sched {
 
-// REQUIRES, throughout: called on the loop.
+// The engine's inside, shared by the files of this folder only.
+// Thread: loop-confined.   Owns: buses (kept_buses idle ones), jobs (kMostIdleJobs), timers, staging.   Borrows: plan, index, parts; a catalogue until its
+// last bus is gone.   Errors: Create gives null without memory; all else ends in a bus's code.
 class EngineCore {
  public:
   EngineCore(const wf_plan& plan, const bus::PlanIndex& index, const EngineParts& parts, const EngineOptions& options);
   ~EngineCore();
-
   const wf_plan& plan() const { return plan_; }
   const bus::PlanIndex& index() const { return index_; }
   std::string_view NameOf(const bus::Instance& instance, const wf_task& task) const;
@@ -184,17 +184,17 @@ class EngineCore {
   std::vector<Ready> ready_;
   size_t ready_at_ = 0;
   bool pumping_ = false;
-  LiveBus *deciding_ = nullptr, *last_deciding_ = nullptr, *drained_ = nullptr, *idle_buses_ = nullptr;
-  uint32_t n_idle_buses_ = 0, n_idle_jobs_ = 0;
+  LiveBus *deciding_ = nullptr, *last_deciding_ = nullptr, *drained_ = nullptr;
+  IdleBuses idle_buses_;
   static constexpr uint32_t kMostIdleJobs = 1024;
   Job* idle_jobs_ = nullptr;
+  uint32_t n_idle_jobs_ = 0;
   std::vector<Epoch> epochs_;
   std::vector<size_t> learned_bytes_;  // by region: arena of recent requests
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;
   int64_t inline_spent_ns_ = 0;
   base::TimePoint last_lift_ = 0, last_merge_ = 0;
-  uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0;
-  uint64_t jitter_;
+  uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0, jitter_;
 };
 
 }  // namespace wf::sched

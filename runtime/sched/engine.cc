@@ -17,7 +17,10 @@ constexpr uint64_t kDataIdBlock = 65536;
 constexpr size_t kMostFirstChunk = size_t{64} << 10;
 constexpr int64_t kLiftEveryNs = 100'000'000, kMergeEveryNs = 1'000'000'000;
 
-void OnDeadline(base::TimerNode& node) noexcept;
+void OnDeadline(base::TimerNode& node) noexcept {
+  LiveBus& bus = *static_cast<DeadlineTimer&>(node).bus;
+  bus.engine->PassDeadline(bus);
+}
 
 }  // namespace
 
@@ -37,11 +40,6 @@ EngineCore::EngineCore(const wf_plan& plan, const bus::PlanIndex& index, const E
 
 EngineCore::~EngineCore() {
   WF_CHECK(live_buses == 0, live_buses);
-  while (idle_buses_ != nullptr) {
-    LiveBus* const following = idle_buses_->next_bus;
-    delete idle_buses_;
-    idle_buses_ = following;
-  }
   while (idle_jobs_ != nullptr) {
     Job* const following = idle_jobs_->next_job;
     delete idle_jobs_;
@@ -94,14 +92,13 @@ uint64_t EngineCore::NextDataId() noexcept {
 
 bus::Bus* EngineCore::Create(const Request& request) {
   WF_CHECK(catalogue != nullptr && request.client != nullptr && request.workflow != nullptr && request.samples > 0);
-  LiveBus* bus = idle_buses_;
-  if (bus != nullptr) {
-    idle_buses_ = bus->next_bus;
-    --n_idle_buses_;
-  } else {
+  LiveBus* bus = idle_buses_.Take();
+  if (bus == nullptr) {
     bus = new (std::nothrow) LiveBus;
-    if (request.why != nullptr) *request.why = &bus::kNoRoom;
-    if (bus == nullptr) return nullptr;
+    if (bus == nullptr) {
+      if (request.why != nullptr) *request.why = &bus::kNoRoom;
+      return nullptr;
+    }
     bus->engine = this;
     bus->plan_ = &plan_;
     bus->deadline_timer.bus = bus;
@@ -116,9 +113,7 @@ bus::Bus* EngineCore::Create(const Request& request) {
   if (!MakeRoots(*bus, request.samples)) {
     if (request.why != nullptr) *request.why = &bus::WhyRefused(bus->budget);
     bus->arena.FreeAll();
-    bus->next_bus = idle_buses_;
-    idle_buses_ = bus;
-    ++n_idle_buses_;
+    idle_buses_.Put(*bus);
     return nullptr;
   }
   if (request.traced) bus->spans_ = bus->arena.New<bus::SpanList>();
@@ -129,8 +124,8 @@ bus::Bus* EngineCore::Create(const Request& request) {
   bus->user = request.user;
   bus->received_at_ = request.received_at;
   bus->spent_ = bus::Spent(request.received_at);
-  const int64_t timeout = catalogue->deadlines.Of(*request.workflow);
-  bus->deadline_ = request.received_at + (request.timeout_ns > 0 ? std::min(timeout, request.timeout_ns) : timeout);
+  const int64_t timeout_ns = catalogue->deadlines.Of(*request.workflow);
+  bus->deadline_ = request.received_at + (request.timeout_ns > 0 ? std::min(timeout_ns, request.timeout_ns) : timeout_ns);
   bus->catalogue_ = catalogue;
   bus->bindings = request.version == nullptr ? &catalogue->by_task : &request.version->by_task;
   ++epochs_.back().buses;
@@ -186,9 +181,7 @@ void EngineCore::Answer(LiveBus& bus) {
   --running_buses;
   (bus.failure_ == nullptr ? stats.answered : stats.failed).Add();
   if (bus.stages != nullptr) RecordStages(bus);
-  bus.main.task = WF_NONE;  // a result that cannot be said is no task's failure, least of all that of the last one that ran
-  bus.main.instance = nullptr;
-  bus.main.failure = nullptr;
+  bus.ClearMain();
   for (const bus::Failure* failure : bus.failures.all()) {
     if (failure != bus.failure_) bus.client_->OnHidden(bus, *failure, nullptr);
   }
@@ -249,12 +242,10 @@ void EngineCore::FreeBus(LiveBus& bus) {
   size_t& learned = learned_bytes_[bus.workflow_->root];
   const size_t held = bus.arena.held_bytes();
   learned = held > learned ? learned + (held - learned + 3) / 4 : learned - (learned - held) / 256;
-  bus.arena.Reset(n_idle_buses_ < options_.kept_buses);
+  bus.arena.Reset(idle_buses_.count() < options_.kept_buses);
   bus.state_ = bus::BusState::kFree;
-  bus.main.failure = nullptr;
+  bus.ClearMain();
   bus.main.annotations = nullptr;
-  bus.main.task = WF_NONE;
-  bus.main.instance = nullptr;
   bus.metadata = {};
   bus.failure_ = nullptr;
   bus.spans_ = nullptr;
@@ -266,35 +257,22 @@ void EngineCore::FreeBus(LiveBus& bus) {
   WF_CHECK(bus.rows_out == 0, bus.rows_out);
   --live_buses;
   stats.drained.Add();
-  if (n_idle_buses_ >= options_.kept_buses) {
+  if (idle_buses_.count() < options_.kept_buses) {
+    idle_buses_.Put(bus);
+  } else {
     delete &bus;
-    return;
   }
-  bus.next_bus = idle_buses_;
-  idle_buses_ = &bus;
-  ++n_idle_buses_;
 }
-
-namespace {
-void OnDeadline(base::TimerNode& node) noexcept {
-  LiveBus& bus = *static_cast<DeadlineTimer&>(node).bus;
-  bus.engine->PassDeadline(bus);
-}
-}  // namespace
 
 void EngineCore::PassDeadline(LiveBus& bus) {
   if (bus.decided) return;
-  bus.main.task = WF_NONE;
-  bus.main.instance = nullptr;
-  bus.main.failure = nullptr;
+  bus.ClearMain();
   Decide(bus, &bus.main.Fail(code::kTimeout, 0, "the request's deadline has passed"));
 }
 
 void EngineCore::RefuseLate(LiveBus& bus) {
   stats.refused_late.Add();
-  bus.main.task = WF_NONE;
-  bus.main.instance = nullptr;
-  bus.main.failure = nullptr;
+  bus.ClearMain();
   Decide(bus, &bus.main.Fail(code::kRefused, 0, kWouldBeLate));
 }
 

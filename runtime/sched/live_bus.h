@@ -25,7 +25,7 @@ struct Parked {
 };
 
 // How many rows of a request are in a queue or a run of each batcher.
-// Bounds: of kKept batchers at once; of others it is not known.
+// Thread: loop-confined.   Borrows: batchers with rows.   Bounds: of kKept batchers at once; of others it is not known.
 class RowsOf {
  public:
   void Add(const batch::Batcher* batcher) {
@@ -75,6 +75,43 @@ struct LiveBus final : bus::Bus {
   bool refused = false;       // something of it, and it was counted
   bool decided = false;       // the outcome is known; the answer is about to leave
   bool listed_as_drained = false;
+
+  // What fails next is no task's failure, least of all that of the last one that ran.
+  void ClearMain() {
+    main.task = WF_NONE;
+    main.instance = nullptr;
+    main.failure = nullptr;
+  }
+};
+
+// Buses whose requests are over, for those to come.
+// Thread: loop-confined.   Owns: the buses.
+class IdleBuses {
+ public:
+  IdleBuses() = default;
+  ~IdleBuses() {
+    while (LiveBus* const bus = Take()) delete bus;
+  }
+  IdleBuses(const IdleBuses&) = delete;
+  IdleBuses& operator=(const IdleBuses&) = delete;
+
+  uint32_t count() const { return count_; }
+  void Put(LiveBus& bus) {
+    bus.next_bus = first_;
+    first_ = &bus;
+    ++count_;
+  }
+  LiveBus* Take() {  // null: there is none
+    LiveBus* const bus = first_;
+    if (bus == nullptr) return nullptr;
+    first_ = bus->next_bus;
+    --count_;
+    return bus;
+  }
+
+ private:
+  LiveBus* first_ = nullptr;
+  uint32_t count_ = 0;
 };
 
 }  // namespace wf::sched

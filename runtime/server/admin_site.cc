@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "runtime/base/units.h"
 #include "runtime/protocol/codes.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/codings.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::string_view kMetricsPath = "/metrics", kSchedulePath = "/debug/schedule", kTracePath = "/debug/trace";
 constexpr std::string_view kPaths[] = {kMetricsPath, kSchedulePath, kTracePath};
-constexpr int64_t kNsPerSecond = 1'000'000'000, kCollectEveryNs = 20'000'000;
+constexpr int64_t kCollectEveryNs = 20'000'000;
 constexpr int kMostSeconds = 60;
 
 // The value of `name` in `a=1&b=2`; data() is null when it is not there.
@@ -93,7 +94,7 @@ void AdminSite::StartRecording(Exchange& exchange) noexcept {
   }
   asker_ = &exchange;
   recording_.emplace(&collect_);
-  recorded_at_ = recording_->begin() + seconds * kNsPerSecond;
+  recorded_at_ = recording_->begin() + seconds * base::kNsPerSecond;
   collect_at_ = recording_->begin() + kCollectEveryNs;
 }
 

@@ -222,13 +222,14 @@ std::vector<ConfigEntry> ReadConfig(std::string_view text) {
 }
 
 base::Result<std::string> ReadConfigFile(const std::string& path, bool again) {
-  const auto failed = [&path](const std::string& why) { return base::Status(base::kNotFound, path + ": " + why); };
+  const auto failed = [&path](int error) { return base::Status(base::CodeOfErrno(error), path + ": " + base::TextOfErrno(error)); };
   const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat found;
-  if (file.get() < 0 || fstat(file.get(), &found) != 0) return failed(base::TextOfErrno(errno));
-  if (again && !S_ISREG(found.st_mode)) return failed("not a regular file, so it is read at the start alone");
+  if (file.get() < 0 || fstat(file.get(), &found) != 0) return failed(errno);
+  if (again && !S_ISREG(found.st_mode))
+    return base::Status(base::kFailedPrecondition, path + ": not a regular file, so it is read at the start alone");
   std::string text;
-  if (const int error = ReadAll(file.get(), &text); error != 0) return failed(base::TextOfErrno(error));
+  if (const int error = ReadAll(file.get(), &text); error != 0) return failed(error);
   if (text.size() > kMaxConfigBytes) return base::Status(base::kOutOfRange, path + ": larger than 1 MiB");
   return text;
 }

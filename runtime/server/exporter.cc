@@ -5,15 +5,15 @@
 #include <utility>
 
 #include "runtime/abi/version.h"
+#include "runtime/base/units.h"
 #include "runtime/observe/log.h"
 
 namespace wf::server {
 namespace {
 
-constexpr int64_t kNsPerMs = 1'000'000;
-constexpr int64_t kLookEveryNs = 200 * kNsPerMs;   // at what has collected
-constexpr int64_t kSendEveryNs = 1000 * kNsPerMs;  // however little it is
-constexpr int64_t kAnswerNs = 10'000 * kNsPerMs, kFirstPauseNs = 1000 * kNsPerMs, kTellEveryNs = 60'000 * kNsPerMs;
+constexpr int64_t kLookEveryNs = 200 * base::kNsPerMs;  // at what has collected
+constexpr int64_t kSendEveryNs = base::kNsPerSecond;    // however little it is
+constexpr int64_t kAnswerNs = 10 * base::kNsPerSecond, kFirstPauseNs = base::kNsPerSecond, kTellEveryNs = 60 * base::kNsPerSecond;
 constexpr int kMostAttempts = 4;
 
 // What the collector may take another time.
@@ -22,7 +22,7 @@ bool IsPassing(int status) { return status == 0 || status == 408 || status == 42
 int64_t UnixOffset(const base::Clock& clock) {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec - clock.Now();
+  return static_cast<int64_t>(now.tv_sec) * base::kNsPerSecond + now.tv_nsec - clock.Now();
 }
 
 }  // namespace

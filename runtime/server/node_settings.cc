@@ -6,6 +6,7 @@
 #include "runtime/abi/bounds.h"
 #include "runtime/abi/defaults.h"
 #include "runtime/abi/view.h"
+#include "runtime/base/units.h"
 #include "runtime/server/setting_values.h"
 
 namespace wf::server {
@@ -77,12 +78,11 @@ std::string StorePriority(const std::string& value, std::optional<uint8_t>* out)
 }
 
 std::string Store(const std::string& member, const std::string& value, NodeSetting* setting) {
-  constexpr int64_t kMs = 1'000'000;
   if (member == "batch") return StoreCount(value, abi::kMostBatchRows, &setting->batch);
   if (member == "instances") return StoreCount(value, abi::kMostInstances, &setting->instances);
   if (member == "queue") return StoreCount(value, abi::kMostQueuedRows, &setting->queue);
   if (member == "within") return StoreTime(value, {0, abi::kMostWithinNs}, &setting->within_ns);
-  if (member == "timeout") return StoreTime(value, {kMs, abi::kMostNodeTimeoutNs}, &setting->timeout_ns);
+  if (member == "timeout") return StoreTime(value, {base::kNsPerMs, abi::kMostNodeTimeoutNs}, &setting->timeout_ns);
   if (member == "priority") return StorePriority(value, &setting->priority);
   if (member == "pad") return "changing `pad` without a build is not built yet";
   return std::string(kNotAMember);
@@ -101,7 +101,10 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
   const std::string& path = entry.path[1];
   if (!HasNode(plan, path)) {
     std::vector<std::string> known;
-    for (uint32_t i = 0; i < plan.n_nodes; ++i) known.emplace_back(View(plan.nodes[i].path));
+    for (uint32_t i = 0; i < plan.n_tasks; ++i) {
+      const wf_task& task = plan.tasks[i];
+      if (task.node != WF_NONE && (IsOrdered(task) || HasTimeout(plan, task))) known.emplace_back(View(plan.nodes[task.node].path));
+    }
     return "unknown node " + Quoted(path) + DidYouMean(path, known);
   }
   if (entry.path.size() == 2) {

@@ -24,7 +24,8 @@ inline constexpr int kProtocols = 0
 #include "runtime/server/protocols.def"
     ;
 
-// What a protocol does its own way. Calls come on the site's loop, but for write_answer.
+// What a protocol does its own way.
+// Thread: that of the site's loop, but for write_answer.   Errors: all of them become answers.
 struct ProtocolRow {
   std::string_view name;  // the label of metrics
   // Is the path this protocol's? `path` is decoded, empty when it cannot be. True: the exchange is admitted to a workflow, refused, or left

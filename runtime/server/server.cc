@@ -10,6 +10,7 @@
 
 #include "runtime/abi/view.h"
 #include "runtime/base/reserve.h"
+#include "runtime/base/units.h"
 #include "runtime/observe/log.h"
 #include "runtime/server/allowance.h"
 #include "runtime/server/certificates.h"
@@ -18,15 +19,14 @@
 namespace wf::server {
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
-constexpr int kLastLogsMs = 1000;                  // for a slow reader of stderr
-constexpr int64_t kAbortNs = 500'000'000;          // for the last answers to leave
-constexpr int64_t kFlushNs = 2 * kNsPerSecond;     // for the last spans
-constexpr int64_t kDesertedNs = 2 * kNsPerSecond;  // for work to end that nobody waits for
-constexpr int64_t kKeptByModels = 4;               // of the memory of requests, the part that models may keep from one run to the next
-constexpr int64_t kSpinNs = 50'000;                // where every thread has a CPU of its own
-constexpr int64_t kWatchNs = 100'000'000;          // a task may hold a loop up for as long, twice at most
-constexpr int64_t kLoopSilenceNs = 5 * kNsPerSecond;
+constexpr int kLastLogsMs = 1000;                        // for a slow reader of stderr
+constexpr int64_t kAbortNs = 500'000'000;                // for the last answers to leave
+constexpr int64_t kFlushNs = 2 * base::kNsPerSecond;     // for the last spans
+constexpr int64_t kDesertedNs = 2 * base::kNsPerSecond;  // for work to end that nobody waits for
+constexpr int64_t kKeptByModels = 4;       // of the memory of requests, the part that models may keep from one run to the next
+constexpr int64_t kSpinNs = 50'000;        // where every thread has a CPU of its own
+constexpr int64_t kWatchNs = 100'000'000;  // a task may hold a loop up for as long, twice at most
+constexpr int64_t kLoopSilenceNs = 5 * base::kNsPerSecond;
 constexpr int64_t kSameSignalNs = 100'000'000;  // as GNU timeout sends it: to the process, and to its group
 
 // CPUs that this process may use: its affinity, cut by the quotas of its cgroups.
@@ -338,7 +338,7 @@ void Server::OnSignal(int signal) noexcept {
 
 // Not ready at once; what waits in the listening socket is accepted, then it closes; connections close as they become idle.
 void Server::BeginDrain() noexcept {
-  observe::Log(observe::Level::kInfo, "draining", {{"seconds", current().drain_seconds.ns / kNsPerSecond}});
+  observe::Log(observe::Level::kInfo, "draining", {{"seconds", current().drain_seconds.ns / base::kNsPerSecond}});
   shared_.draining.store(true, std::memory_order_release);
   workers_.front()->mailbox().Post(*door_close_);
   for (const auto& worker : workers_) worker->BeginDrain();
@@ -358,7 +358,7 @@ base::TimePoint Server::NextTimerAt() noexcept {
 void Server::DrainLog() noexcept {
   constexpr int64_t kLeastNs = 1'000'000;
   const observe::Drained drained = observe::DrainLogs(STDERR_FILENO);
-  log_wait_ns_ = drained == observe::Drained::kNothing ? std::min(2 * log_wait_ns_, kNsPerSecond) : kLeastNs;
+  log_wait_ns_ = drained == observe::Drained::kNothing ? std::min(2 * log_wait_ns_, base::kNsPerSecond) : kLeastNs;
   log_drain_at_ = drained == observe::Drained::kAll ? INT64_MAX : clock_.Now() + log_wait_ns_;
 }
 

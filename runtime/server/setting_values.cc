@@ -16,7 +16,6 @@ namespace {
 using base::kSizeUnits;
 using base::kTimeUnits;
 using base::Unit;
-constexpr int64_t kNsPerSecond = 1'000'000'000;
 
 bool ParseNumber(std::string_view text, int64_t* out) {
   if (text.empty() || text.front() < '0' || text.front() > '9') return false;
@@ -131,7 +130,7 @@ std::string Parse(std::string_view text, const Range& range, Count* out) {
 std::string Parse(std::string_view text, const Range& range, Duration* out) { return ParseTime(text, range, 0, "1s", out); }
 
 std::string Parse(std::string_view text, const Range& range, Seconds* out) {
-  return ParseTime(text, range, kNsPerSecond, "30` (seconds) or `2m", out);
+  return ParseTime(text, range, base::kNsPerSecond, "30` (seconds) or `2m", out);
 }
 
 std::string Parse(std::string_view text, const Range& range, Bytes* out) {

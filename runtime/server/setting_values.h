@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/units.h"
+
 // The types of settings and how their values are written. Parse answers an empty text, or what was expected: "a duration from 1 s to 1 h,
 // as `30s`". Thread: thread-safe.
 namespace wf::server {
@@ -57,7 +59,7 @@ struct OptionalPort {
 };
 struct Duration {  // `75s`: a whole number and ns, us, ms, s, m or h
   int64_t ns = 0;
-  int64_t ms() const { return ns / 1'000'000; }
+  int64_t ms() const { return ns / base::kNsPerMs; }
 };
 struct Seconds : Duration {};  // a Duration; a bare number is in seconds
 struct Bytes {                 // `64MiB`: a whole number and B, KiB, MiB or GiB; a bare number is in bytes

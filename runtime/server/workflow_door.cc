@@ -1,6 +1,4 @@
-// Who is let in: clients that show a key, and pages of other origins; whose trace a request is part of.
-#include <algorithm>
-
+// Who is let in: clients that show a key, and pages of other origins.
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/oip/message_reader.h"
@@ -40,14 +38,6 @@ void WorkflowSite::Deny(Exchange& exchange) noexcept {
   exchange.fields.Add("www-authenticate", "Bearer");
   exchange.Refuse(401, code::kInputParams,
                   shows ? "the key is none that is let in" : "a key is asked for: `authorization: Bearer KEY`, or `x-api-key: KEY`");
-}
-
-// One after the other, spread over all there are (splitmix64).
-uint64_t WorkflowSite::NextSpan() noexcept {
-  uint64_t bits = span_ += 0x9e3779b97f4a7c15;
-  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-  bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-  return std::max<uint64_t>(bits ^ bits >> 31, 1);
 }
 
 bool WorkflowSite::IsPreflight(const http::Head& head) const {

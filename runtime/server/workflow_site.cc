@@ -9,6 +9,7 @@
 #include "runtime/base/reserve.h"
 #include "runtime/base/slices.h"
 #include "runtime/base/text.h"
+#include "runtime/base/units.h"
 #include "runtime/observe/crash.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/server/codings.h"
@@ -91,13 +92,12 @@ void WorkflowSite::OnLook(Exchange& call) noexcept { call.grpc.service->look(*th
 
 int64_t WorkflowSite::MsLeft(const Exchange& exchange) const noexcept {
   if (exchange.workflow == nullptr && (!exchange.grpc.on || (exchange.grpc.streams && exchange.timeout_ns == 0))) return INT64_MAX;
-  constexpr int64_t kNsPerMs = 1'000'000;
   const sched::Deadlines& deadlines = engine_->catalogue().deadlines;
   // Which workflow a call of gRPC is for stands in its message.
   int64_t most = exchange.workflow == nullptr ? deadlines.most_ns : deadlines.Of(*exchange.workflow);
   if (exchange.timeout_ns != 0) most = exchange.grpc.streams ? exchange.timeout_ns : std::min(most, exchange.timeout_ns);
   const int64_t left = exchange.received_at + most - shared_.clock.Now();
-  return left <= 0 ? 0 : (left + kNsPerMs - 1) / kNsPerMs;
+  return left <= 0 ? 0 : (left + base::kNsPerMs - 1) / base::kNsPerMs;
 }
 
 std::vector<int64_t> WorkflowSite::VersionsOf(const wf_workflow& workflow) const {
@@ -153,8 +153,7 @@ bool WorkflowSite::MayBeInTime(Exchange& exchange) noexcept {
   if (wait_ns == 0) return true;
   counts_.refused_late.Add();
   exchange.Refuse(429, code::kRefused, sched::kWouldBeLate);
-  constexpr int64_t kSecond = 1'000'000'000;
-  exchange.retry_s = (wait_ns + kSecond - 1) / kSecond;
+  exchange.retry_s = (wait_ns + base::kNsPerSecond - 1) / base::kNsPerSecond;
   return false;
 }
 

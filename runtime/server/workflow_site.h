@@ -51,26 +51,34 @@ class WorkflowSite final : public Site {
   void set_settings(const Settings& settings);                                           // what holds from now on
   void set_keys(std::shared_ptr<const Keys> keys) noexcept { keys_ = std::move(keys); }  // the same; null: nobody needs one
 
+  bool ClaimUnsent(int64_t bytes) noexcept override { return memory_->Claim(bytes); }
+  void UnclaimUnsent(int64_t bytes) noexcept override { memory_->Unclaim(bytes); }
+  bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
+
+  // ---- workflow_site.cc: from the head to the engine ----
   void OnHead(Exchange& exchange) noexcept override;
   int64_t MsLeft(const Exchange& exchange) const noexcept override;
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
-  bool ClaimUnsent(int64_t bytes) noexcept override { return memory_->Claim(bytes); }
-  void UnclaimUnsent(int64_t bytes) noexcept override { memory_->Unclaim(bytes); }
   void OnRequest(Exchange& exchange) noexcept override;
-  void OnAnswered(Exchange& exchange) noexcept override;
-  void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept override;
-  uint64_t OnRefused(Exchange& exchange) noexcept override;
-  void OnTraced(const Exchange& exchange, const bus::Bus& bus) noexcept override;
-  void Cancel(Exchange& exchange) noexcept override;
-  void OnGone(Exchange& exchange) noexcept override;
   void OnFinished(Exchange& exchange) noexcept override;
   void OnPart(Exchange& part) noexcept override;
   bool OnCallOver(Exchange& call) noexcept override;
   void OnLook(Exchange& call) noexcept override;
-  std::span<const http::Header> FieldsOf(const Exchange& exchange) noexcept override;
-  bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
 
-  // ---- for the protocols (protocols.h) ----
+  // ---- workflow_answers.cc: from the engine to the answer ----
+  void OnAnswered(Exchange& exchange) noexcept override;
+  void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept override;
+  uint64_t OnRefused(Exchange& exchange) noexcept override;
+  void Cancel(Exchange& exchange) noexcept override;
+  void OnGone(Exchange& exchange) noexcept override;
+
+  // ---- workflow_door.cc: keys, and what browsers ask ----
+  std::span<const http::Header> FieldsOf(const Exchange& exchange) noexcept override;
+
+  // ---- workflow_spans.cc: what is traced ----
+  void OnTraced(const Exchange& exchange, const bus::Bus& bus) noexcept override;
+
+  // ---- workflow_site.cc: for the protocols (protocols.h) ----
   const Shared& shared() const { return shared_; }
   // A workflow of the program is version 1; a published model has those that were loaded, ascending.
   std::vector<int64_t> VersionsOf(const wf_workflow& workflow) const;
@@ -92,34 +100,41 @@ class WorkflowSite final : public Site {
   bool ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction read, ThenFunction then) noexcept;
 
  private:
+  // ---- workflow_site.cc ----
   static std::string_view NameOf(const Exchange& exchange);  // for what is traced
-  uint64_t NextSpan() noexcept;
-  bool Draw(double part) noexcept;  // true in this part of the calls
-  void Sample(Exchange& exchange) noexcept;
-  bool IsTraced(const Exchange& exchange) const { return spans_ != nullptr && exchange.trace.sampled(); }
-  bool IsTold(const Exchange& exchange, int status) noexcept;  // in the access log
-  void PutRequestSpan(const Exchange& exchange, int status, wf_code code, base::TimePoint end) noexcept;
   void TakePath(Exchange& exchange) noexcept;
-  bool IsFree(const Exchange& exchange) const;  // of keys
-  void Deny(Exchange& exchange) noexcept;
-  bool IsPreflight(const http::Head& head) const;
-  void AnswerPreflight(Exchange& exchange) noexcept;
-  int64_t StepOf(int64_t bytes) const;
-  bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
   bool HasPlace(Exchange& exchange) noexcept;
   bool MayBeInTime(Exchange& exchange) noexcept;
+  int64_t StepOf(int64_t bytes) const;
+  bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
+  void OpenScratch(bus::Bus* scratch) const;
+  struct Reading;
+  void OnRead(Reading& reading) noexcept;
+
+  // ---- workflow_answers.cc ----
   void Record(const Exchange& exchange, int status, wf_code code) noexcept;
   void LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept;
   void AnswerNoMemory(Exchange& exchange, const bus::Failure& why) noexcept;
   void ReplyForMemory(Exchange& exchange, wf_code code, std::string_view why, wf_sink& body) noexcept;
   void RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept;
-  void OpenScratch(bus::Bus* scratch) const;
-  struct Reading;
-  void OnRead(Reading& reading) noexcept;
   struct Encoding;
   bool WriteElsewhere(Exchange& exchange) noexcept;
   void OnEncoded(Encoding& encoding) noexcept;
   void Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http::Header>& headers, wf_sink& body) noexcept;
+
+  // ---- workflow_door.cc ----
+  bool IsFree(const Exchange& exchange) const;  // of keys
+  void Deny(Exchange& exchange) noexcept;
+  bool IsPreflight(const http::Head& head) const;
+  void AnswerPreflight(Exchange& exchange) noexcept;
+
+  // ---- workflow_spans.cc ----
+  uint64_t NextSpan() noexcept;
+  bool Draw(double part) noexcept;                             // true in this part of the calls
+  bool IsTold(const Exchange& exchange, int status) noexcept;  // in the access log
+  void Sample(Exchange& exchange) noexcept;
+  bool IsTraced(const Exchange& exchange) const { return spans_ != nullptr && exchange.trace.sampled(); }
+  void PutRequestSpan(const Exchange& exchange, int status, wf_code code, base::TimePoint end) noexcept;
 
   Shared& shared_;
   LoopCounts& counts_;

@@ -1,4 +1,5 @@
 // Which requests are traced or told in the log, and what is told of those that are traced.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -19,6 +20,14 @@ std::shared_ptr<const std::string> StateOf(const Exchange& exchange) {
 }
 
 }  // namespace
+
+// One after the other, spread over all there are (splitmix64).
+uint64_t WorkflowSite::NextSpan() noexcept {
+  uint64_t bits = span_ += 0x9e3779b97f4a7c15;
+  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+  return std::max<uint64_t>(bits ^ bits >> 31, 1);
+}
 
 bool WorkflowSite::Draw(double part) noexcept { return part >= 1 || static_cast<double>(NextSpan()) < std::ldexp(part, 64); }
 

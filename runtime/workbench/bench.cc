@@ -8,10 +8,11 @@
 #include <thread>
 
 #include "runtime/base/clock.h"
+#include "runtime/base/json_text.h"
+#include "runtime/base/units.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/workbench/commands.h"
 #include "runtime/workbench/files.h"
-#include "runtime/workbench/json.h"
 #include "runtime/workbench/latency.h"
 #include "runtime/workbench/profile.h"
 #include "runtime/workbench/random.h"
@@ -23,7 +24,6 @@ namespace {
 using base::Result;
 using base::Status;
 
-constexpr int64_t kSecondNs = 1'000'000'000;
 constexpr size_t kSlowestShown = 10;
 
 struct BenchSettings {
@@ -74,11 +74,11 @@ Result<Measured> Measure(Session& session, const std::vector<Tensor>& inputs, co
   }
   const int64_t begin = clock.Now();
   load.go.store(true, std::memory_order_release);
-  std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<int64_t>(settings.seconds * static_cast<double>(kSecondNs))));
+  std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<int64_t>(settings.seconds * static_cast<double>(base::kNsPerSecond))));
   load.stop = true;
   for (std::thread& thread : threads) thread.join();
   Measured measured;
-  measured.seconds = static_cast<double>(clock.Now() - begin) / static_cast<double>(kSecondNs);
+  measured.seconds = static_cast<double>(clock.Now() - begin) / static_cast<double>(base::kNsPerSecond);
   for (size_t i = 0; i < count; ++i) {
     if (!failures[i].ok()) return failures[i];
     measured.latency.Add(latencies[i]);
@@ -136,8 +136,9 @@ void PutText(const BenchReport& report, std::ostream& out) {
 std::string ProfileJson(const BenchReport& report) {
   std::string rows;
   for (const Share& share : report.profile->shares) {
-    rows += fmt::format("{}{{\"operator\": {}, \"kernel\": {}, \"steps\": {}, \"ms\": {}, \"share\": {:.4f}}}", rows.empty() ? "" : ", ",
-                        JsonText(share.op), JsonText(share.impl), share.steps, static_cast<double>(share.ns) / 1e6, share.share);
+    rows +=
+        fmt::format("{}{{\"operator\": {}, \"kernel\": {}, \"steps\": {}, \"ms\": {}, \"share\": {:.4f}}}", rows.empty() ? "" : ", ",
+                    base::QuoteJson(share.op), base::QuoteJson(share.impl), share.steps, static_cast<double>(share.ns) / 1e6, share.share);
   }
   return fmt::format(", \"profile\": {{\"runs\": {}, \"operators\": [{}]}}", report.profile->runs, rows);
 }
@@ -145,8 +146,8 @@ std::string ProfileJson(const BenchReport& report) {
 void PutJson(const BenchReport& report, std::ostream& out) {
   const double rows = report.per_second() * static_cast<double>(report.settings.shapes.batch);
   out << fmt::format("{{\"model\": {}, \"batch\": {}, \"threads\": {}, \"precision\": \"f32\", \"seconds\": {}, \"runs\": {}, ",
-                     JsonText(report.session.file().path), report.settings.shapes.batch, report.settings.threads, report.measured.seconds,
-                     report.measured.latency.count());
+                     base::QuoteJson(report.session.file().path), report.settings.shapes.batch, report.settings.threads,
+                     report.measured.seconds, report.measured.latency.count());
   out << fmt::format(
       "\"ready_ms\": {}, \"p50_ms\": {}, \"p90_ms\": {}, \"p99_ms\": {}, \"max_ms\": {}, \"mean_ms\": {}, \"per_second\": {}, "
       "\"samples_per_second\": "
@@ -168,7 +169,8 @@ Result<Profiled> ProfileOf(const Session& session, const std::vector<Tensor>& in
   }
   auto plan = model::Plan::Make(session.program(), shapes, onnx::kMostTensorBytes);
   if (!plan.ok()) return plan.status();
-  auto profile = ProfileRuns(session.program(), **plan, ViewsOf(inputs), static_cast<int64_t>(seconds * static_cast<double>(kSecondNs)));
+  auto profile =
+      ProfileRuns(session.program(), **plan, ViewsOf(inputs), static_cast<int64_t>(seconds * static_cast<double>(base::kNsPerSecond)));
   if (!profile.ok()) return profile.status();
   return Profiled{*std::move(plan), *std::move(profile)};
 }

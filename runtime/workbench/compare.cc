@@ -4,10 +4,10 @@
 #include <cmath>
 #include <ostream>
 
+#include "runtime/base/json_text.h"
 #include "runtime/workbench/agree.h"
 #include "runtime/workbench/commands.h"
 #include "runtime/workbench/convert.h"
-#include "runtime/workbench/json.h"
 #include "runtime/workbench/random.h"
 #include "runtime/workbench/settings.h"
 
@@ -102,14 +102,14 @@ void PutJson(const Pair& pair, const std::vector<FoundApart>& found, std::ostrea
   std::string rows;
   for (size_t i = 0; i < found.size(); ++i) {
     const Difference& most = found[i].most;
-    rows += fmt::format("{}{{\"output\": {}, \"agrees\": {}, ", rows.empty() ? "" : ", ", JsonText(pair.a.signature().outputs[i].name),
-                        Agrees(found[i]));
+    rows += fmt::format("{}{{\"output\": {}, \"agrees\": {}, ", rows.empty() ? "" : ", ",
+                        base::QuoteJson(pair.a.signature().outputs[i].name), Agrees(found[i]));
     rows += found[i].misfit.empty()
                 ? fmt::format("\"max_absolute\": {}, \"max_relative\": {}, \"differ\": {}, \"elements\": {}}}",
                               NumberJson(most.max_absolute), NumberJson(most.max_relative), most.differ, found[i].elements)
-                : fmt::format("\"misfit\": {}}}", JsonText(found[i].misfit));
+                : fmt::format("\"misfit\": {}}}", base::QuoteJson(found[i].misfit));
   }
-  out << fmt::format("{{\"a\": {}, \"b\": {}, \"outputs\": [{}]}}\n", JsonText(pair.a_path), JsonText(pair.b_path), rows);
+  out << fmt::format("{{\"a\": {}, \"b\": {}, \"outputs\": [{}]}}\n", base::QuoteJson(pair.a_path), base::QuoteJson(pair.b_path), rows);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <ostream>
 
 #include "runtime/base/dtype.h"
+#include "runtime/base/json_text.h"
 #include "runtime/workbench/commands.h"
-#include "runtime/workbench/json.h"
 #include "runtime/workbench/profile.h"
 #include "runtime/workbench/settings.h"
 
@@ -111,21 +111,21 @@ std::string PortsJson(const std::vector<onnx::Port>& ports) {
   for (const onnx::Port& port : ports) {
     std::string shape;
     for (const onnx::Dim& dim : port.dim)
-      shape += fmt::format("{}{}", shape.empty() ? "" : ", ", dim.is_constant() ? dim.ToString() : JsonText(dim.ToString()));
-    text += fmt::format("{}{{\"name\": {}, \"type\": {}, \"shape\": [{}]}}", text.empty() ? "" : ", ", JsonText(port.name),
-                        JsonText(onnx::TypeName(port.dtype)), shape);
+      shape += fmt::format("{}{}", shape.empty() ? "" : ", ", dim.is_constant() ? dim.ToString() : base::QuoteJson(dim.ToString()));
+    text += fmt::format("{}{{\"name\": {}, \"type\": {}, \"shape\": [{}]}}", text.empty() ? "" : ", ", base::QuoteJson(port.name),
+                        base::QuoteJson(onnx::TypeName(port.dtype)), shape);
   }
   return "[" + text + "]";
 }
 
 std::string PlanJson(const InspectReport& report) {
-  if (report.plan == nullptr) return fmt::format("{{\"unknown\": {}}}", JsonText(report.why_not));
+  if (report.plan == nullptr) return fmt::format("{{\"unknown\": {}}}", base::QuoteJson(report.why_not));
   const Plan& plan = *report.plan;
   std::string steps;
   for (const Plan::Step& step : plan.steps()) {
     steps += fmt::format("{}{{\"step\": {}, \"operator\": {}, \"kernel\": {}, \"bytes\": {}, \"at\": {}}}", steps.empty() ? "" : ", ",
-                         JsonText(step.where), JsonText(OperatorOf(report.session.program(), step)), JsonText(step.kernel->impl),
-                         BytesOut(plan, step), Offset(plan, step));
+                         base::QuoteJson(step.where), base::QuoteJson(OperatorOf(report.session.program(), step)),
+                         base::QuoteJson(step.kernel->impl), BytesOut(plan, step), Offset(plan, step));
   }
   return fmt::format("{{\"inputs\": {}, \"activation_bytes\": {}, \"steps\": [{}]}}", PortsJson(report.shapes), plan.arena_bytes(), steps);
 }
@@ -134,16 +134,16 @@ void PutJson(const InspectReport& report, std::ostream& out) {
   const onnx::Model& file = report.session.file();
   std::string operators, types;
   for (const auto& [name, count] : report.operators)
-    operators += fmt::format("{}{}: {}", operators.empty() ? "" : ", ", JsonText(name), count);
+    operators += fmt::format("{}{}: {}", operators.empty() ? "" : ", ", base::QuoteJson(name), count);
   for (const auto& [type, counted] : report.weights_by_type)
-    types +=
-        fmt::format("{}{}: {{\"tensors\": {}, \"bytes\": {}}}", types.empty() ? "" : ", ", JsonText(type), counted.count, counted.bytes);
+    types += fmt::format("{}{}: {{\"tensors\": {}, \"bytes\": {}}}", types.empty() ? "" : ", ", base::QuoteJson(type), counted.count,
+                         counted.bytes);
   out << fmt::format(
       "{{\"file\": {}, \"bytes\": {}, \"ir_version\": {}, \"opset\": {}, \"producer\": {}, \"inputs\": {}, \"outputs\": {}, ",
-      JsonText(file.path), report.file_bytes, file.ir_version, file.opset, JsonText(file.producer),
+      base::QuoteJson(file.path), report.file_bytes, file.ir_version, file.opset, base::QuoteJson(file.producer),
       PortsJson(report.session.signature().inputs), PortsJson(report.session.signature().outputs));
   out << fmt::format("\"batched\": {}, \"samples\": {}, \"weights\": {{\"tensors\": {}, \"bytes\": {}, \"types\": {{{}}}}}, ",
-                     report.session.is_batched(), JsonText(report.session.axes().reason), report.weights.count, report.weights.bytes,
+                     report.session.is_batched(), base::QuoteJson(report.session.axes().reason), report.weights.count, report.weights.bytes,
                      types);
   out << fmt::format("\"nodes\": {}, \"operators\": {{{}}}, \"run\": {}}}\n", file.graph.nodes.size(), operators, PlanJson(report));
 }

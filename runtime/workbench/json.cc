@@ -331,19 +331,6 @@ Result<Tensor> TensorOfJson(std::string_view value, const onnx::Port& port) {
   return ArrayReader(value, port).Read();
 }
 
-std::string JsonText(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
 std::string JsonOf(const Tensor& tensor) {
   const size_t rank = tensor.dim.size();
   std::string out;

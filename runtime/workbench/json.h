@@ -22,6 +22,5 @@ base::Result<std::map<std::string, std::string_view>> MembersOf(std::string_view
 base::Result<Tensor> TensorOfJson(std::string_view value, const onnx::Port& port);
 
 std::string JsonOf(const Tensor& tensor);
-std::string JsonText(std::string_view text);  // in quotes
 
 }  // namespace wf::workbench

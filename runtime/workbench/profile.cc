@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "runtime/workbench/json.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::workbench {
 
@@ -98,8 +98,9 @@ std::string TraceJson(const model::Program& program, const model::Plan& plan, co
     text += fmt::format(
         "{}\n{{\"name\": {}, \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": {:.3f}, \"dur\": {:.3f}, \"args\": {{\"node\": {}, \"kernel\": "
         "{}}}}}",
-        i == 0 ? "" : ",", JsonText(OperatorOf(program, step)), static_cast<double>(profile.stamps[i] - profile.stamps[0]) / 1e3,
-        static_cast<double>(profile.stamps[i + 1] - profile.stamps[i]) / 1e3, JsonText(step.where), JsonText(step.kernel->impl));
+        i == 0 ? "" : ",", base::QuoteJson(OperatorOf(program, step)), static_cast<double>(profile.stamps[i] - profile.stamps[0]) / 1e3,
+        static_cast<double>(profile.stamps[i + 1] - profile.stamps[i]) / 1e3, base::QuoteJson(step.where),
+        base::QuoteJson(step.kernel->impl));
   }
   return text + "\n]}\n";
 }

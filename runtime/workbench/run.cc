@@ -2,6 +2,7 @@
 
 #include <ostream>
 
+#include "runtime/base/json_text.h"
 #include "runtime/workbench/commands.h"
 #include "runtime/workbench/files.h"
 #include "runtime/workbench/json.h"
@@ -37,7 +38,7 @@ int RunModel(const Arguments& arguments, std::ostream& out, std::ostream& err) {
     return written.ok() ? kFine : Fail(written, err);
   }
   for (size_t i = 0; i < outputs->size(); ++i)
-    out << fmt::format("{}{}: {}", i == 0 ? "{" : ",\n ", JsonText(signature.outputs[i].name), JsonOf((*outputs)[i]));
+    out << fmt::format("{}{}: {}", i == 0 ? "{" : ",\n ", base::QuoteJson(signature.outputs[i].name), JsonOf((*outputs)[i]));
   out << "}\n";
   return kFine;
 }

@@ -15,6 +15,7 @@ import harness
 
 TUTORIAL = "docs/language.md"  # its named programs and its calls belong together: tutorial_test.py
 PAGES = ["README.md", TUTORIAL, "docs/server.md", "docs/serving.md", "docs/protocols.md", *(str(path.relative_to(harness.ROOT)) for path in sorted(harness.EXAMPLES.glob("*/README.md")))]
+RULES = "docs/semantics.md"  # shows programs and no calls
 PROGRAM = re.compile(r"^```wf\n(.*?)^```$", re.M | re.S)
 BLOCK = re.compile(r"(?<=\n\n)(?: {4}.*\n|\n(?= {4}))+")
 CALL = re.compile(r"((?:curl|\S+/classify) .*\S)\s+# (.+)")
@@ -25,8 +26,8 @@ def line_of(text, match):
 
 
 def complete(program):
-    """A program that publishes nothing is a part of examples/digits: it takes the place of the workflow there."""
-    if re.search(r"^service ", program, re.M):
+    """A program that publishes and tests nothing is a part of examples/digits: it takes the place of the workflow there."""
+    if re.search(r"^(service|test) ", program, re.M):
         return program
     digits = (harness.EXAMPLES / "digits/digits.wf").read_text()
     return digits[:digits.index("/// The likeliest")] + program + digits[digits.index("service DigitService"):digits.index("test ")]
@@ -122,7 +123,7 @@ class Docs(Answers):
 
     def test_every_printed_program_checks(self):
         found = {}
-        for page in PAGES:
+        for page in [*PAGES, RULES]:
             text = (harness.ROOT / page).read_text()
             for match in PROGRAM.finditer(text):
                 with self.subTest(page=page, line=line_of(text, match)):

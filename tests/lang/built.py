@@ -1,6 +1,6 @@
 """Builds each program of rules/ that has no tests into machine code: built.py --wfc=PATH [NAME...]
 
-Those with tests are test_blocks.py's, those that do not compile run.py's.
+Those with tests are test_blocks.py's, those with calls served.py's, those that do not compile run.py's.
 """
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def mistakes_of(program, wfc, _):
 
 def programs(folder):
     compiles = [path for path in sorted(folder.glob("*.wf")) if not any(one.severity == "error" for one in harness.expectations(path))]
-    return [path for path in compiles if not test_blocks.has_tests(path)]
+    return [path for path in compiles if not test_blocks.has_tests(path) and not path.with_suffix(".calls").exists()]
 
 
 RUNNER = cases.Runner(__doc__, cases=programs, name_of=lambda program: program.stem, mistakes_of=mistakes_of, held="{} programs become machine code",

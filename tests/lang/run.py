@@ -3,6 +3,7 @@
 A program is a file, or a folder with main.wf. `// error: WFnnnn text` stands on the line where the diagnostic begins (`// error@-1:` one line below it); the
 text is part of the message. Every diagnostic must be expected and every expectation met. `fail_` begins the name exactly if an error is expected.
 """
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import cases  # noqa: E402
 
 
+def fails_when_run(root):
+    """A .txt says how its tests fail, a .calls how its calls are refused."""
+    calls = root.with_suffix(".calls")
+    return root.with_suffix(".txt").exists() or (calls.exists() and re.search(r"^< [45]\d\d$", calls.read_text(encoding="utf-8"), re.M) is not None)
+
+
 def mistakes_of(root, name, wfc):
     files = sorted(root.parent.glob("*.wf")) if root.name == "main.wf" else [root]
     expected = [one for file in files for one in harness.expectations(file)]
@@ -19,7 +26,7 @@ def mistakes_of(root, name, wfc):
     status, found = harness.check(wfc, [*arguments, root.name], root.parent)
     mistakes = []
     errors = any(one.severity == "error" for one in expected)
-    if (errors or root.with_suffix(".txt").exists()) != name.startswith("fail_"):  # a .txt: how its tests fail
+    if (errors or fails_when_run(root)) != name.startswith("fail_"):
         mistakes.append("the name begins with fail_ exactly if a failure is expected")
     if status != (1 if errors else 0):
         mistakes.append(f"exit status {status}")

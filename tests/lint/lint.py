@@ -11,11 +11,11 @@ from pathlib import Path
 MAX_FILE_LINES, MAX_HEADER_LINES, MAX_FUNCTION_LINES, MAX_ROOT_CMAKE_LINES = 600, 200, 70, 100
 MAX_PARAMETERS = 5
 SOURCE = {".h", ".cc"}
-# (folder, function): signatures of others, inner loops, whose values stand in registers, calls in generated text (those of natives are their declarations), a builder's rows.
+# (folder, function): signatures that others decide: callbacks of libraries, natives and externs, whose parameters are those of their declarations in .wf.
 MANY_PARAMETERS = {
-    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/protocol", "ChooseProtocol"), ("runtime/kernels", "Each"), ("runtime/abi", "Bind"),
+    ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/protocol", "ChooseProtocol"),
     ("runtime/nodes", "wf_n_wordpiece"), ("runtime/nodes", "wf_n_bpe"),
-    ("tests/unit", "Model"), ("tests/unit", "Enter"), ("tests/unit", "Select"), ("tests/unit", "Each"), ("tests/unit", "OnHeader"), ("tests/unit", "OnData"), ("tests/unit", "ReadBody"),
+    ("tests/unit", "OnHeader"), ("tests/unit", "OnData"), ("tests/unit", "ReadBody"),
     ("runtime/protocol", "OnHeader"), ("runtime/protocol", "OnBadHeader"), ("runtime/protocol", "OnData"), ("runtime/protocol", "ReadBody"), ("runtime/protocol", "SendData"),
 }
 # Written as tables whose columns are the point; sizes and layout are theirs.
@@ -129,10 +129,11 @@ def check_neighbours(tree):
             if (other := rest.pop()) not in reached:
                 reached.add(other)
                 rest += included[other]
-        for declared, headers in beside.get(str(Path(name).parent), {}).items():
-            word = re.escape(declared) + ("" if declared.endswith("(") else r"\b")
-            use = re.search(rf"(?<![\w.>:~]){word}", code[name])
-            if use and not headers & reached and not any(re.search(rf"(?<!return)(?<=[\w&*>]) ?{word}", code[other]) for other in reached):
+        names = beside.get(str(Path(name).parent), {})
+        for use in re.finditer(r"(?<![\w.>:~])(?:[A-Z]\w+\(|k[A-Z]\w+)", code[name]):
+            declared, headers = use.group(), names.get(use.group(), set())
+            own = rf"(?<!return)(?<=[\w&*>]) ?{re.escape(declared)}" + ("" if declared.endswith("(") else r"\b")  # declared in what is included, too
+            if headers and not headers & reached and not any(re.search(own, code[other]) for other in reached):
                 yield name, code[name].count("\n", 0, use.start()) + 1, f"uses `{declared.rstrip('(')}` and does not include {min(headers)}"
 
 
@@ -373,6 +374,18 @@ def check_codes(tree):
                 yield name, number, f"a bare {code}: an error code is named (wf::code), a quantity written {code[0]}'{code[1:]}"
 
 
+def check_statuses(tree):
+    """The table of docs/protocols.md has a row for each class of error codes, with the statuses that it is answered with."""
+    page, codes, statuses = "docs/protocols.md", "runtime/base/error_codes.def", "runtime/base/status_codes.def"
+    if codes not in tree.files:
+        return
+    status = {name: (http, grpc) for name, grpc, http in re.findall(r'^STATUS\((\w+), "\w+", (\d+), (\d+)\)', tree.text(statuses), re.M)}
+    rows = {name: (plain, grpc) for name, plain, grpc in re.findall(r"^\| [^|]* \| (\w+) \| (\d+) \| \d+ \| \w+ (\d+) \|", tree.text(page), re.M)}
+    for name, canonical in re.findall(r'^CODE\(\d+, \d+, \w+, "(\w+)", (\w+)\)', tree.text(codes), re.M):
+        if name not in ("Product", "Declared") and rows.get(name) != status[canonical]:  # of those a program says which it is
+            yield page, 1, f"`{name}` is answered with {' and '.join(status[canonical])} (plain, gRPC); the table says {rows.get(name, 'nothing')}"
+
+
 def check_words(tree):
     # Spelt in pieces so that this file does not find itself.
     words = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")
@@ -392,7 +405,7 @@ def check_words(tree):
 
 
 def check_links(tree):
-    """Pages that texts and comments name exist; so do the targets of links between pages."""
+    """Pages that texts and comments name exist, by their path from the root; so do the targets of links between pages."""
     known = set(tree.files)
     for name in tree.files:
         if Path(name).suffix not in SOURCE | {".md", ".def", ".py", ".txt", ".g4", ".wf", ""} or name.startswith("tests/lint/lint"):
@@ -402,7 +415,8 @@ def check_links(tree):
             fenced ^= name.endswith(".md") and line.startswith("```")
             if fenced and line.startswith("```"):
                 continue  # names a file that a walkthrough adds
-            for page in re.findall(r"(?<![\w/.-])docs/[\w/-]+\.md", line):
+            comment = line.partition("//")[2] if Path(name).suffix in SOURCE | {".def"} else ""
+            for page in {*re.findall(r"(?<![\w/.-])docs/[\w/-]+\.md", line), *re.findall(r"(?<![\w/.-])[\w/-]+\.md\b", comment)}:
                 if page not in known and "nnnn" not in page:
                     yield name, number, f"{page} does not exist"
             if name.endswith(".md") and not fenced:
@@ -412,13 +426,16 @@ def check_links(tree):
                         yield name, number, f"{target} does not exist"
 
 
-RULES = [*(f"{number:02d}" for number in range(1, 45)), "18a"]  # of the meaning of programs
+RULES = [*(f"{number:02d}" for number in range(1, 45)), "18a"]  # of docs/semantics.md
 
 
 def check_rules(tree):
-    """Each rule is shown by a program and broken by one, or by a test that tests/lang/rules/elsewhere.txt names."""
-    table, home = "tests/lang/rules/elsewhere.txt", "tests/lang/rules/"
+    """Each rule stands in docs/semantics.md, and is shown by a program and broken by one, or by a test that tests/lang/rules/elsewhere.txt names."""
+    page, table, home = "docs/semantics.md", "tests/lang/rules/elsewhere.txt", "tests/lang/rules/"
     found = set()
+    written = [rule.zfill(2) for rule in re.findall(r"^### (\d+)(?= )", tree.text(page), re.M)] + re.findall(r"^### (\d+[a-z]) ", tree.text(page), re.M)
+    for rule in sorted(set(RULES) - set(written)):
+        yield page, 1, f"rule {rule} is missing"
     for name in tree.under(home, suffix={".wf"}):
         match = re.match(r"(fail_)?r(\d\d[a-z]?)_", name[len(home):])
         if match and match.group(2) in RULES:
@@ -445,6 +462,17 @@ TOP_LEVEL = {".ci", ".clang-format", ".clang-tidy", ".gitattributes", ".gitignor
              "compiler", "docs", "examples", "grammar", "runtime", "scripts", "stdlib", "tests"}
 
 
+def check_grammar(tree):
+    """The README of the grammar says what becomes of each rule."""
+    grammar, page = "grammar/WfParser.g4", "grammar/README.md"
+    if grammar not in tree.files:
+        return
+    told = {rule for line in tree.lines(page) if line.startswith("|") for rule in re.findall(r"\w+", line.split("|")[1])}
+    for match in re.finditer(r"^([a-z]\w*)\s*:", tree.text(grammar), re.M):
+        if match.group(1) not in told:
+            yield page, 1, f"the rule `{match.group(1)}` has no row"
+
+
 def check_top_level(tree):
     for name in tree.files:
         if name.split("/")[0] not in TOP_LEVEL:
@@ -452,8 +480,8 @@ def check_top_level(tree):
 
 
 CHECKS = {"layers": check_layers, "includes": check_includes, "neighbours": check_neighbours, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
-          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "words": check_words,
-          "links": check_links, "rules": check_rules, "top-level": check_top_level}
+          "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "statuses": check_statuses, "words": check_words,
+          "links": check_links, "rules": check_rules, "grammar": check_grammar, "top-level": check_top_level}
 
 
 def main():

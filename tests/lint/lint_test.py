@@ -93,9 +93,9 @@ class Lint(unittest.TestCase):
             wrong, right = ({"runtime/base/a.h": text.replace("LIST", params)} for params in (six, five))
             self.assert_finds("parameters", wrong, right, "has 6 parameters")
         self.assertEqual(self.findings("parameters", {"runtime/base/a.cc": "void F() {\n  G(1, 2, 3, 4, 5, 6);\n}\nTABLE(1, 2, 3, 4, 5, 6)\n"}), [])
-        known = {"runtime/kernels/a.cc": f"void Each({six}) {{\n}}\n"}
+        known = {"compiler/parse/a.cc": f"void syntaxError({six}) {{\n}}\n"}
         self.assertEqual(self.findings("parameters", known), [])
-        self.assertRegex("\n".join(self.findings("parameters", {"runtime/kernels/a.cc": "void Each(int a) {\n}\n"})), "no longer too many")
+        self.assertRegex("\n".join(self.findings("parameters", {"compiler/parse/a.cc": "void syntaxError(int a) {\n}\n"})), "no longer too many")
 
     def test_exceptions_stay_behind_their_walls(self):
         self.assert_finds("exceptions", {"runtime/base/a.cc": "void F() { throw 1; }\n"},
@@ -121,6 +121,13 @@ class Lint(unittest.TestCase):
         for code in ("5000", "7004"):
             self.assert_finds("codes", {**table, "runtime/base/a.cc": f"int n = F({code});\n"}, right, "a bare " + code)
 
+    def test_statuses_of_error_codes_are_told(self):
+        tables = {"runtime/base/error_codes.def": 'CODE(7000, 7999, kType, "Type", kInternal)\nCODE(50, 999, kProduct, "Product", kInvalidArgument)\n',
+                  "runtime/base/status_codes.def": 'STATUS(kInternal, "internal", 13, 500)\nSTATUS(kInvalidArgument, "invalid_argument", 3, 400)\n'}
+        right = {**tables, "docs/protocols.md": "| 7000-7999 | Type | 500 | 500 | INTERNAL 13 | wrong data |\n"}
+        self.assert_finds("statuses", {**tables, "docs/protocols.md": "| 7000-7999 | Type | 400 | 400 | INTERNAL 13 | wrong data |\n"}, right, "`Type` is answered with 500")
+        self.assert_finds("statuses", {**tables, "docs/protocols.md": "x\n"}, right, "says nothing")
+
     def test_words(self):
         self.assert_finds("words", {"runtime/base/a.cc": "// TO" + "DO: later\n"}, {"runtime/base/a.cc": "// do it later, or today\n"}, "unfinished")
         self.assert_finds("words", {"runtime/base/a.cc": "// see /wor" + "k/main\n"}, {"runtime/base/a.cc": "// see docs/work/main\n"}, "one machine")
@@ -129,16 +136,26 @@ class Lint(unittest.TestCase):
 
     def test_pages_that_are_named_exist(self):
         self.assert_finds("links", {"runtime/base/a.h": "// docs/ir.md has the rules\n"}, {"runtime/base/a.h": "// docs/ir.md has the rules\n", "docs/ir.md": "x\n"}, "does not exist")
+        self.assert_finds("links", {"runtime/base/a.h": "// ir.md has the rules\n"}, {"runtime/base/a.h": 'int x;  // docs/ir.md\nauto a = "a.md";\n', "docs/ir.md": "x\n"}, "ir.md does not")
         self.assert_finds("links", {"README.md": "[a](docs/a.md#b)\n"}, {"README.md": "[a](docs/a.md#b) [b](https://example.org)\n", "docs/a.md": "x\n"}, "does not exist")
+
+    def test_every_rule_of_the_grammar_has_a_row(self):
+        page = {"grammar/README.md": "# grammar\n\n| rule | node |\n| --- | --- |\n| file | `File` and decl |\n"}
+        wrong = {**page, "grammar/WfParser.g4": "file : decl* ;\ndecl\n  : fnDecl\n  ;\n"}
+        right = {**page, "grammar/WfParser.g4": "file : DECL* ; // decl : comes later\n"}
+        self.assert_finds("grammar", wrong, right, "`decl` has no row")
 
     def test_every_rule_is_shown_and_broken(self):
         home = "tests/lang/rules/"
+        page = "docs/semantics.md"
         right = {f"{home}{how}r{rule}_x.wf": "x\n" for rule in lint.RULES for how in ("", "fail_")}
+        right[page] = "".join(f"### {rule.lstrip('0')} A rule\n" for rule in lint.RULES)
         fewer = {name: text for name, text in right.items() if name != home + "fail_r05_x.wf"}
         self.assert_finds("rules", fewer, right, "rule 05 is broken by nothing")
         elsewhere = {**fewer, home + "elsewhere.txt": "# rule 5\nbroken 05 tests/e2e/a_test.py\n"}
         self.assert_finds("rules", elsewhere, {**elsewhere, "tests/e2e/a_test.py": "x\n"}, "no such test")
         self.assert_finds("rules", {**right, home + "limits.wf": "x\n"}, right, "says no rule")
+        self.assert_finds("rules", {**right, page: right[page].replace("### 18a ", "### 18 ")}, right, "rule 18a is missing")
 
     @unittest.skipIf(lint.shutil.which("clang-format-19") is None, "scripts/setup installs clang-format-19")
     def test_format(self):

@@ -9,19 +9,26 @@
 // The functions of two numbers of one type, and loops over them, for the contracts that share them.
 namespace wf::kernels::ref::of_two {
 
+// One side of a run: its elements one behind the other, or one element for all.
+template <typename T>
+struct Side {
+  const T* at;
+  int64_t stride;  // 1 or 0
+};
+
 // Runs with strides known to the compiler, so that the common cases become vector code.
 template <typename A, typename B, typename Out, typename F>
-void Each(const A* a, int64_t a_stride, const B* b, int64_t b_stride, Out* out, int64_t n, F f) {
-  if (a_stride == 1 && b_stride == 1) {
-    for (int64_t i = 0; i < n; ++i) out[i] = f(a[i], b[i]);
-  } else if (a_stride == 1) {
-    const B right = *b;
-    for (int64_t i = 0; i < n; ++i) out[i] = f(a[i], right);
-  } else if (b_stride == 1) {
-    const A left = *a;
-    for (int64_t i = 0; i < n; ++i) out[i] = f(left, b[i]);
+void Each(Side<A> a, Side<B> b, Out* out, int64_t n, F f) {
+  if (a.stride == 1 && b.stride == 1) {
+    for (int64_t i = 0; i < n; ++i) out[i] = f(a.at[i], b.at[i]);
+  } else if (a.stride == 1) {
+    const B right = *b.at;
+    for (int64_t i = 0; i < n; ++i) out[i] = f(a.at[i], right);
+  } else if (b.stride == 1) {
+    const A left = *a.at;
+    for (int64_t i = 0; i < n; ++i) out[i] = f(left, b.at[i]);
   } else {
-    for (int64_t i = 0; i < n; ++i) out[i] = f(*a, *b);
+    for (int64_t i = 0; i < n; ++i) out[i] = f(*a.at, *b.at);
   }
 }
 

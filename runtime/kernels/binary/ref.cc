@@ -43,7 +43,7 @@ std::unique_ptr<Kernel> Make(const Operation& operation, F f) {
         const B* b = static_cast<const B*>(buffers.in[1]);
         Out* out = static_cast<Out*>(buffers.out[0]);
         shape.ForEach([&](int64_t at, const auto& offset, const auto& stride, int64_t n) {
-          of_two::Each(a + offset[0], stride[0], b + offset[1], stride[1], out + at, n, f);
+          of_two::Each(of_two::Side<T>{a + offset[0], stride[0]}, of_two::Side<B>{b + offset[1], stride[1]}, out + at, n, f);
         });
         return nullptr;
       },

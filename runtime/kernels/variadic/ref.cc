@@ -14,10 +14,11 @@ std::unique_ptr<Kernel> Make(const Operation& operation, bool mean, F f) {
     for (size_t i = 0; i < shapes.size(); ++i) {
       const T* x = static_cast<const T*>(b.in[i]);
       shapes[i].ForEach([&](int64_t at, const auto& offset, const auto& stride, int64_t n) {
+        const of_two::Side<T> in = {x + offset[0], stride[0]};
         if (i == 0) {
-          of_two::Each(x + offset[0], stride[0], x + offset[0], stride[0], y + at, n, [](T a, T) { return a; });
+          of_two::Each(in, in, y + at, n, [](T a, T) { return a; });
         } else {
-          of_two::Each(y + at, 1, x + offset[0], stride[0], y + at, n, f);
+          of_two::Each(of_two::Side<T>{y + at, 1}, in, y + at, n, f);
         }
       });
     }

@@ -13,6 +13,7 @@ namespace wf::http1 {
 namespace {
 
 constexpr uint8_t kMaxEmptyLines = 4;
+constexpr std::string_view kOtherVersion = "the version of HTTP is not 1.x";
 
 // What llhttp tells while it reads one head, which it gets in one piece: every span is whole.
 struct Reading {
@@ -262,7 +263,7 @@ Event Decoder::Parse(http::Head* head) {
     return Event::kHttp2;
   }
   if (HasSpacesTogether(head->bytes_)) return Fail(400, "the parts of the request line stand one space apart");
-  if (IsOfOtherVersion(head->bytes_)) return Fail(505, "the version of HTTP is not 1.x");
+  if (IsOfOtherVersion(head->bytes_)) return Fail(505, kOtherVersion);
   LowerVersion(head->bytes_);
   Reading reading;
   reading.headers = &head->headers_;
@@ -276,11 +277,11 @@ Event Decoder::Parse(http::Head* head) {
   if (reading.too_many) return Fail(431, "too many headers");
   // A request to upgrade is answered as if it had not asked (RFC 9110 7.8), so the pause for it is no error.
   if (error != HPE_OK && error != HPE_PAUSED_UPGRADE) {
-    if (error == HPE_INVALID_VERSION) return Fail(505, "the version of HTTP is not 1.x");
+    if (error == HPE_INVALID_VERSION) return Fail(505, kOtherVersion);
     return Fail(400, WhyNot(error));
   }
   if (!reading.complete) return Fail(400, "not HTTP/1.1");
-  if (reading.parser.http_major != 1) return Fail(505, "the version of HTTP is not 1.x");  // a line without one is 0.9
+  if (reading.parser.http_major != 1) return Fail(505, kOtherVersion);  // a line without one is 0.9
   if (!EndsInHttp(head->bytes_)) return Fail(400, WhyNot(HPE_INVALID_CONSTANT));
   head->method_name = {text, std::string_view(text, head->bytes_.size()).find(' ')};
   head->method = http::MethodOf(head->method_name);

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/base/base64.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/json_text.h"
 #include "runtime/base/load.h"
 #include "runtime/base/sink.h"
 #include "runtime/protocol/json/number.h"
@@ -9,8 +11,6 @@
 
 namespace wf::json {
 namespace {
-
-constexpr char kHex[] = "0123456789abcdef";
 
 bool Put(wf_sink* out, std::string_view text) { return out->Put(text.data(), text.size()); }
 
@@ -27,35 +27,14 @@ wf_code NotANumber(wf_ctx* ctx, uint32_t dtype) {
   return Record(ctx, code::kInference, message);
 }
 
-bool NeedsEscape(uint8_t c) { return c < 0x20 || c == '"' || c == '\\'; }
-
-bool PutEscape(wf_sink* out, uint8_t c) {
-  switch (c) {
-    case '"':
-      return Put(out, "\\\"");
-    case '\\':
-      return Put(out, "\\\\");
-    case '\n':
-      return Put(out, "\\n");
-    case '\r':
-      return Put(out, "\\r");
-    case '\t':
-      return Put(out, "\\t");
-    default:
-      break;
-  }
-  const char text[6] = {'\\', 'u', '0', '0', kHex[c >> 4], kHex[c & 15]};
-  return out->Put(text, sizeof text);
-}
-
 // Text that is known to be UTF-8, without the quotes.
 bool PutEscaped(wf_sink* out, const uint8_t* at, const uint8_t* end) {
   bool fits = true;
   while (at < end) {
     const uint8_t* plain = at;
-    while (at < end && !NeedsEscape(*at)) ++at;
+    while (at < end && !base::NeedsJsonEscape(*at)) ++at;
     if (at != plain) fits = out->Put(plain, static_cast<size_t>(at - plain));
-    if (at < end) fits = PutEscape(out, *at++);
+    if (at < end) fits = Put(out, base::EscapeJson(*at++).view());
   }
   return fits;
 }
@@ -157,21 +136,12 @@ void WalkFormat(std::string_view format, const wf_type* const* types, const void
 }  // namespace
 
 bool PutBase64(wf_sink* out, const uint8_t* bytes, uint64_t count) {
-  constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   constexpr uint64_t kPerTurn = 3'000;  // 4,000 characters, under wf_sink::kMaxReserve
   while (count != 0) {
     const uint64_t turn = std::min(count, kPerTurn);
-    uint8_t* at = out->Reserve(turn / 3 * 4 + 4);
+    uint8_t* at = out->Reserve(base::Base64Bytes(turn));
     if (at == nullptr) return false;
-    for (uint64_t i = 0; i < turn; i += 3) {
-      const uint64_t left = std::min<uint64_t>(turn - i, 3);
-      const uint32_t word = static_cast<uint32_t>(bytes[i] << 16 | (left > 1 ? bytes[i + 1] << 8 : 0) | (left > 2 ? bytes[i + 2] : 0));
-      *at++ = static_cast<uint8_t>(kAlphabet[word >> 18]);
-      *at++ = static_cast<uint8_t>(kAlphabet[word >> 12 & 63]);
-      *at++ = static_cast<uint8_t>(left > 1 ? kAlphabet[word >> 6 & 63] : '=');
-      *at++ = static_cast<uint8_t>(left > 2 ? kAlphabet[word & 63] : '=');
-    }
-    out->Commit(at);
+    out->Commit(base::EncodeBase64(bytes, turn, at));
     bytes += turn;
     count -= turn;
   }

@@ -12,6 +12,7 @@ namespace wf::oip {
 
 // One result of a call as an answer carries it: all samples, stacked. Numbers stay where they are; elements of BYTES are views, or in the
 // memory of the bus.
+// Thread: that which encodes the answer.   Borrows: the bus's values (outlive this).
 class Result {
  public:
   // Errors: 9000, naming output and sample: results that cannot be stacked, values that have no text. Recorded in the bus's main job.

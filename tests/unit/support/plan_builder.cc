@@ -125,40 +125,40 @@ int PlanBuilder::Run(int region, std::vector<int> in, int out, const RunOptions&
   return handle;
 }
 
-int PlanBuilder::Model(int region, int model, int in, int out, int policy, std::vector<int> after) {
-  const int handle = AddTask(region, WF_MODEL, {in}, out, std::move(after));
+int PlanBuilder::Model(int region, int model, int in, int out, const TaskOptions& options) {
+  const int handle = AddTask(region, WF_MODEL, {in}, out, options.after);
   tasks_.back().row.target = static_cast<uint16_t>(model);
-  tasks_.back().row.policy = policy < 0 ? uint16_t{WF_NONE} : static_cast<uint16_t>(policy);
+  tasks_.back().row.policy = options.policy < 0 ? uint16_t{WF_NONE} : static_cast<uint16_t>(options.policy);
   return handle;
 }
 
-int PlanBuilder::Enter(int region, int target, std::vector<int> in, int out, int policy, std::vector<int> after) {
-  const int handle = AddTask(region, WF_ENTER, std::move(in), out, std::move(after));
+int PlanBuilder::Enter(int region, int target, std::vector<int> in, int out, const TaskOptions& options) {
+  const int handle = AddTask(region, WF_ENTER, std::move(in), out, options.after);
   tasks_.back().row.target = static_cast<uint16_t>(target);
   tasks_.back().row.n_targets = 1;
-  tasks_.back().row.policy = policy < 0 ? uint16_t{WF_NONE} : static_cast<uint16_t>(policy);
+  tasks_.back().row.policy = options.policy < 0 ? uint16_t{WF_NONE} : static_cast<uint16_t>(options.policy);
   regions_[static_cast<size_t>(target)].entering = handle;
   const int fallback = regions_[static_cast<size_t>(target)].on_error;
   if (fallback >= 0) regions_[static_cast<size_t>(fallback)].entering = handle;
   return handle;
 }
 
-int PlanBuilder::Select(int region, int first_arm, int arms, std::vector<int> in, int out, const RunOptions& options) {
+int PlanBuilder::Select(int region, Arms arms, std::vector<int> in, int out, const RunOptions& options) {
   const int handle = AddTask(region, WF_SELECT, std::move(in), out, options.after);
   TaskRow& task = tasks_.back();
   task.body = options.body;
-  task.row.target = static_cast<uint16_t>(first_arm);
-  task.row.n_targets = static_cast<uint16_t>(arms);
+  task.row.target = static_cast<uint16_t>(arms.first);
+  task.row.n_targets = static_cast<uint16_t>(arms.count);
   task.row.flags = options.control ? WF_CONTROL : 0;
   task.lets_in_early = options.lets_in_early;
-  for (int i = 0; i < arms; ++i) regions_[static_cast<size_t>(first_arm + i)].entering = handle;
+  for (int i = 0; i < arms.count; ++i) regions_[static_cast<size_t>(arms.first + i)].entering = handle;
   return handle;
 }
 
-int PlanBuilder::Each(int region, int body, std::vector<int> in, int out, const RunOptions& options, int window) {
-  const int handle = Select(region, body, 1, std::move(in), out, options);
+int PlanBuilder::Each(int region, Fan fan, std::vector<int> in, int out, const RunOptions& options) {
+  const int handle = Select(region, {fan.body}, std::move(in), out, options);
   tasks_.back().row.kind = WF_EACH;
-  tasks_.back().row.window = static_cast<uint16_t>(window);
+  tasks_.back().row.window = static_cast<uint16_t>(fan.window);
   return handle;
 }
 

@@ -29,6 +29,18 @@ struct RunOptions {
   bool lets_in_early = false;  // SELECT: what its arms read, they wait for themselves
 };
 
+// Of tasks that are parts of nodes.
+struct TaskOptions {
+  int policy = -1;
+  std::vector<int> after = {};
+};
+struct Arms {
+  int first, count = 1;  // regions, made one after another
+};
+struct Fan {
+  int body, window;
+};
+
 // Builds plans of any shape for tests: regions, slots and tasks by handle, edges from what is read. Bodies are deterministic functions of
 // their inputs. Only one built plan may be alive at a time: bodies are compiled functions that look their work up in it.
 class PlanBuilder {
@@ -36,14 +48,13 @@ class PlanBuilder {
   PlanBuilder();
   ~PlanBuilder();
 
-  int Region(int parent = -1);  // arms of one SELECT: made one after another
+  int Region(int parent = -1);
   int Slot(int region, Kind kind);
   int Run(int region, std::vector<int> in, int out, const RunOptions& options = {});
-  int Model(int region, int model, int in, int out, int policy = -1, std::vector<int> after = {});
-  int Enter(int region, int target, std::vector<int> in, int out, int policy = -1, std::vector<int> after = {});
-  int Select(int region, int first_arm, int arms, std::vector<int> in, int out,
-             const RunOptions& options);                                                                // picks mix % options.body.arms
-  int Each(int region, int body, std::vector<int> in, int out, const RunOptions& options, int window);  // mix % arms elements
+  int Model(int region, int model, int in, int out, const TaskOptions& options = {});
+  int Enter(int region, int target, std::vector<int> in, int out, const TaskOptions& options = {});
+  int Select(int region, Arms arms, std::vector<int> in, int out, const RunOptions& options);  // picks mix % options.body.arms
+  int Each(int region, Fan fan, std::vector<int> in, int out, const RunOptions& options);      // mix % options.body.arms elements
   int Return(int region, std::vector<int> in, std::vector<int> after = {});
   void SameNode(int task, int as);  // both are parts of the node of `as`
   void SetResult(int region, int slot);

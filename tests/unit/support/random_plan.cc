@@ -132,7 +132,8 @@ class Generator {
     builder_.Run(region, Some(known, 2), input, RandomRun(controls, 8));
     const int slot = builder_.Slot(region, Kind::kTensor);
     const int policy = Chance(50) ? static_cast<int>(Below(4)) : -1;
-    builder_.Model(region, static_cast<int>(Below(2)), input, slot, policy, Chance(50) ? controls : std::vector<int>());
+    builder_.Model(region, static_cast<int>(Below(2)), input, slot,
+                   {.policy = policy, .after = Chance(50) ? controls : std::vector<int>()});
     known.push_back({slot, Kind::kTensor});
   }
 
@@ -148,7 +149,7 @@ class Generator {
       const int value = Summary(arm, known, {});
       builder_.Return(arm, {value});
       options.body.arms = static_cast<int64_t>(2 + Below(4));  // arm 0 returns, others pass
-      handle = builder_.Select(region, arm, 1, All(known), -1, options);
+      handle = builder_.Select(region, {arm}, All(known), -1, options);
     } else {
       options.body.fail_modulus = options.body.fail_modulus == 0 ? 0 : 5;
       handle = builder_.Run(region, Some(known, 2), -1, options);
@@ -171,7 +172,7 @@ class Generator {
     options.body.arms = static_cast<int64_t>(arms.size() + Below(3));
     options.control = options.lets_in_early = true;
     options.after = controls;
-    controls = {builder_.Select(region, arms[0], static_cast<int>(arms.size()), Some(known, 2), -1, options)};
+    controls = {builder_.Select(region, {arms[0], static_cast<int>(arms.size())}, Some(known, 2), -1, options)};
   }
 
   void AddEnter(int region, int depth, std::vector<Value>& known, const std::vector<int>& controls) {
@@ -183,7 +184,7 @@ class Generator {
       FillInner(fallback, depth + 1, seen);
     }
     const int slot = builder_.Slot(region, Kind::kInt);
-    builder_.Enter(region, target, Some(known, 3), slot, Chance(70) ? static_cast<int>(Below(4)) : -1, controls);
+    builder_.Enter(region, target, Some(known, 3), slot, {.policy = Chance(70) ? static_cast<int>(Below(4)) : -1, .after = controls});
     known.push_back({slot, Kind::kInt});
   }
 
@@ -198,7 +199,7 @@ class Generator {
     options.body.arms = 2;
     options.after = controls;
     const int slot = builder_.Slot(region, Kind::kInt);
-    builder_.Select(region, first, 2, Some(known, 3), slot, options);
+    builder_.Select(region, {first, 2}, Some(known, 3), slot, options);
     known.push_back({slot, Kind::kInt});
   }
 
@@ -209,7 +210,7 @@ class Generator {
     options.body.arms = static_cast<int64_t>(1 + Below(9));
     options.after = controls;
     const int slot = builder_.Slot(region, Kind::kList);
-    builder_.Each(region, body, Some(known, 2), slot, options, static_cast<int>(1 + Below(4)));
+    builder_.Each(region, {body, static_cast<int>(1 + Below(4))}, Some(known, 2), slot, options);
     known.push_back({slot, Kind::kList});
   }
 

@@ -438,5 +438,24 @@ TEST(Run, LeavesNoMathAndFillsCosts) {
   EXPECT_GT(f.program.tasks[0].cost_ns_per_unit, 0);
 }
 
+// `count` nodes' worth of exp(s + 1), exp(s + 2), ..
+ValueId Exponentials(Builder& b, int count) {
+  const ValueId x = b.Convert(b.Slot(ir::SlotId{1}), DType::kF32);
+  ValueId sum = x;
+  for (int i = 1; i <= count; ++i) sum = b.Add(sum, b.Unary(OpKind::kExp, b.Add(x, b.F32(static_cast<float>(i)))));
+  return sum;
+}
+
+TEST(ExpandMath, WritesOutAFewPolynomialsAndLeavesManyToCalls) {
+  for (const int count : {1, 2, 50}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    b.Close(Exponentials(b, count));
+    ExpandMath(f.program);
+    EXPECT_EQ(f.Text().find("exp") == std::string::npos, count < 50) << f.Text();
+    EXPECT_EQ(f.Text().find("fma") != std::string::npos, count < 50) << f.Text();
+  }
+}
+
 }  // namespace
 }  // namespace wf::passes

@@ -42,6 +42,13 @@ std::string Doubles(int count) {
   return text;
 }
 
+// As much as Doubles(from) made, but for what `count` halvings leave.
+std::string Halves(int from, int count) {
+  std::string text;
+  for (int i = from; i > from - count; --i) text += "const H" + std::to_string(i) + " = \"{A" + std::to_string(i) + "}\";";
+  return text;
+}
+
 std::string Results(int count) {
   return "workflow W() -> (" + Each(count, [](auto i) { return "x" + i + ": i64, "; }) + "y: i64) { return (" +
          Each(count, [](auto i) { return "x" + i + ": 1, "; }) + "y: 1); } service S { workflow W; }";
@@ -93,11 +100,15 @@ TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
        "WF5090 the program becomes more than 60000 tasks"},
       {"texts", "const A: list<string> = [" + Each(40'000, [](auto i) { return "\"" + i + "\", "; }) + "\"\"];" + kServed, ""},
       {"constants that double", "const A0 = \"" + std::string(64, 'x') + "\";" + Doubles(24) + kServed,
+       "WF3037 more than 256 MiB of values for the constants up to this one"},
+      {"a constant that has no room beside others",
+       "const A0 = \"" + std::string(64, 'x') + "\";" + Doubles(20) + Halves(20, 12) + "const B = \"" + std::string(32 << 10, 'x') + "\";" +
+           kServed,
        "WF5090 the program becomes more than 256 MiB of constants"},
       {"a text that is too long",
        "const A0 = \"" + std::string(64, 'x') + "\";" + Doubles(18) + "const B = \"" + Each(20, [](auto) { return "{A18}"; }) + "\";" +
            kServed,
-       "WF3037 more than 256 MiB of values"},
+       "WF3037 more than 256 MiB of values for the constants up to this one"},
       {"numbers", "const A: list<i64> = [" + Each(40'000, [](auto i) { return i + ", "; }) + "0];" + kServed, ""},
   };
   for (const Case& one : cases) {

@@ -191,7 +191,7 @@ TEST_F(InterpretTest, AReturnInAnArmEndsTheWorkflow) {
   const int early = builder_.Slot(arm, Kind::kInt), late = builder_.Slot(root, Kind::kInt);
   builder_.Run(arm, {in_}, early, {.body = {.salt = 5}});
   builder_.Return(arm, {early});
-  const int branch = builder_.Select(root, arm, 1, {in_}, -1, {.body = {.arms = 1}, .control = true});
+  const int branch = builder_.Select(root, {arm}, {in_}, -1, {.body = {.arms = 1}, .control = true});
   builder_.Run(root, {in_}, late, Failing());
   builder_.Return(root, {late}, {branch});
   EXPECT_EQ(Run().failure.code, 0);
@@ -204,7 +204,7 @@ TEST_F(InterpretTest, AFanOutKeepsTheOrderOfItsElements) {
   const int element = builder_.Slot(body, Kind::kInt), list = builder_.Slot(root, Kind::kList), value = builder_.Slot(root, Kind::kInt);
   builder_.Run(body, {in_}, element);
   builder_.SetResult(body, element);
-  builder_.Each(root, body, {in_}, list, {.body = {.arms = 9}}, 2);
+  builder_.Each(root, {body, 2}, {in_}, list, {.body = {.arms = 9}});
   builder_.Run(root, {list}, value);
   builder_.Return(root, {value});
   EXPECT_EQ(Run().failure.code, 0);

@@ -19,5 +19,15 @@ TEST(TextOfErrno, BeginsSmallAsAllMessagesDo) {
   }
 }
 
+TEST(CodeOfErrno, TellsWhatIsAbsentForbiddenOrFull) {
+  EXPECT_EQ(CodeOfErrno(ENOENT), kNotFound);
+  EXPECT_EQ(CodeOfErrno(ENOTDIR), kNotFound);
+  EXPECT_EQ(CodeOfErrno(EACCES), kPermissionDenied);
+  EXPECT_EQ(CodeOfErrno(EISDIR), kPermissionDenied);
+  EXPECT_EQ(CodeOfErrno(ENOSPC), kResourceExhausted);
+  EXPECT_EQ(CodeOfErrno(EFBIG), kResourceExhausted);
+  EXPECT_EQ(CodeOfErrno(EIO), kUnavailable);
+}
+
 }  // namespace
 }  // namespace wf::base

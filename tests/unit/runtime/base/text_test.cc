@@ -24,6 +24,12 @@ TEST(Utf8, TakesWhatRfc3629DoesAndFindsTheFirstByteThatIsNot) {
   }
 }
 
+TEST(Counted, OneIsNotSeveral) {
+  EXPECT_EQ(Counted(0, "node"), "0 nodes");
+  EXPECT_EQ(Counted(1, "node"), "1 node");
+  EXPECT_EQ(Counted(2, "node"), "2 nodes");
+}
+
 TEST(Nearest, LooksOverCaseWhereNothingElseIsNear) {
   const std::vector<std::string_view> paths = {"/Hello/Greet", "/Hello/Spread"};
   EXPECT_EQ(Nearest("/Hello/Gret", paths), "/Hello/Greet");

@@ -52,7 +52,7 @@ TEST_F(PlanIndexTest, KnowsByWhatARegionIsEntered) {
   const int enter = builder_.Enter(root_, attempt, {in_}, value);
   RunOptions pick;
   pick.body.arms = 5;
-  const int each = builder_.Each(root_, body, {in_}, list, pick, 2);
+  const int each = builder_.Each(root_, {body, 2}, {in_}, list, pick);
   builder_.Run(root_, {value, list}, out_);
   builder_.Return(root_, {out_});
   const PlanIndex& index = Index();
@@ -97,7 +97,7 @@ TEST_F(PlanIndexTest, AReturnEndsTheRegionAroundTheArmsThatItStandsIn) {
   RunOptions pick;
   pick.control = pick.lets_in_early = true;
   pick.body.arms = 2;
-  const int select = builder_.Select(root_, arm, 1, {in_}, -1, pick);
+  const int select = builder_.Select(root_, {arm}, {in_}, -1, pick);
   const int last = Int(root_);
   builder_.Run(root_, {in_}, last, {.after = {select}});
   const int late = builder_.Return(root_, {last}, {select});

@@ -36,7 +36,7 @@ struct Sample {
   F in, out;
 };
 
-// Expected: the formulas of ONNX's Operators.md, computed by numpy.
+// Expected: ONNX's own formulas, computed by numpy.
 TEST(Elementwise, FunctionsOfFloats) {
   const float root = std::sqrt(0.5f);
   const std::vector<Sample> samples = {

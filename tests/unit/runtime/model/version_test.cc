@@ -9,6 +9,7 @@
 #include "tests/unit/runtime/model/temp_file.h"
 #include "tests/unit/runtime/onnx/builder.h"
 #include "tests/unit/runtime/onnx/case_file.h"
+#include "tests/unit/support/count_new.h"
 #include "tests/unit/support/counted_limit.h"
 
 namespace wf::model {
@@ -185,7 +186,7 @@ TEST(Version, ARunOfAPreparedShapeMakesNothing) {
 }
 
 TEST(Version, PreparedShapesStayWhileOthersComeAndGo) {
-  const int64_t others = static_cast<int64_t>(Version::kMaxPlans) + 6;
+  const int64_t others = static_cast<int64_t>(kMaxPlans) + 6;
   LoadOptions options;
   options.max_rows = others + 1;
   auto version = Version::Load(DataPath("cnn.onnx"), options);
@@ -342,14 +343,28 @@ TEST(Version, KnowsWhatARunWillTake) {
   EXPECT_EQ(limit.used, 0);
 }
 
-TEST(Version, ActivationsThatTheFileFixesAreNotCounted) {
+TEST(Version, ActivationsThatTheFileFixesAreNotCountedAndStay) {
   test::CountedLimit limit(0);
   LoadOptions options;
-  options.max_rows = 4;
+  options.max_rows = 8;
   options.share = {&limit, 0};
   const auto version = Version::Load(DataPath("cnn.onnx"), options);
   ASSERT_TRUE(version.ok()) << version.status().message();
   EXPECT_TRUE((*version)->CheckSize(0, 1, {}, 0).ok());
+  const Case one = CaseNamed("net_cases.bin", "cnn 1");
+  const std::vector<Held> held(one.in.begin(), one.in.end());
+  const std::vector<wf_tensor> inputs = TensorsOf(held);
+  std::vector<wf_tensor> outputs(1);
+  const auto allocations_of_a_run = [&] {
+    const int64_t before = test::Allocations();
+    EXPECT_TRUE((*version)->Run(0, 1, inputs, outputs).ok());
+    return test::Allocations() - before;
+  };
+  allocations_of_a_run();
+  const int64_t again = allocations_of_a_run();
+  (*version)->Trim(0);
+  EXPECT_EQ(allocations_of_a_run(), again);
+  EXPECT_EQ(limit.used, 0);
 }
 
 }  // namespace

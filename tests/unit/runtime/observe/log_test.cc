@@ -65,7 +65,7 @@ TEST_F(LogTest, ALineIsOneObjectWithTimeLevelMessageAndFields) {
 
 TEST_F(LogTest, TextsFromOutsideAreEscaped) {
   Log(Level::kError, "m", {{"t", std::string_view("\"\\\n\x01\0\xff\xc3\xa9", 8)}});
-  EXPECT_EQ(AfterTime(Written()), "\"level\":\"error\",\"message\":\"m\",\"t\":\"\\\"\\\\\\u000a\\u0001\\u0000\xef\xbf\xbd\xc3\xa9\"}\n");
+  EXPECT_EQ(AfterTime(Written()), "\"level\":\"error\",\"message\":\"m\",\"t\":\"\\\"\\\\\\n\\u0001\\u0000\xef\xbf\xbd\xc3\xa9\"}\n");
 }
 
 TEST_F(LogTest, LinesAboveTheLevelAreNotWritten) {

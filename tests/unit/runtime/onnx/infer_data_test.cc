@@ -1,6 +1,9 @@
 // Shapes that depend on elements: what data computes is unknown, what shapes compute is followed.
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <string>
+
 #include "runtime/onnx/infer.h"
 #include "tests/unit/runtime/onnx/builder.h"
 
@@ -150,6 +153,42 @@ TEST(InferFromData, HostileParametersAreToldApart) {
   EXPECT_EQ(told(FromData("Expand").Longs({-1, 4, 6})), "an axis of extent -1");
   EXPECT_EQ(told(FromData("Unsqueeze").Longs({0, 0})), "axis 0 is added twice");
   EXPECT_EQ(told(FromData("CumSum").Longs({3})), "axis 3 of a tensor with 3 axes");
+}
+
+// An If in each branch, `depth` deep; the last ones compute out = Relu(x).
+void AddIf(pb::GraphProto& graph, const std::string& out, int depth) {
+  pb::NodeProto& node = *graph.add_node();
+  node.set_op_type("If");
+  node.add_input("c");
+  node.add_output(out);
+  for (const char* name : {"then_branch", "else_branch"}) {
+    pb::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(pb::AttributeProto::GRAPH);
+    pb::GraphProto& branch = *attribute.mutable_g();
+    const std::string inner = out + name[0];
+    if (depth > 1) {
+      AddIf(branch, inner, depth - 1);
+    } else {
+      pb::NodeProto& last = *branch.add_node();
+      last.set_op_type("Relu");
+      last.add_input("x");
+      last.add_output(inner);
+    }
+    branch.add_output()->set_name(inner);
+  }
+}
+
+TEST(InferFromData, IfsInIfsTakeTimeWithTheirNumber) {
+  Builder builder;
+  builder.Input("x", {"n", 4}).Input("c", {}, kBool).Output("y");
+  AddIf(builder.graph, "y", 14);  // 16,383 of them
+  const std::clock_t start = std::clock();
+  const auto model = builder.Read();
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->signature.outputs[0].ToString(), "y: f32[n, 4]");
+  EXPECT_LT(seconds, 20);  // sanitized; were each walked for all that are around it, too, it would take minutes
 }
 
 }  // namespace

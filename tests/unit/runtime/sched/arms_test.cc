@@ -48,7 +48,7 @@ class ArmsTest : public ::testing::Test {
     RunOptions options;
     options.control = options.lets_in_early = true;
     options.body.arms = is_taken ? 1 : INT64_C(1) << 62;  // of so many, the mix of 2 does not pick the first
-    return builder_.Select(root_, arm_, 1, {in_}, -1, options);
+    return builder_.Select(root_, {arm_}, {in_}, -1, options);
   }
   Rig& MakeRig() {
     const wf_plan& plan = builder_.Finish(true);
@@ -84,7 +84,7 @@ TEST_F(ArmsTest, AnArmThatWasEnteredEarlyIsWokenByWhatItReads) {
   RunOptions always;
   always.control = always.lets_in_early = true;
   always.body.arms = 1;
-  builder_.Select(arm_, inner, 1, {in_}, -1, always);
+  builder_.Select(arm_, {inner}, {in_}, -1, always);
   builder_.Return(root_, {in_}, {If(true)});
   Rig& rig = MakeRig();
   rig.Start({2});

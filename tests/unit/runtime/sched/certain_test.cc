@@ -64,7 +64,7 @@ TEST_F(CertainTest, WhatDecidesWhichArmIsTakenButNoArm) {
   }
   RunOptions pick;
   pick.body.arms = 2;
-  builder_.Select(root_, arm, 2, {value}, chosen, pick);
+  builder_.Select(root_, {arm, 2}, {value}, chosen, pick);
   builder_.Return(root_, {chosen});
   Expect({decides});
 }
@@ -75,7 +75,7 @@ TEST_F(CertainTest, NothingWhereSeveralReturnsMayEndTheWorkflow) {
   builder_.Return(arm, {in_});
   RunOptions pick;
   pick.body.arms = 2;
-  builder_.Select(root_, arm, 1, {in_}, -1, pick);
+  builder_.Select(root_, {arm}, {in_}, -1, pick);
   builder_.Run(root_, {in_}, value);
   builder_.Return(root_, {value});
   Expect({});

@@ -62,7 +62,7 @@ class EngineTest : public ::testing::Test {
     const int slot = Int(target), value = Int(root_);
     builder_.Run(target, {in_}, slot, inner);
     builder_.SetResult(target, slot);
-    builder_.Enter(root_, target, {in_}, value, policy);
+    builder_.Enter(root_, target, {in_}, value, {.policy = policy});
     return {target, value};
   }
 

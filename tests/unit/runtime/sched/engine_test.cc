@@ -334,7 +334,7 @@ TEST_F(EngineTest, ANodesTimeoutIsCaughtByItsFallback) {
   builder_.SetResult(target, slow);
   builder_.Run(fallback, {builder_.FirstSlot(fallback)}, other);
   builder_.SetResult(fallback, other);
-  builder_.Enter(root_, target, {in_}, value, builder_.Policy(policy));
+  builder_.Enter(root_, target, {in_}, value, {.policy = builder_.Policy(policy)});
   builder_.Return(root_, {value});
   Rig& rig = MakeRig();
   rig.Start({1});
@@ -354,7 +354,7 @@ TEST_F(EngineTest, AFallbackIsOutsideTheTimeoutOfItsNode) {
   builder_.SetResult(target, bad);
   builder_.Run(fallback, {builder_.FirstSlot(fallback)}, slow, Pooled());
   builder_.SetResult(fallback, slow);
-  builder_.Enter(root_, target, {in_}, value, builder_.Policy(policy));
+  builder_.Enter(root_, target, {in_}, value, {.policy = builder_.Policy(policy)});
   builder_.Return(root_, {value});
   Rig& rig = MakeRig();
   rig.Start({1});

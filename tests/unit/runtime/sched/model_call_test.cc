@@ -160,7 +160,7 @@ TEST_F(EngineTest, ANodesTimeoutHasOneWordingWhoeverSeesItFirst) {
   builder_.Run(root_, {in_}, x);
   builder_.Model(target, 0, x, y);
   builder_.SetResult(target, y);
-  builder_.Enter(root_, target, {x}, value, builder_.Policy(policy));
+  builder_.Enter(root_, target, {x}, value, {.policy = builder_.Policy(policy)});
   builder_.Run(root_, {value}, last);
   builder_.Return(root_, {last});
   Rig& rig = MakeRig({.schedule = Schedule::kPool});

@@ -21,7 +21,7 @@ class FanOutTest : public EngineTest {
     const int list = builder_.Slot(root_, Kind::kList), value = Int(root_);
     RunOptions pick;
     pick.body.arms = count;
-    builder_.Each(root_, body, {in_}, list, pick, window);
+    builder_.Each(root_, {body, window}, {in_}, list, pick);
     builder_.Run(root_, {list}, value);
     builder_.Return(root_, {value});
   }
@@ -63,7 +63,7 @@ TEST_F(FanOutTest, ThousandsOfElementsUseTheFramesOfAWindow) {
   builder_.SetResult(body, element);
   RunOptions pick;
   pick.body.arms = 20'000;
-  builder_.Each(root_, body, {in_}, list, pick, 4);
+  builder_.Each(root_, {body, 4}, {in_}, list, pick);
   builder_.Run(root_, {list}, value);
   builder_.Return(root_, {value});
   Rig& rig = MakeRig({.schedule = Schedule::kInline});
@@ -88,7 +88,7 @@ TEST_F(FanOutTest, WhatAnEndedElementLeftInLineDoesNotRunInTheNextOne) {
   builder_.SetResult(body, result);
   RunOptions pick;
   pick.body.arms = 1'000;
-  builder_.Each(root_, body, {in_}, list, pick, 1);
+  builder_.Each(root_, {body, 1}, {in_}, list, pick);
   builder_.Run(root_, {list}, value);
   builder_.Return(root_, {value});
   Rig& rig = MakeRig({.schedule = Schedule::kInline});
@@ -106,7 +106,7 @@ TEST_F(FanOutTest, MoreThan65536ElementsAreRefused) {
   builder_.SetResult(body, element);
   RunOptions pick;
   pick.body.arms = INT64_C(1) << 50;
-  builder_.Each(root_, body, {in_}, list, pick, 4);
+  builder_.Each(root_, {body, 4}, {in_}, list, pick);
   builder_.Run(root_, {list}, value);
   builder_.Return(root_, {value});
   Rig& rig = MakeRig();

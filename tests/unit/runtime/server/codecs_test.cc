@@ -4,6 +4,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 
 namespace wf::server {
@@ -56,17 +59,27 @@ struct Together final : CodecQueue::Work {
   bool met = false;
 };
 
+// Does the thread of that name wait for work?
+bool Rests(const std::string& name) {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string found, stat;
+    std::getline(std::ifstream(task.path() / "comm"), found);
+    std::getline(std::ifstream(task.path() / "stat"), stat);
+    if (found == name) return stat.find(") S ") != std::string::npos;
+  }
+  return false;
+}
+
 TEST(Codecs, WorkOfOneTurnRunsSideBySide) {
   NoWaker waker;
   base::Mailbox mailbox(waker);
   std::atomic<int> running{0};
-  Together a(running, 2), b(running, 2);
-  Note first;
+  Together first(running, 1), a(running, 3), b(running, 3);
   first.home = a.home = b.home = &mailbox;
   {
     Codecs codecs(4);
     codecs.Push(first);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // its thread is idle again
+    while (running == 0 || !Rests("wf-codec")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     codecs.Push(a);
     codecs.Push(b);
   }

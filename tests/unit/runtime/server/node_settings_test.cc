@@ -12,11 +12,12 @@ namespace {
 
 wf_bytes Text(const char* text) { return {reinterpret_cast<const uint8_t*>(text), std::char_traits<char>::length(text)}; }
 
-// A model call with `batch 32 within 2ms`, one with `batch auto` of a model without batch axis, a node with `timeout 1s`, and a plain one.
+// A model call with `batch 32 within 2ms`, one with `batch auto` of a model without batch axis, a node with `timeout 1s`, a plain one, and
+// one without a task.
 struct Program {
   wf_policy policies[3] = {};
   wf_task tasks[5] = {};
-  wf_node nodes[4] = {};
+  wf_node nodes[5] = {};
   wf_model models[2] = {};
   wf_plan plan = {};
 
@@ -30,6 +31,7 @@ struct Program {
     nodes[1].path = Text("Classify/whole");
     nodes[2].path = Text("Classify/fetch");
     nodes[3].path = Text("Classify/pixels");
+    nodes[4].path = Text("Classify");
     models[0].batched = 1;
     const struct {
       uint8_t kind;
@@ -43,7 +45,7 @@ struct Program {
     }
     plan.bytes = sizeof plan;
     plan.n_tasks = 5;
-    plan.n_nodes = 4;
+    plan.n_nodes = 5;
     plan.n_models = 2;
     plan.n_policies = 3;
     plan.tasks = tasks;
@@ -119,6 +121,13 @@ TEST(NodeSettings, WithoutAnyThePlanIsTheOriginal) {
   const RetunedPlan retuned(program.plan, {});
   EXPECT_EQ(retuned.plan().tasks, program.plan.tasks);
   EXPECT_EQ(retuned.plan().policies, program.plan.policies);
+}
+
+TEST(NodeSettings, ANodeWithoutSettingsIsNoSuggestion) {
+  const Program program;
+  const Loaded loaded = program.Load("nodes: {Classif: {batch: 2}}\n");
+  ASSERT_EQ(loaded.errors.size(), 1u);
+  EXPECT_TRUE(loaded.errors[0].ends_with("unknown node `Classif`")) << loaded.errors[0];
 }
 
 TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {

@@ -249,8 +249,8 @@ TEST_F(ServerTest, BodiesOfAllRequestsShareOneBudget) {
   Serve({"--limits-memory-bytes=1MiB"});
   const std::string half(600'000, 'x');
   Client first(port_), second(port_);
-  first.Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\ncontent-length: " + std::to_string(half.size()) + "\r\n\r\n");
-  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  first.Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: " + std::to_string(half.size()) + "\r\n\r\n");
+  ASSERT_TRUE(first.ReceiveLeave());
   second.Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n927c0\r\n" + half + "\r\n0\r\n\r\n");
   const Client::Answer refused = second.Receive();
   EXPECT_EQ(refused.status, 429);
@@ -351,7 +351,7 @@ TEST_F(ServerTest, AsksForTheBodyThatWaitsForItsLeave) {
   const std::string body = R"({"name":"Ada"})";
   client.Send("POST /Test/Greet HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: " + std::to_string(body.size()) +
               "\r\n\r\n");
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(client.ReceiveLeave());
   client.Send(body);
   EXPECT_EQ(client.Receive().body, R"({"text":"hello, Ada"})");
   Client refused(port_);
@@ -492,9 +492,10 @@ TEST_F(ServerTest, DrainsWhatIsInFlight) {
   idle.Send(Post("/Test/Greet", R"({"name":"Ada"})"));
   EXPECT_EQ(idle.Receive().status, 200);
   busy.Send(Post("/Slow/Sleep", R"({"ms":300})"));
-  const std::string request = Post("/Test/Greet", R"({"name":"Ada"})");
-  half.Send(request.substr(0, request.size() - 3));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const std::string body = R"({"name":"Ada"})";
+  half.Send("POST /Test/Greet HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: " + std::to_string(body.size()) + "\r\n\r\n");
+  ASSERT_TRUE(half.ReceiveLeave());
+  for (int i = 0; i < 500 && Metric("wf_inflight_requests") < 1; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   kill(getpid(), SIGTERM);
   EXPECT_TRUE(idle.closed());
   EXPECT_FALSE(Client(port_).connected());
@@ -503,7 +504,7 @@ TEST_F(ServerTest, DrainsWhatIsInFlight) {
     admin.Send("GET /readyz HTTP/1.1\r\nhost: t\r\n\r\n");
     EXPECT_EQ(admin.Receive().status, 503);
   }
-  half.Send(request.substr(request.size() - 3));
+  half.Send(body);
   const Client::Answer late = half.Receive();
   EXPECT_EQ(late.status, 200);
   EXPECT_NE(late.head.find("connection: close\r\n"), std::string::npos);

@@ -103,7 +103,5 @@ TEST(Json, WhatIsNoDocumentIsRefused) {
   }
 }
 
-TEST(Json, TextsAreQuoted) { EXPECT_EQ(JsonText("a\"b\\\n"), R"("a\"b\\\u000a")"); }
-
 }  // namespace
 }  // namespace wf::workbench

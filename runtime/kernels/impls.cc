@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/attention/vector.h"
+#include "runtime/kernels/normalise/vector.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
+#include "runtime/kernels/recurrent/vector.h"
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/unary/vector.h"
 #include "runtime/kernels/wide.h"
@@ -43,6 +46,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(BatchNorm, kAnyType, "row-major", "ref", ref::MakeBatchNorm),
     KERNEL_IMPL(Cast, kAnyType, "row-major", "ref", ref::MakeCast),
     KERNEL_IMPL(Transpose, kAnyType, "row-major", "ref", ref::MakeTranspose),
+    KERNEL_IMPL(Concat, WF_F32, "any", "onednn", onednn::MakeConcat),
     KERNEL_IMPL(Concat, kAnyType, "row-major", "ref", ref::MakeConcat),
     KERNEL_IMPL(Slice, kAnyType, "row-major", "ref", ref::MakeSlice),
     KERNEL_IMPL(Pad, kAnyType, "row-major", "ref", ref::MakePad),
@@ -52,11 +56,13 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(AffineGrid, kAnyType, "row-major", "ref", ref::MakeAffineGrid),
     KERNEL_IMPL(ArgExtreme, kAnyType, "row-major", "ref", ref::MakeArgExtreme),
     KERNEL_IMPL(ArgPool, kAnyType, "row-major", "ref", ref::MakeArgPool),
+    KERNEL_IMPL(Attention, WF_F32, "row-major", "avx2", avx2::MakeAttention),
     KERNEL_IMPL(Attention, kAnyType, "row-major", "ref", ref::MakeAttention),
     KERNEL_IMPL(BiasGelu, kAnyType, "row-major", "ref", ref::MakeBiasGelu),
     KERNEL_IMPL(Binarize, kAnyType, "row-major", "ref", ref::MakeBinarize),
     KERNEL_IMPL(ClassLoss, kAnyType, "row-major", "ref", ref::MakeClassLoss),
     KERNEL_IMPL(Compress, kAnyType, "row-major", "ref", ref::MakeCompress),
+    KERNEL_IMPL(ConvTranspose, WF_F32, "any", "onednn", onednn::MakeConvTranspose),
     KERNEL_IMPL(ConvTranspose, kAnyType, "row-major", "ref", ref::MakeConvTranspose),
     KERNEL_IMPL(CountGrams, kAnyType, "row-major", "ref", ref::MakeCountGrams),
     KERNEL_IMPL(CumSum, kAnyType, "row-major", "ref", ref::MakeCumSum),
@@ -79,6 +85,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(IntegerConv, kAnyType, "row-major", "ref", ref::MakeIntegerConv),
     KERNEL_IMPL(IntegerMatMul, kAnyType, "row-major", "ref", ref::MakeIntegerMatMul),
     KERNEL_IMPL(JoinFeatures, kAnyType, "row-major", "ref", ref::MakeJoinFeatures),
+    KERNEL_IMPL(LayerNorm, WF_F32, "row-major", "avx2", avx2::MakeLayerNorm),
     KERNEL_IMPL(LayerNorm, kAnyType, "row-major", "ref", ref::MakeLayerNorm),
     KERNEL_IMPL(LinearModel, kAnyType, "row-major", "ref", ref::MakeLinearModel),
     KERNEL_IMPL(LocalNorm, kAnyType, "row-major", "ref", ref::MakeLocalNorm),
@@ -95,7 +102,9 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Quantise, kAnyType, "row-major", "ref", ref::MakeQuantise),
     KERNEL_IMPL(RandomNumbers, kAnyType, "row-major", "ref", ref::MakeRandomNumbers),
     KERNEL_IMPL(Range, kAnyType, "row-major", "ref", ref::MakeRange),
+    KERNEL_IMPL(Recurrent, WF_F32, "row-major", "avx2", avx2::MakeRecurrent),
     KERNEL_IMPL(Recurrent, kAnyType, "row-major", "ref", ref::MakeRecurrent),
+    KERNEL_IMPL(Resize, WF_F32, "any", "onednn", onednn::MakeResize),
     KERNEL_IMPL(Resize, kAnyType, "row-major", "ref", ref::MakeResize),
     KERNEL_IMPL(ReverseSequence, kAnyType, "row-major", "ref", ref::MakeReverseSequence),
     KERNEL_IMPL(RoiAlign, kAnyType, "row-major", "ref", ref::MakeRoiAlign),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/kernels/derive.h"
 #include "runtime/kernels/half.h"
 
 namespace wf::kernels {
@@ -30,34 +31,11 @@ void Narrow(uint8_t dtype, const float* from, void* to, int64_t count) {
   }
 }
 
-// Lives with the constant that it widens, so that what is packed from it is found again.   Thread: one at a time, that which makes plans.
-class WideConstant final : public Constant {
- public:
-  WideConstant(const Constant& narrow, uint8_t dtype, int64_t count)
-      : Constant(narrow.shared_packed_memory()), narrow_(narrow), dtype_(dtype), count_(count) {}
-
-  base::Result<std::shared_ptr<const uint8_t>> Load() const override {
-    if (auto loaded = loaded_.lock()) return loaded;
-    auto elements = narrow_.Load();
-    if (!elements.ok()) return elements;
-    const auto memory = Allocate(count_ * int64_t{sizeof(float)});
-    if (memory == nullptr) return base::Status(base::kResourceExhausted, "out of memory for weights");
-    Widen(dtype_, elements->get(), reinterpret_cast<float*>(memory.get()), count_);
-    loaded_ = memory;
-    return std::shared_ptr<const uint8_t>(memory);
-  }
-
- private:
-  const Constant& narrow_;
-  const uint8_t dtype_;
-  const int64_t count_;
-  mutable std::weak_ptr<const uint8_t> loaded_;
-};
-
 std::shared_ptr<const Constant> WideOf(const TensorInfo& tensor) {
-  std::shared_ptr<const void>& wide = tensor.constant->Packed("f32");
-  if (wide == nullptr) wide = std::make_shared<const WideConstant>(*tensor.constant, tensor.dtype, tensor.count());
-  return {tensor.constant, static_cast<const WideConstant*>(wide.get())};  // which keeps both
+  const int64_t count = tensor.count();
+  return Derived(tensor, "f32", count * int64_t{sizeof(float)}, [dtype = tensor.dtype, count](const uint8_t* from, uint8_t* to) {
+    Widen(dtype, from, reinterpret_cast<float*>(to), count);
+  });
 }
 
 // What happens to one tensor between the caller's buffer and the kernel's.

@@ -38,15 +38,20 @@ class HeldConstant final : public kernels::Constant {
 // which makes plans.
 class ScaledConstant final : public kernels::Constant {
  public:
-  // factor: one per filter; count: elements of `base`, row-major with filters outermost. dtype f32 or f64.
-  ScaledConstant(std::shared_ptr<kernels::PackedMemory> packed_memory, std::shared_ptr<const kernels::Constant> base,
-                 std::vector<double> factor, int64_t count, uint8_t dtype)
-      : Constant(std::move(packed_memory)), base_(std::move(base)), factor_(std::move(factor)), count_(count), dtype_(dtype) {}
+  // One per filter, for `run` elements side by side, then the next, from the first on again behind the last.
+  struct Factors {
+    std::vector<double> factor;
+    int64_t run;
+  };
+  // count: elements of `base`. dtype f32 or f64.
+  ScaledConstant(std::shared_ptr<kernels::PackedMemory> packed_memory, std::shared_ptr<const kernels::Constant> base, Factors factors,
+                 int64_t count, uint8_t dtype)
+      : Constant(std::move(packed_memory)), base_(std::move(base)), factors_(std::move(factors)), count_(count), dtype_(dtype) {}
   base::Result<std::shared_ptr<const uint8_t>> Load() const override;
 
  private:
   const std::shared_ptr<const kernels::Constant> base_;
-  const std::vector<double> factor_;
+  const Factors factors_;
   const int64_t count_;
   const uint8_t dtype_;
   mutable std::weak_ptr<const uint8_t> loaded_;

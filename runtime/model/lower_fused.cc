@@ -65,6 +65,7 @@ Status LowerMultiHeadAttention(Lowering& of) {
   attention.scale = ScaleOf(of.node, attention.size);
   attention.filter = of.node.Float("mask_filter_value", -10000);
   attention.causal = of.node.Int("unidirectional", 0) != 0;
+  attention.plain = of.node.Int("plain", 0) != 0;  // of one that was written out: files have no such attribute
   attention.total = Extent(of.context.in(1), heads_first ? 2 : 1) + (of.context.has_in(6) ? Extent(of.context.in(6), 2) : 0);
   of.lowered.params = attention;
   of.lowered.in = Order(of, {0, 1, 2, -1, 3, 4, 5, 6, 7});

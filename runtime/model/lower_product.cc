@@ -10,7 +10,7 @@ Status LowerConvTranspose(Lowering& of) {
   const std::vector<int64_t> in = Extents(of.context.in(0).dim, 2), kernel = Extents(of.context.in(1).dim, 2);
   const auto window = onnx::ReadTransposed(of.node, in.size(), kernel);
   if (!window.ok()) return window.status();
-  kernels::ConvTranspose conv{window->window.stride, window->window.dilation, {}, of.node.Int("group", 1)};
+  kernels::ConvTranspose conv{window->window.stride, window->window.dilation, {}, of.node.Int("group", 1), of.then};
   for (size_t i = 0; i < in.size(); ++i) conv.pad_begin.push_back(onnx::TransposedBegin(*window, i, in[i]));
   of.lowered.params = std::move(conv);
   return Status::Ok();

@@ -173,10 +173,10 @@ class Optimiser {
   // activation.
   Status Join(size_t index) {
     onnx::Node& node = program_.graph.nodes[index];
-    const bool product = node.op == Op::kConv || node.op == Op::kMatMul || node.op == Op::kGemm;
-    if (gone_[index] || !product) return Status::Ok();
+    const bool convolution = node.op == Op::kConv || node.op == Op::kConvTranspose;
+    if (gone_[index] || (!convolution && node.op != Op::kMatMul && node.op != Op::kGemm)) return Status::Ok();
     if (const size_t next = SoleReader(node); next != SIZE_MAX) {
-      auto joined = node.op == Op::kConv ? JoinBatchNorm(node, program_.graph.nodes[next]) : JoinBias(node, program_.graph.nodes[next]);
+      auto joined = convolution ? JoinBatchNorm(node, program_.graph.nodes[next]) : JoinBias(node, program_.graph.nodes[next]);
       if (!joined.ok()) return joined.status();
       if (*joined) Absorb(node, next);
     }
@@ -261,7 +261,10 @@ class Optimiser {
     const onnx::Weight filters = WeightOf(conv.in[1]);
     const size_t count = parameter[0].size();
     const bool foldable = filters.dtype == WF_F32 || filters.dtype == WF_F64;  // 16 bits would round the filters once more
-    if (!foldable || filters.count() == 0 || static_cast<int64_t>(count) != filters.dim[0]) return false;
+    const bool transposed = conv.op == Op::kConvTranspose;                     // whose filters lie along axis 1
+    const size_t axis = transposed ? 1 : 0;
+    if (transposed && conv.Int("group", 1) != 1) return false;
+    if (!foldable || filters.count() == 0 || static_cast<int64_t>(count) != filters.dim[axis]) return false;
     std::vector<double> bias(count, 0), factor(count);
     if (conv.has_in(2)) {
       auto widened = Widened(conv.in[2]);
@@ -273,7 +276,10 @@ class Optimiser {
       factor[i] = parameter[0][i] / std::sqrt(parameter[3][i] + epsilon);
       bias[i] = (bias[i] - parameter[2][i]) * factor[i] + parameter[1][i];
     }
-    auto scaled = std::make_shared<ScaledConstant>(program_.packed_memory, ConstantOf(conv.in[1]), factor, filters.count(), filters.dtype);
+    int64_t run = 1;
+    for (size_t i = axis + 1; i < filters.dim.size(); ++i) run *= filters.dim[i];
+    auto scaled = std::make_shared<ScaledConstant>(program_.packed_memory, ConstantOf(conv.in[1]), ScaledConstant::Factors{factor, run},
+                                                   filters.count(), filters.dtype);
     conv.in.resize(3, -1);
     conv.in[1] = AddValue(filters.name, AddConstant(filters.name, filters.dtype, filters.dim, std::move(scaled)));
     auto shifted = Narrowed(bias, filters.dtype);

@@ -1,5 +1,6 @@
 #include "runtime/model/patterns.h"
 
+#include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <numbers>
@@ -39,6 +40,8 @@ class Patterns {
       if (nodes()[i].op == Op::kErf) JoinGelu(i);
       if (nodes()[i].op == Op::kSigmoid) JoinSwish(i);
       if (nodes()[i].op == Op::kMatMul) JoinFactor(i);
+      if (nodes()[i].op == Op::kSoftmax) JoinAttention(i);
+      if (nodes()[i].op == Op::kLayerNormalization) JoinSum(i);
     }
     return status_;
   }
@@ -139,15 +142,120 @@ class Patterns {
     gone_[readers[0]] = true;
     node(product).op = Op::kMsFusedMatMul;
     node(product).out = {node(readers[0]).out[0]};
+    writer_[static_cast<size_t>(node(product).out[0])] = product;
     AddFactor(product, static_cast<float>(scaled.factor));
   }
 
-  void AddFactor(size_t i, float factor) {
-    onnx::Attribute alpha;
-    alpha.name = "alpha";
-    alpha.kind = onnx::Attribute::Kind::kFloat;
-    alpha.f = factor;
-    node(i).attributes.push_back(std::move(alpha));
+  const onnx::Shape& DimOf(int value) const { return known_[static_cast<size_t>(value)].dim; }
+  bool IsF32(int value) const { return value >= 0 && known_[static_cast<size_t>(value)].dtype == WF_F32; }
+
+  // The rows [n, t, heads * size] whose heads [n, t, heads, size] this value has, transposed by `perm`; -1: it is something else.
+  int RowsOf(int value, std::initializer_list<int64_t> perm, int64_t heads) {
+    const size_t turn = Writer(value);
+    if (turn == kNone || gone_[turn] || node(turn).op != Op::kTranspose) return -1;
+    const auto found = node(turn).Ints("perm");
+    if (!std::equal(found.begin(), found.end(), perm.begin(), perm.end())) return -1;
+    const size_t split = Writer(node(turn).in[0]);
+    if (split == kNone || gone_[split] || node(split).op != Op::kReshape) return -1;
+    const int rows = node(split).in[0];
+    return IsF32(rows) && AreHeads(DimOf(node(turn).in[0]), DimOf(rows), heads) ? rows : -1;
+  }
+  static bool AreHeads(const onnx::Shape& heads, const onnx::Shape& rows, int64_t wanted) {
+    if (heads.size() != 4 || rows.size() != 3 || !(heads[0] == rows[0]) || !(heads[1] == rows[1])) return false;
+    const auto count = heads[2].constant(), size = heads[3].constant(), width = rows[2].constant();
+    return count && size && width && *count == wanted && *count * *size == *width;
+  }
+
+  // What is added to the scores of attention [n, heads, s, l]: each axis as long or 1, as far as is known.
+  bool IsMask(int value, const onnx::Shape& scores) {
+    const onnx::Shape& dim = DimOf(value);
+    bool fits = IsF32(value) && dim.size() == 4;
+    for (size_t axis = 0; fits && axis < 4; ++axis)
+      fits = dim[axis] == onnx::Dim(1) || !onnx::Dim::ProvedDifferent(dim[axis], scores[axis]);
+    return fits;
+  }
+
+  // softmax(q k' [* factor] [+ mask]) v of heads that were split from rows and are put together again.
+  void JoinAttention(size_t softmax) {
+    const onnx::Shape& scores = DimOf(node(softmax).out[0]);
+    const int64_t axis = node(softmax).Int("axis", -1);
+    if (node(softmax).opset < 13 || scores.size() != 4 || (axis != -1 && axis != 3)) return;
+    int product_out = node(softmax).in[0], mask = -1;
+    if (const size_t add = Writer(product_out); add != kNone && !gone_[add] && node(add).op == Op::kAdd) {
+      const bool turned = IsMask(node(add).in[0], scores) && IsProduct(Writer(node(add).in[1]));
+      mask = node(add).in[turned ? 0 : 1];
+      product_out = node(add).in[turned ? 1 : 0];
+      if (!IsMask(mask, scores)) return;
+    }
+    const size_t product = Writer(product_out), mixed = Only(node(softmax).out[0], Op::kMatMul);
+    if (!IsProduct(product) || mixed == kNone || node(mixed).in[0] != node(softmax).out[0]) return;
+    const size_t turn = Only(node(mixed).out[0], Op::kTranspose), join = turn == kNone ? kNone : Only(node(turn).out[0], Op::kReshape);
+    if (join == kNone) return;
+    constexpr int64_t kSwapped[] = {0, 2, 1, 3};
+    const auto perm = node(turn).Ints("perm");
+    const auto heads = scores[1].constant();
+    if (!heads || !std::equal(perm.begin(), perm.end(), std::begin(kSwapped), std::end(kSwapped))) return;
+    if (!AreHeads(DimOf(node(turn).out[0]), DimOf(node(join).out[0]), *heads)) return;
+    const int q = RowsOf(node(product).in[0], {0, 2, 1, 3}, *heads), k = RowsOf(node(product).in[1], {0, 2, 3, 1}, *heads),
+              v = RowsOf(node(mixed).in[1], {0, 2, 1, 3}, *heads);
+    if (q < 0 || k < 0 || v < 0) return;
+    const onnx::Shape &of_q = DimOf(q), &of_k = DimOf(k), &of_v = DimOf(v);
+    if (!(of_q[0] == of_k[0]) || !(of_k[0] == of_v[0]) || !(of_k[1] == of_v[1])) return;
+    const float factor = node(product).op == Op::kMatMul ? 1 : node(product).Float("alpha", 1);
+    if (factor == 0) return;
+    for (const size_t each : {softmax, mixed, turn}) gone_[each] = true;  // nobody else reads them; the others go where nobody does
+    node(join).op = Op::kMsMultiHeadAttention;
+    node(join).in = {q, k, v, -1, -1, mask};
+    node(join).attributes.clear();
+    AddInt(join, "num_heads", *heads);
+    AddInt(join, "plain", 1);
+    AddFloat(join, "scale", factor);
+  }
+  bool IsProduct(size_t i) {
+    if (i == kNone || gone_[i] || (node(i).op != Op::kMatMul && node(i).op != Op::kMsFusedMatMul)) return false;
+    return node(i).Int("transA", 0) == 0 && node(i).Int("transB", 0) == 0 && node(i).in.size() == 2;
+  }
+
+  // Rows that are normalised over the last axis right behind a sum of two like them: the sum is a result of the same node.
+  void JoinSum(size_t norm) {
+    const int sum = node(norm).in[0];
+    const size_t add = Writer(sum);
+    if (add == kNone || gone_[add] || node(add).op != Op::kAdd || node(norm).out.size() != 1) return;
+    const onnx::Shape& dim = DimOf(sum);
+    const int64_t axis = node(norm).Int("axis", -1);
+    const bool rows = dim.size() == 3 && (axis == -1 || axis == 2) && node(norm).Int("stash_type", 1) == 1 && node(norm).in.size() == 3;
+    if (!rows || !IsF32(node(add).in[0]) || !IsF32(node(add).in[1])) return;
+    if (!(DimOf(node(add).in[0]) == dim) || !(DimOf(node(add).in[1]) == dim)) return;
+    for (const size_t i : {1, 2}) {
+      if (DimOf(node(norm).in[i]).size() != 1) return;
+    }
+    const std::vector<size_t>& readers = readers_[static_cast<size_t>(sum)];
+    const bool alone = readers.size() == 1;
+    if (!alone && std::any_of(readers.begin(), readers.end(), [&](size_t each) { return each != kNone && each < norm; })) return;
+    const float epsilon = node(norm).Float("epsilon", 1e-5F);
+    gone_[add] = true;
+    onnx::Node& joined = node(norm);
+    joined.op = Op::kMsSkipLayerNormalization;
+    joined.in = {node(add).in[0], node(add).in[1], joined.in[1], joined.in[2]};
+    if (!alone) joined.out = {joined.out[0], -1, -1, sum};
+    joined.attributes.clear();
+    AddFloat(norm, "epsilon", epsilon);
+  }
+
+  void AddFactor(size_t i, float factor) { AddFloat(i, "alpha", factor); }
+  void AddFloat(size_t i, const char* name, float value) {
+    onnx::Attribute attribute;
+    attribute.name = name;
+    attribute.kind = onnx::Attribute::Kind::kFloat;
+    attribute.f = value;
+    node(i).attributes.push_back(std::move(attribute));
+  }
+  void AddInt(size_t i, const char* name, int64_t value) {
+    onnx::Attribute attribute;
+    attribute.name = name;
+    attribute.kind = onnx::Attribute::Kind::kInt;
+    attribute.i = value;
+    node(i).attributes.push_back(std::move(attribute));
   }
 
   Program& program_;

@@ -82,8 +82,7 @@ Status CheckAdded(const NodeContext& node, size_t i, const Shape& wanted) {
   WF_RETURN_IF_ERROR(node.SameType(0, i));
   const Shape& added = node.in(i).dim;
   bool fits = added.size() == 4;
-  for (size_t axis = 0; fits && axis < 4; ++axis)
-    fits = (axis < 2 && added[axis] == Dim(1)) || !Dim::ProvedDifferent(added[axis], wanted[axis]);
+  for (size_t axis = 0; fits && axis < 4; ++axis) fits = added[axis] == Dim(1) || !Dim::ProvedDifferent(added[axis], wanted[axis]);
   return fits ? Status::Ok() : node.NotBuilt(fmt::format("an input {} to add, {}, is not supported", i, node.InType(i)));
 }
 

@@ -10,7 +10,7 @@ namespace wf::kernels {
 //   1, 2 k and v, [batch, l, kv_heads * size] or [batch, kv_heads, l, size]
 //   3 weights [n, all of q, k and v]      4 bias of q, k and v side by side
 //   5 mask, i32: [batch] lengths, [2 batch] ends and starts, [batch, total] or [batch, s, total] where 0 masks
-//   6 what is added to the products, [1 or batch, 1 or heads, s, total]
+//   6 what is added to the products, [1 or batch, 1 or heads, 1 or s, 1 or total]
 //   7, 8 k and v of before, [batch, kv_heads, past, size]; joined, 7 is both, [2, batch, ..]
 //   9 i32, one for each sample: its elements that count, less 1: those of before are as many less s, and what k and v have is put behind
 //   them 10, 11 cosines and sines of the positions, [.., half of what is turned]
@@ -25,6 +25,7 @@ struct Attention {
   bool causal = false;    // only those up to its own
   bool interleaved = false;
   bool first = false;   // nothing of before counts, whatever the lengths
+  bool plain = false;   // where nothing counts results are NaN, as Softmax has it, not 0
   bool joined = false;  // past and present k and v are one tensor each
   int64_t total = 0;    // elements of k with those of before
 };

@@ -18,8 +18,8 @@ struct Shape {
   bool heads_first;              // k and v
   bool packed;                   // q, k and v side by side, as input or computed
   MaskForm mask;
-  int64_t added_batch, added_head;  // strides of what is added, 0 where it repeats
-  int64_t turned, angles;           // pairs that are turned, and positions there are
+  int64_t added_batch, added_head, added_row, added_key;  // strides of what is added, 0 where it repeats
+  int64_t turned, angles;                                 // pairs that are turned, and positions there are
 };
 
 struct Layout {
@@ -175,15 +175,15 @@ class Runner {
       for (int64_t j = 0; j < count; ++j) row[j] = cap * std::tanh(row[j] / cap);
     }
     if (const T* added = InOf<T>(b_, kAdded)) {
-      added += batch * s_.added_batch + head * s_.added_head + i * a_.total;
-      for (int64_t j = 0; j < count; ++j) row[j] += added[j];
+      added += batch * s_.added_batch + head * s_.added_head + i * s_.added_row;
+      for (int64_t j = 0; j < count; ++j) row[j] += added[j * s_.added_key];
     }
     Mask(batch, i, count, row);
     const int64_t last = a_.causal ? std::min(before_ + i + 1, count) : count;
     const int64_t first = a_.window > 0 ? std::max<int64_t>(before_ + i + 1 - a_.window, 0) : 0;
     T high = -std::numeric_limits<T>::infinity(), sum = 0;
     for (int64_t j = first; j < last; ++j) high = std::max(high, row[j]);
-    if (std::isinf(high)) high = 0;
+    if (std::isinf(high) && !a_.plain) high = 0;
     for (int64_t j = 0; j < count; ++j) {
       row[j] = j < first || j >= last ? T(0) : std::exp(row[j] - high);
       sum += row[j];
@@ -223,7 +223,7 @@ class Runner {
 
 Shape ShapeOf(const Attention& a, const Operation& operation) {
   const std::vector<int64_t>& q = operation.in[kQ].dim;
-  Shape s{q[0], q[1], q[1], 0, q[2], false, !HasInput(operation, kK), MaskForm::kNone, 0, 0, 0, 0};
+  Shape s{q[0], q[1], q[1], 0, q[2], false, !HasInput(operation, kK), MaskForm::kNone, 0, 0, 0, 0, 0, 0};
   if (!s.packed) {
     s.heads_first = operation.in[kK].dim.size() == 4;
     s.l = operation.in[kK].dim[s.heads_first ? 2 : 1];
@@ -238,8 +238,10 @@ Shape ShapeOf(const Attention& a, const Operation& operation) {
   }
   if (HasInput(operation, kAdded)) {
     const std::vector<int64_t>& added = operation.in[kAdded].dim;
-    s.added_head = added[1] == 1 ? 0 : s.s * a.total;
-    s.added_batch = added[0] == 1 ? 0 : added[1] * s.s * a.total;
+    s.added_key = added[3] == 1 ? 0 : 1;
+    s.added_row = added[2] == 1 ? 0 : added[3];
+    s.added_head = added[1] == 1 ? 0 : added[2] * added[3];
+    s.added_batch = added[0] == 1 ? 0 : added[1] * added[2] * added[3];
   }
   if (HasInput(operation, kCosine)) {
     s.angles = operation.in[kCosine].dim[0];

@@ -66,7 +66,7 @@ void Scatter(const Shape& s, const Triple& tap, const T* from, T* to) {
 
 // For each filter: what all its taps make of all positions is one matrix product, whose rows are then scattered.
 template <typename T>
-void Run(const Shape& s, const Buffers& b) {
+void Run(const Shape& s, const Unary& then, const Buffers& b) {
   const T *x = static_cast<const T*>(b.in[0]), *w = static_cast<const T*>(b.in[1]);
   const T* bias = b.in.size() > 2 ? static_cast<const T*>(b.in[2]) : nullptr;
   T *y = static_cast<T*>(b.out[0]), *product = static_cast<T*>(b.scratch);
@@ -85,6 +85,7 @@ void Run(const Shape& s, const Buffers& b) {
         for (tap[2] = 0; tap[2] < s.kernel[2]; ++tap[2], from += plane) Scatter(s, tap, from, out);
       }
     }
+    Apply(then, out, s.out_plane());
   }
 }
 
@@ -92,13 +93,14 @@ void Run(const Shape& s, const Buffers& b) {
 
 base::Result<std::unique_ptr<Kernel>> MakeConvTranspose(const Operation& operation) {
   const Shape shape = ShapeOf(std::get<ConvTranspose>(operation.params), operation);
+  const Unary then = std::get<ConvTranspose>(operation.params).then;
   const int64_t size = base::DTypeSize(operation.in[0].dtype);
   int64_t scratch = 0;
   if (__builtin_mul_overflow(shape.in_plane(), shape.taps(), &scratch) || scratch > (int64_t{4} << 30) / size)
     return base::Status(base::kOutOfRange, "what it computes on the way takes more than 4 GiB");
   return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
-    auto kernel = MakeFunction(operation.in.size(), [shape](const Buffers& b) -> const char* {
-      Run<T>(shape, b);
+    auto kernel = MakeFunction(operation.in.size(), [shape, then](const Buffers& b) -> const char* {
+      Run<T>(shape, then, b);
       return nullptr;
     });
     kernel->scratch_bytes = scratch * size;

@@ -14,6 +14,7 @@
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/unary/vector.h"
+#include "runtime/kernels/walk.h"
 
 namespace wf::kernels::onednn {
 namespace {
@@ -76,11 +77,25 @@ class DnnlCall final : public Call {
 
  private:
   void RunTail() {
+    if (tail_.bias != nullptr) AddBias();
     for (int64_t i = 0; addend_ != nullptr && i < tail_count_; ++i) out_[i] += addend_[i];
     if (tail_.then.op == UnaryOp::kSwish && avx2::Available())
       avx2::Swish(tail_.then.alpha, out_, out_, tail_count_);
     else
       ref::Apply(tail_.then, out_, tail_count_);
+  }
+
+  void AddBias() {
+    const auto& [outer, blocks, middle, block] = tail_.channels;
+    float* out = out_;
+    for (int64_t o = 0; o < outer; ++o) {
+      const float* bias = static_cast<const float*>(tail_.bias.get());
+      for (int64_t b = 0; b < blocks; ++b, bias += block) {
+        for (int64_t i = 0; i < middle; ++i, out += block) {
+          for (int64_t k = 0; k < block; ++k) out[k] += bias[k];
+        }
+      }
+    }
   }
 
   const dnnl_primitive_t primitive_;  // of the kernel, which outlives its calls, as is the next
@@ -111,8 +126,8 @@ class DnnlKernel final : public Kernel {
     done = done && call->Add(DNNL_ARG_DST, -1, dst_, buffers.out[0]);
     if (scratch_bytes > 0) done = done && call->Add(DNNL_ARG_SCRATCHPAD, -1, scratch_, buffers.scratch);
     if (!done) return base::Status(base::kResourceExhausted, "oneDNN: out of memory");
-    const bool has_tail = around_.tail.addend >= 0 || around_.tail.then.op != UnaryOp::kIdentity;
-    if (has_tail) call->AddTail(around_.tail, buffers, static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&dst_) / sizeof(float)));
+    if (!around_.tail.none())
+      call->AddTail(around_.tail, buffers, static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&dst_) / sizeof(float)));
     return std::unique_ptr<Call>(std::move(call));
   }
 
@@ -150,6 +165,11 @@ bool AddProduct(const Product<float>& p) {
   const int64_t a_line = std::max(turned ? p.a.column : p.a.row, turned ? p.m : p.k);
   const int64_t b_line = std::max(p.b_row, p.n), c_line = std::max(p.c_row, p.n);
   return library->dnnl_sgemm(turned ? 'T' : 'N', 'N', p.m, p.n, p.k, 1, p.a.data, a_line, p.b, b_line, 1, p.c, c_line) == dnnl_success;
+}
+
+bool Multiply(const Gemm& g) {
+  return Load()->dnnl_sgemm('N', g.turn_b ? 'T' : 'N', g.m, g.n, g.k, g.factor, g.a, g.a_row, g.b, g.b_row, 0, g.c, g.c_row) ==
+         dnnl_success;
 }
 
 // What is only read is in the file, too.
@@ -192,18 +212,16 @@ bool DnnlFormat::Same(const Format& other) const {
 
 int64_t DnnlFormat::size_bytes() const { return static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&desc_)); }
 
-dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim) {
+dnnl_memory_desc_t StridedDesc(std::span<const int64_t> dim, std::span<const int64_t> stride) {
   dnnl_dims_t extents{}, strides{};
-  int64_t stride = 1;
-  for (size_t i = dim.size(); i-- > 0;) {
-    extents[i] = dim[i];
-    strides[i] = stride;
-    stride *= dim[i];
-  }
+  std::copy(dim.begin(), dim.end(), extents);
+  std::copy(stride.begin(), stride.end(), strides);
   dnnl_memory_desc_t desc{};
   (void)Load()->dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(dim.size()), extents, dnnl_f32, strides);
   return desc;
 }
+
+dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim) { return StridedDesc(dim, StridesOf(dim)); }
 
 dnnl_memory_desc_t AnyDesc(std::span<const int64_t> dim) {
   dnnl_memory_desc_t desc{};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/kernels/kernel.h"
+#include "runtime/kernels/onednn/layout.h"
 #include "runtime/kernels/unary/unary.h"
 
 #if DNNL_VERSION_MAJOR != 2
@@ -40,7 +41,8 @@ class DnnlFormat final : public Format {
   const dnnl_memory_desc_t desc_;
 };
 
-dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim);                        // row-major f32
+dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim);  // row-major f32
+dnnl_memory_desc_t StridedDesc(std::span<const int64_t> dim, std::span<const int64_t> stride);
 dnnl_memory_desc_t AnyDesc(std::span<const int64_t> dim);                          // format for oneDNN to choose
 dnnl_memory_desc_t DescOf(const TensorInfo& tensor);                               // in the format it has
 FormatRef FormatOf(const dnnl_memory_desc_t& desc, std::span<const int64_t> dim);  // null when it is row-major
@@ -100,11 +102,14 @@ struct Operand {
 
 class NanKeeper;
 
-// What own code does to all that the primitive wrote, where oneDNN cannot or is slow: an input of the kernel, in the format of the output,
-// is added, then a function applied.
+// What own code does to all that the primitive wrote, where oneDNN cannot or is slow: a bias or an input of the kernel, in the format of
+// the output, is added, then a function applied.
 struct Tail {
   int addend = -1;  // none
   Unary then = {UnaryOp::kIdentity};
+  std::shared_ptr<const void> bias = nullptr;  // none; of the channels
+  Channels channels = {};                      // of the output, where there is a bias
+  bool none() const { return addend < 0 && then.op == UnaryOp::kIdentity && bias == nullptr; }
 };
 
 // What surrounds a primitive.

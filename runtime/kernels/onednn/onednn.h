@@ -13,7 +13,25 @@ base::Result<std::unique_ptr<Kernel>> MakePool(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeBinary(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeConvTranspose(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeResize(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to);
+
+// c [m, n] = factor * a [m, k] b [k, n], or with turn_b b [n, k]; rows lie as far apart as is said.   REQUIRES: Available(), nothing is
+// empty.
+struct Gemm {
+  int64_t m, n, k;
+  float factor;
+  const float* a;
+  int64_t a_row;
+  bool turn_b;
+  const float* b;
+  int64_t b_row;
+  float* c;
+  int64_t c_row;
+};
+bool Multiply(const Gemm& gemm);  // false: there was no memory
 
 // What matmul/product.h says. False: not here. What it packs it allocates.
 bool AddProduct(const Product<float>& product);

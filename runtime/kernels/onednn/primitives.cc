@@ -92,7 +92,7 @@ PrimitiveDesc FuseBehind(const dnnl_convolution_desc_t& op, const Operation& ope
     }
   }
   fused = {};
-  tail = {3, then};
+  tail = {.addend = 3, .then = then};
   return MakeDesc(&op, MakeAttr(fused));
 }
 
@@ -149,21 +149,12 @@ struct ProductShape {
   bool has_bias;
 };
 
-dnnl_memory_desc_t Strided(std::span<const int64_t> dim, std::span<const int64_t> stride) {
-  dnnl_dims_t dims{}, strides{};
-  Copy(dim, dims);
-  Copy(stride, strides);
-  dnnl_memory_desc_t desc{};
-  (void)Load()->dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(dim.size()), dims, dnnl_f32, strides);
-  return desc;
-}
-
 ProductForm AsInnerProduct(const ProductShape& s, const Fused& fused) {
   const int64_t src_dim[] = {s.m, s.k}, weights_dim[] = {s.n, s.k}, dst_dim[] = {s.m, s.n}, bias_dim[] = {s.n};
   const int64_t stride[] = {s.turned ? s.k : 1, s.turned ? 1 : s.n};
   const dnnl_memory_desc_t src = PlainDesc(src_dim), weights = AnyDesc(weights_dim), dst = PlainDesc(dst_dim), bias = PlainDesc(bias_dim);
   dnnl_inner_product_desc_t op{};
-  ProductForm form{{nullptr, nullptr}, src, Strided(weights_dim, stride), nullptr};
+  ProductForm form{{nullptr, nullptr}, src, StridedDesc(weights_dim, stride), nullptr};
   if (Load()->dnnl_inner_product_forward_desc_init(&op, dnnl_forward_inference, &src, &weights, s.has_bias ? &bias : nullptr, &dst) !=
       dnnl_success) {
     return form;
@@ -179,11 +170,11 @@ ProductForm AsConvolution(const ProductShape& s, const Fused& fused) {
   const int64_t dst_dim[] = {1, s.n, s.m, 1}, dst_stride[] = {s.m * s.n, 1, s.n, s.n};
   const int64_t weights_dim[] = {s.n, s.k, 1, 1}, bias_dim[] = {s.n};
   const int64_t stride[] = {s.turned ? s.k : 1, s.turned ? 1 : s.n, 1, 1};
-  const dnnl_memory_desc_t src = Strided(src_dim, src_stride), dst = Strided(dst_dim, dst_stride), weights = AnyDesc(weights_dim);
+  const dnnl_memory_desc_t src = StridedDesc(src_dim, src_stride), dst = StridedDesc(dst_dim, dst_stride), weights = AnyDesc(weights_dim);
   const dnnl_memory_desc_t bias = PlainDesc(bias_dim);
   const dnnl_dims_t one = {1, 1}, none = {0, 0};
   dnnl_convolution_desc_t op{};
-  ProductForm form{{nullptr, nullptr}, src, Strided(weights_dim, stride), nullptr};
+  ProductForm form{{nullptr, nullptr}, src, StridedDesc(weights_dim, stride), nullptr};
   if (Load()->dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_inference, dnnl_convolution_direct, &src, &weights,
                                                          s.has_bias ? &bias : nullptr, &dst, one, none, none, none) != dnnl_success) {
     return form;

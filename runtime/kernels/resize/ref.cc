@@ -15,6 +15,20 @@ struct Picked {
   std::vector<std::vector<int64_t>> from;  // per axis, per output position: byte offset in the input, or -1
   int64_t size = 1;                        // bytes of what lies behind the axes
 
+  // What is picked whole at the end lies side by side.
+  void JoinWhole(const std::vector<int64_t>& dim) {
+    const auto is_whole = [&](const std::vector<int64_t>& places) {
+      for (size_t i = 0; i < places.size(); ++i) {
+        if (places[i] != static_cast<int64_t>(i) * size) return false;
+      }
+      return static_cast<int64_t>(places.size()) == dim[from.size() - 1];
+    };
+    while (!from.empty() && is_whole(from.back())) {
+      size *= static_cast<int64_t>(from.back().size());
+      from.pop_back();
+    }
+  }
+
   uint8_t* Fill(size_t axis, const uint8_t* in, const uint8_t* outside, uint8_t* out) const {
     if (axis == from.size()) {
       if (in != nullptr) {
@@ -106,6 +120,7 @@ void RunPasses(const Passes& passes, const Buffers& b) {
   }
   for (size_t i = 0; i < passes.list.size(); ++i) {
     const Acc outside = static_cast<Acc>(passes.outside);
+    if constexpr (std::is_same_v<T, Acc>) there = i + 1 == passes.list.size() ? out : there;
     if (i == 0) {
       RunPass<T, Acc>(passes.list[i], outside, in, there);
     } else {
@@ -113,6 +128,7 @@ void RunPasses(const Passes& passes, const Buffers& b) {
     }
     std::swap(here, there);
   }
+  if constexpr (std::is_same_v<T, Acc>) return;
   for (int64_t i = 0; i < passes.count; ++i) out[i] = Narrowed<Acc, T>(here[i]);
 }
 
@@ -141,6 +157,7 @@ base::Result<std::unique_ptr<Kernel>> MakeNearest(const Resize& resize, const Op
     for (int64_t& each : taps->index) each = each < 0 ? -1 : each * stride[axis] * picked.size;
     picked.from.push_back(std::move(taps->index));
   }
+  picked.JoinWhole(in.dim);
   return MakeFunction(1, [picked, outside, count = out.count()](const Buffers& b) -> const char* {
     if (count > 0) picked.Fill(0, static_cast<const uint8_t*>(b.in[0]), outside.data(), static_cast<uint8_t*>(b.out[0]));
     return nullptr;

@@ -18,5 +18,6 @@ base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation&);
 bool Available();
 void Sigmoid(const float* in, float* out, int64_t count);             // REQUIRES: Available(). out may be in
 void Swish(float alpha, const float* in, float* out, int64_t count);  // x sigmoid(alpha x). The same
+void Tanh(const float* in, float* out, int64_t count);                // The same
 
 }  // namespace wf::kernels::avx2

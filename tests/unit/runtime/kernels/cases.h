@@ -67,13 +67,24 @@ struct Outcome {
 };
 
 inline const void* InFormat(const Tensor& tensor, const kernels::FormatRef& format, std::vector<std::shared_ptr<uint8_t>>& memory) {
-  if (format == nullptr) return tensor.data.get();
+  if (kernels::SameFormat(tensor.info.format, format)) return tensor.data.get();
   auto kernel = *kernels::MakeReorder(tensor.info, format);
-  memory.push_back(kernels::Allocate(format->size_bytes()));
+  kernels::TensorInfo to = tensor.info;
+  to.format = format;
+  memory.push_back(kernels::Allocate(to.size_bytes()));
   const auto scratch = kernels::Allocate(kernel->scratch_bytes);
   kernels::Buffers buffers{{tensor.data.get()}, {memory.back().get()}, scratch.get()};
   WF_CHECK((*kernel->Bind(buffers))->Run() == nullptr);
   return memory.back().get();
+}
+
+// The tensor as another kernel would leave it.
+inline Tensor Formatted(const Tensor& tensor, const kernels::FormatRef& format) {
+  std::vector<std::shared_ptr<uint8_t>> memory;
+  Tensor formatted = tensor;
+  if (InFormat(tensor, format, memory) != tensor.data.get()) formatted.data = memory.back();
+  formatted.info.format = format;
+  return formatted;
 }
 
 // Runs one implementation, or with null the first that fits; formats are converted as a plan would.

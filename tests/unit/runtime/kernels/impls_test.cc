@@ -5,8 +5,10 @@
 #include <limits>
 #include <map>
 
+#include "runtime/kernels/onednn/layout.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/ref.h"
+#include "runtime/kernels/unary/vector.h"
 #include "tests/unit/runtime/kernels/cases.h"
 
 namespace wf::kernels {
@@ -14,6 +16,7 @@ namespace {
 
 using testing::Constant;
 using testing::Floats;
+using testing::Formatted;
 using testing::Random;
 using testing::RunKernel;
 using testing::Tensor;
@@ -78,6 +81,32 @@ std::vector<ShapeCase> ConvCases() {
   }
   ShapeCase changing = cases[2];
   changing.name = "conv weights as input";
+  for (Tensor& each : changing.in) each.info.constant = nullptr;
+  cases.push_back(changing);
+  return cases;
+}
+
+std::vector<ShapeCase> ConvTransposeCases() {
+  std::vector<ShapeCase> cases;
+  const auto add = [&](const std::string& name, const std::vector<int64_t>& x, const std::vector<int64_t>& w, ConvTranspose conv,
+                       const std::vector<int64_t>& out) {
+    if (conv.stride.empty()) conv.stride.assign(x.size() - 2, 1);
+    if (conv.dilation.empty()) conv.dilation.assign(x.size() - 2, 1);
+    if (conv.pad_begin.empty()) conv.pad_begin.assign(x.size() - 2, 0);
+    cases.push_back({"transposed conv " + name, conv, {Random(x, 1), Constant(Random(w, 2)), Constant(Random({out[1]}, 3))}, out});
+    cases.push_back({"transposed conv without bias " + name, conv, {Random(x, 1), Constant(Random(w, 2))}, out});
+  };
+  add("of blocks", {2, 24, 5, 6}, {24, 16, 2, 2}, {{2, 2}, {}, {}, 1, {UnaryOp::kRelu}}, {2, 16, 10, 12});
+  add("of uneven blocks", {1, 5, 3, 4}, {5, 7, 3, 2}, {{3, 2}, {}, {}, 1, {UnaryOp::kTanh}}, {1, 7, 9, 8});
+  add("of lines", {2, 4, 9}, {4, 6, 2}, {{2}}, {2, 6, 18});
+  add("of cubes", {1, 16, 2, 3, 4}, {16, 8, 2, 2, 2}, {{2, 2, 2}}, {1, 8, 4, 6, 8});
+  add("overlapping", {1, 16, 7, 7}, {16, 32, 4, 4}, {{2, 2}, {}, {1, 1}, 1, {UnaryOp::kLeakyRelu, 0.2f}}, {1, 32, 14, 14});
+  add("longer than is reached", {1, 16, 7, 7}, {16, 8, 3, 3}, {{2, 2}, {}, {1, 1}}, {1, 8, 14, 14});
+  add("dilated", {1, 8, 6, 6}, {8, 8, 3, 3}, {{1, 1}, {2, 2}, {}}, {1, 8, 10, 10});
+  add("grouped", {1, 32, 6, 6}, {32, 8, 3, 3}, {{2, 2}, {}, {1, 1}, 2}, {1, 16, 11, 11});
+  add("odd channels", {2, 3, 5, 5}, {3, 5, 3, 3}, {{2, 2}, {}, {}, 1, {UnaryOp::kSigmoid}}, {2, 5, 11, 11});
+  ShapeCase changing = cases[0];
+  changing.name = "transposed conv weights as input";
   for (Tensor& each : changing.in) each.info.constant = nullptr;
   cases.push_back(changing);
   return cases;
@@ -152,11 +181,58 @@ std::vector<ShapeCase> ElementwiseCases() {
   return cases;
 }
 
+std::vector<ShapeCase> AttentionCases() {
+  std::vector<ShapeCase> cases;
+  const auto add = [&](const std::string& name, int64_t batch, int64_t s, int64_t l, const std::vector<int64_t>& added, bool plain) {
+    Attention attention;
+    attention.heads = attention.kv_heads = 3;
+    attention.size = 5;
+    attention.v_size = 4;
+    attention.scale = 0.3f;
+    attention.plain = plain;
+    attention.total = l;
+    ShapeCase each{
+        "attention " + name, attention, {Random({batch, s, 15}, 1), Random({batch, l, 15}, 2), Random({batch, l, 12}, 3)}, {batch, s, 12}};
+    if (!added.empty()) {
+      each.in.resize(6, Tensor{});
+      each.in.push_back(Random(added, 4));
+      auto* const mask = reinterpret_cast<float*>(each.in.back().data.get());
+      std::fill_n(mask, l, -std::numeric_limits<float>::infinity());  // of the first row, or all where it repeats
+      if (added[2] == 1 && l > 1) mask[1] = 0;
+    }
+    cases.push_back(std::move(each));
+  };
+  add("alone", 2, 4, 4, {}, true);
+  add("of one", 1, 1, 1, {}, false);
+  add("of blocks of rows", 1, 300, 17, {}, true);
+  add("across", 2, 3, 9, {}, false);
+  add("with a mask of keys", 2, 6, 6, {2, 1, 1, 6}, true);
+  add("with a mask of pairs", 2, 6, 10, {1, 3, 6, 10}, true);
+  add("where nothing counts", 2, 6, 10, {2, 3, 6, 10}, false);
+  return cases;
+}
+
+std::vector<ShapeCase> NormCases() {
+  std::vector<ShapeCase> cases;
+  for (const int64_t n : {1, 7, 16, 37, 64}) {
+    const std::vector<int64_t> dim = {2, 3, n};
+    LayerNorm norm;
+    norm.axis = 2;
+    const Tensor x = Random(dim, 1), scale = Random({n}, 2), shift = Random({n}, 3), skip = Random({3, n}, 4);
+    cases.push_back({"layer norm", norm, {x, scale, shift}, dim});
+    cases.push_back({"layer norm of a sum", norm, {x, scale, Tensor{}, skip, shift}, dim});
+    norm.centre = false;
+    cases.push_back({"layer norm by the root of squares", norm, {x, scale}, dim});
+  }
+  return cases;
+}
+
 // Some elements of the first input become NaN, or none.
 void ExpectRowsAgree(bool with_nan) {
   std::map<std::string, int> taken;  // cases by row
   std::vector<ShapeCase> cases = ConvCases();
-  for (auto more : {MatMulCases(), PoolCases(), ElementwiseCases()}) cases.insert(cases.end(), more.begin(), more.end());
+  for (auto more : {ConvTransposeCases(), MatMulCases(), PoolCases(), ElementwiseCases(), AttentionCases(), NormCases()})
+    cases.insert(cases.end(), more.begin(), more.end());
   for (const ShapeCase& each : cases) {
     SCOPED_TRACE(each.name);
     auto* const input = reinterpret_cast<float*>(each.in[0].data.get());
@@ -182,8 +258,11 @@ void ExpectRowsAgree(bool with_nan) {
       }
     }
   }
+  EXPECT_GE(taken["LayerNorm avx2"], avx2::Available() ? 15 : 0);
   if (onednn::Available()) {
+    EXPECT_GE(taken["Attention avx2"], avx2::Available() ? 7 : 0);
     EXPECT_GE(taken["Conv onednn"], 40);
+    EXPECT_GE(taken["ConvTranspose onednn"], 12);
     EXPECT_GE(taken["MatMul onednn"], 14);
     EXPECT_GE(taken["Pool onednn"], 11);
     EXPECT_GE(taken["Unary onednn"], 3);
@@ -223,6 +302,55 @@ TEST(Impls, ElementwiseRowsKeepABlockedFormat) {
   ASSERT_EQ((*(*back)->Bind({{result.data.get()}, {plain.data.get()}, more.get()}))->Run(), nullptr);
   const auto is = plain.As<float>(), x = a.As<float>(), y = b.As<float>();
   for (size_t i = 0; i < is.size(); ++i) ASSERT_EQ(is[i], x[i] + y[i]);
+}
+
+// Row-major, then as kernels of each order leave it.
+void ExpectSameInLayouts(MakeFn make, MakeFn ref, const Params& params, const std::vector<Tensor>& in, const std::vector<int64_t>& out) {
+  const auto wanted = RunKernel(ref, params, in, WF_F32, out);
+  ASSERT_TRUE(wanted.made);
+  for (const onednn::Layout& layout : {onednn::Layout{onednn::Order::kChannelsLast}, onednn::Layout{onednn::Order::kBlocked, 8}}) {
+    std::vector<Tensor> formatted;
+    for (const Tensor& each : in) formatted.push_back(Formatted(each, layout.Format(each.info.dim)));
+    const auto got = RunKernel(make, params, formatted, WF_F32, out);
+    ASSERT_TRUE(got.made) << static_cast<int>(layout.order);
+    EXPECT_EQ(got.out.As<float>(), wanted.out.As<float>()) << static_cast<int>(layout.order);
+  }
+  EXPECT_FALSE(RunKernel(make, params, in, WF_F32, out).made) << "row-major is left to `ref`";
+}
+
+TEST(Impls, ImagesAreJoinedAndResizedInTheOrderTheyHave) {
+  if (!onednn::Available()) return;
+  const std::vector<Tensor> parts = {Random({2, 16, 3, 5}, 1), Random({2, 8, 3, 5}, 2)};
+  ExpectSameInLayouts(onednn::MakeConcat, ref::MakeConcat, Concat{1}, parts, {2, 24, 3, 5});
+  ExpectSameInLayouts(onednn::MakeConcat, ref::MakeConcat, Concat{3}, {Random({2, 8, 3, 5}, 1), Random({2, 8, 3, 2}, 2)}, {2, 8, 3, 7});
+  Resize resize;
+  resize.from = Resize::From::kAsymmetric;
+  resize.rounding = Resize::Rounding::kFloor;
+  resize.scale = {1, 1, 2, 3};
+  resize.region_begin.assign(4, 0);
+  resize.region_end.assign(4, 1);
+  ExpectSameInLayouts(onednn::MakeResize, ref::MakeResize, resize, {parts[0]}, {2, 16, 6, 15});
+  resize.mode = Resize::Mode::kLinear;
+  resize.from = Resize::From::kHalfPixel;
+  ExpectSameInLayouts(onednn::MakeResize, ref::MakeResize, resize, {parts[0]}, {2, 16, 6, 15});
+  resize.scale = {1, 1, 1, 0.4};
+  ExpectSameInLayouts(onednn::MakeResize, ref::MakeResize, resize, {parts[0]}, {2, 16, 3, 2});
+  resize.scale = {1, 2, 1, 1};
+  const Tensor last = Formatted(parts[0], onednn::Layout{onednn::Order::kChannelsLast}.Format(parts[0].info.dim));
+  EXPECT_FALSE(RunKernel(onednn::MakeResize, resize, {last}, WF_F32, {2, 32, 3, 5}).made) << "across channels";
+}
+
+TEST(Impls, JoinedPartsFollowTheLargerShare) {
+  if (!onednn::Available()) return;
+  const onednn::Layout layout{onednn::Order::kBlocked, 8};
+  const Tensor large = Random({1, 16, 4, 4}, 1), small = Random({1, 8, 4, 4}, 2), odd = Random({1, 3, 4, 4}, 3);
+  const Tensor blocked = Formatted(large, layout.Format(large.info.dim));
+  const auto got = RunKernel(onednn::MakeConcat, Concat{1}, {small, blocked}, WF_F32, {1, 24, 4, 4});
+  ASSERT_TRUE(got.made);
+  EXPECT_EQ(got.out.As<float>(), RunKernel(ref::MakeConcat, Concat{1}, {small, large}, WF_F32, {1, 24, 4, 4}).out.As<float>());
+  EXPECT_FALSE(RunKernel(onednn::MakeConcat, Concat{1}, {blocked, odd}, WF_F32, {1, 19, 4, 4}).made) << "channels of no whole block";
+  EXPECT_FALSE(
+      RunKernel(onednn::MakeConcat, Concat{1}, {large, Formatted(small, layout.Format(small.info.dim))}, WF_F32, {1, 24, 4, 4}).made);
 }
 
 TEST(Impls, EveryContractEndsWithRef) {

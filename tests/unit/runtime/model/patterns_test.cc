@@ -13,14 +13,8 @@ namespace {
 
 using testing::Builder;
 
-// The operators that are left of a model of x [2, 3] -> y, with these constants.
-std::string Left(const std::function<void(Builder&)>& add) {
-  Builder b;
-  b.Input("x", {2, 3}).Output("y");
-  constexpr std::pair<const char*, float> kNumbers[] = {
-      {"root", 1.41421354F}, {"inverse", 0.707106769F}, {"half", 0.5F}, {"one", 1.0F}, {"two", 2.0F}};
-  for (const auto& [name, value] : kNumbers) Builder::SetFloats(b.Floats(name, {}, 1), {value});
-  add(b);
+// The operators that are left of the model.
+std::string OperatorsOf(Builder& b) {
   auto read = b.Read();
   WF_CHECK(read.ok(), read.status().message());
   const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
@@ -31,6 +25,17 @@ std::string Left(const std::function<void(Builder&)>& add) {
     text += name.substr(name.find('('));
   }
   return text;
+}
+
+// The operators that are left of a model of x [2, 3] -> y, with these constants.
+std::string Left(const std::function<void(Builder&)>& add) {
+  Builder b;
+  b.Input("x", {2, 3}).Output("y");
+  constexpr std::pair<const char*, float> kNumbers[] = {
+      {"root", 1.41421354F}, {"inverse", 0.707106769F}, {"half", 0.5F}, {"one", 1.0F}, {"two", 2.0F}};
+  for (const auto& [name, value] : kNumbers) Builder::SetFloats(b.Floats(name, {}, 1), {value});
+  add(b);
+  return OperatorsOf(b);
 }
 
 struct Step {
@@ -66,6 +71,85 @@ TEST(Patterns, NearlyGeluStaysAsItIs) {
 TEST(Patterns, SwishAndAScaledProduct) {
   EXPECT_EQ(LeftOf({{"Sigmoid", {"x"}, "s"}, {"Mul", {"s", "x"}, "y"}}), "(QuickGelu)");
   EXPECT_EQ(LeftOf({{"Transpose", {"x"}, "t"}, {"MatMul", {"x", "t"}, "p"}, {"Div", {"p", "two"}, "y"}}), "(Transpose)(FusedMatMul)");
+}
+
+enum class Change : uint8_t { kNone, kNoMask, kMaskOfPairs, kKeysApart, kWeightsAreAResult, kAxis, kSharedKeys };
+
+// The operators that are left of self-attention of [2, 3, 8] with two heads.
+std::string LeftOfAttention(Change change) {
+  Builder b;
+  b.Input("x", {2, 3, 8}).Input("m", {change == Change::kMaskOfPairs ? 2 : 1, 1, change == Change::kMaskOfPairs ? 3 : 1, 3}).Output("y");
+  Builder::SetFloats(b.Floats("two", {}, 1), {2});
+  b.Longs("heads", {0, 0, 2, 4});
+  b.Longs("rows", {0, 0, 8});
+  const auto turn = [&](const std::string& in, const std::string& out, const std::vector<int64_t>& perm) {
+    Builder::Ints(b.Node("Transpose", {in}, {out}), "perm", perm);
+  };
+  for (const std::string name : {"q", "k", "v"}) {
+    b.Node("Relu", {"x"}, {name + "0"});
+    b.Node("Reshape", {name + "0", "heads"}, {name + "1"});
+  }
+  turn("q1", "q", {0, 2, 1, 3});
+  if (change == Change::kKeysApart) {
+    turn("k1", "k2", {0, 2, 1, 3});
+    turn("k2", "k", {0, 1, 3, 2});
+  } else {
+    turn("k1", "k", {0, 2, 3, 1});
+  }
+  turn("v1", "v", {0, 2, 1, 3});
+  b.Node("MatMul", {"q", "k"}, {"p"});
+  b.Node("Div", {"p", "two"}, {"s"});
+  if (change != Change::kNoMask) b.Node("Add", {"s", "m"}, {"a"});
+  auto& softmax = b.Node("Softmax", {change == Change::kNoMask ? "s" : "a"}, {"w"});
+  Builder::Int(softmax, "axis", change == Change::kAxis ? 2 : -1);
+  b.Node("MatMul", {"w", "v"}, {"o"});
+  turn("o", "t", {0, 2, 1, 3});
+  b.Node("Reshape", {"t", "rows"}, {"y"});
+  if (change == Change::kWeightsAreAResult) b.Output("w");
+  if (change == Change::kSharedKeys) b.Output("k");
+  return OperatorsOf(b);
+}
+
+TEST(Patterns, AttentionThatIsWrittenOut) {
+  constexpr const char* kJoined = "(Relu)(Relu)(Relu)(MultiHeadAttention)";
+  EXPECT_EQ(LeftOfAttention(Change::kNone), kJoined);
+  EXPECT_EQ(LeftOfAttention(Change::kNoMask), kJoined);
+  EXPECT_EQ(LeftOfAttention(Change::kMaskOfPairs), kJoined);
+  EXPECT_EQ(LeftOfAttention(Change::kSharedKeys), "(Relu)(Relu)(Reshape)(Relu)(Transpose)(MultiHeadAttention)")
+      << "who else reads them has them";
+}
+
+TEST(Patterns, NearlyAttentionStaysAsItIs) {
+  for (const Change change : {Change::kKeysApart, Change::kWeightsAreAResult, Change::kAxis})
+    EXPECT_NE(LeftOfAttention(change).find("(Softmax)"), std::string::npos) << static_cast<int>(change);
+}
+
+TEST(Patterns, ASumIsNormalisedWhereItIsMade) {
+  const auto left = [](bool read_before, bool broadcasts) {
+    Builder b;
+    b.Input("x", {2, 3, 4}).Output("y");
+    for (const char* each : {"scale", "shift"}) b.Floats(each, {4}, 4);
+    b.Floats("w", broadcasts ? std::vector<int64_t>{4} : std::vector<int64_t>{2, 3, 4}, broadcasts ? 4 : 24);
+    b.Node("Add", {"x", "w"}, {"sum"});
+    if (read_before) b.Node("Relu", {"sum"}, {"early"});
+    b.Node("LayerNormalization", {"sum", "scale", "shift"}, {"normal"});
+    b.Node("Add", {"normal", read_before ? "early" : "sum"}, {"y"});
+    return OperatorsOf(b);
+  };
+  EXPECT_EQ(left(false, false), "(SkipLayerNormalization)(Add)");
+  EXPECT_EQ(left(true, false), "(Add)(Relu)(LayerNormalization)(Add)") << "it is wanted before";
+  EXPECT_EQ(left(false, true), "(Add)(LayerNormalization)(Add)");
+}
+
+TEST(Patterns, ATransposedConvolutionTakesWhatFollows) {
+  Builder b;
+  b.Input("x", {1, 2, 3, 3}).Output("y");
+  b.Floats("w", {2, 4, 2, 2}, 32);
+  for (const char* each : {"scale", "shift", "mean", "variance"}) b.Floats(each, {4}, 4);
+  Builder::Ints(b.Node("ConvTranspose", {"x", "w"}, {"up"}), "strides", {2, 2});
+  b.Node("BatchNormalization", {"up", "scale", "shift", "mean", "variance"}, {"normal"});
+  b.Node("Relu", {"normal"}, {"y"});
+  EXPECT_EQ(OperatorsOf(b), "(ConvTranspose)");
 }
 
 TEST(Patterns, TheLaterOfTwoConvolutionsTakesTheirSum) {

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+
+#include "runtime/base/status.h"
+
+namespace wf::kernels {
+struct Operation;
+class Kernel;
+}  // namespace wf::kernels
+
+namespace wf::kernels::avx2 {
+
+// Of f32, where scale and shift are one row each and nobody reads mean and inverse.
+base::Result<std::unique_ptr<Kernel>> MakeLayerNorm(const Operation&);
+
+}  // namespace wf::kernels::avx2

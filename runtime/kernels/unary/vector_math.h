@@ -1,0 +1,59 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+#include <limits>
+
+// Functions of eight f32 at a time, for what is made of them: only code for AVX2 and FMA includes this.
+#define WF_AVX2 __attribute__((target("avx2,fma")))
+
+namespace wf::kernels::avx2 {
+
+inline constexpr int64_t kLanes = 8;
+inline constexpr float kMostPower = 88.3762626F;  // e to this power is the largest number below infinity by some digits
+
+// e^x: x = n ln 2 + r, |r| <= ln 2 / 2, e^r by its Taylor polynomial. Below -87 about 0, from kMostPower on infinity; NaN stays.
+WF_AVX2 inline __m256 Exp(__m256 x) {
+  const __m256 bounded = _mm256_max_ps(_mm256_set1_ps(-87.0F), _mm256_min_ps(_mm256_set1_ps(kMostPower), x));
+  const __m256 n = _mm256_round_ps(_mm256_mul_ps(bounded, _mm256_set1_ps(1.44269504F)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  __m256 r = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375F), bounded);  // ln 2 in two parts, of which n times the first is exact
+  r = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4F), r);
+  __m256 sum = _mm256_set1_ps(1.0F / 720);
+  for (const float factor : {1.0F / 120, 1.0F / 24, 1.0F / 6, 0.5F, 1.0F, 1.0F}) sum = _mm256_fmadd_ps(sum, r, _mm256_set1_ps(factor));
+  const __m256i power = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
+  const __m256 result = _mm256_mul_ps(sum, _mm256_castsi256_ps(power));
+  const __m256 over = _mm256_cmp_ps(x, _mm256_set1_ps(kMostPower), _CMP_GE_OQ);
+  return _mm256_blendv_ps(result, _mm256_set1_ps(std::numeric_limits<float>::infinity()), over);
+}
+
+// times / (1 + e^-x)
+WF_AVX2 inline __m256 OverOnePlusExp(__m256 times, __m256 x) {
+  const __m256 power = Exp(_mm256_xor_ps(x, _mm256_set1_ps(-0.0F)));
+  return _mm256_div_ps(times, _mm256_add_ps(_mm256_set1_ps(1), power));
+}
+
+// By a polynomial where 1 - 2 / (1 + e^2|x|) would lose digits. NaN stays.
+WF_AVX2 inline __m256 TanhOf(__m256 x) {
+  const __m256 sign = _mm256_set1_ps(-0.0F), size = _mm256_andnot_ps(sign, x), square = _mm256_mul_ps(x, x);
+  __m256 sum = _mm256_set1_ps(-5.70498872745e-3F);
+  for (const float factor : {2.06390887954e-2F, -5.37397155531e-2F, 1.33314422036e-1F, -3.33332819422e-1F})
+    sum = _mm256_fmadd_ps(sum, square, _mm256_set1_ps(factor));
+  const __m256 near = _mm256_fmadd_ps(_mm256_mul_ps(sum, square), x, x);
+  const __m256 rest = _mm256_div_ps(_mm256_set1_ps(2), _mm256_add_ps(Exp(_mm256_add_ps(size, size)), _mm256_set1_ps(1)));
+  const __m256 far = _mm256_or_ps(_mm256_sub_ps(_mm256_set1_ps(1), rest), _mm256_and_ps(sign, x));
+  return _mm256_blendv_ps(near, far, _mm256_cmp_ps(size, _mm256_set1_ps(0.625F), _CMP_GT_OQ));
+}
+
+// The first `count` lanes.
+WF_AVX2 inline __m256i FirstLanes(int64_t count) {
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+WF_AVX2 inline float SumOf(__m256 x) {
+  __m128 sum = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
+  sum = _mm_add_ps(sum, _mm_movehl_ps(sum, sum));
+  return _mm_cvtss_f32(_mm_add_ss(sum, _mm_movehdup_ps(sum)));
+}
+
+}  // namespace wf::kernels::avx2

@@ -48,12 +48,15 @@ std::string HoverText(const Thing& thing, const Analysis& analysis) {
 }
 
 // What is called or indexed at the token, of those that are built in.
-const Thing* BuiltInAt(const Analysis& analysis, size_t at) {
-  const std::vector<Span>& tokens = analysis.tree()->tokens;
-  const auto text = [&](size_t token) { return token < tokens.size() ? analysis.sources().Text(tokens[token]) : std::string_view(); };
-  if (at > 0 && text(at - 1) == ".") return nullptr;  // a member
+const Thing* BuiltInAt(const Query& query, size_t at) {
+  const std::vector<Span>& tokens = query.analysis.tree()->tokens;
+  const auto text = [&](size_t token) {
+    return std::string(token < tokens.size() ? query.analysis.sources().Text(tokens[token]) : std::string_view());
+  };
   if (text(at + 1) != "(" && text(at + 1) != "[") return nullptr;
-  return BuiltIn("", text(at), text(at + 1) == "[");
+  const bool is_member = at > 1 && text(at - 1) == ".";
+  const Thing* called = CalleeOf(query, is_member ? text(at - 2) : "", text(at), text(at + 1) == "[");
+  return called != nullptr && !called->about.empty() ? called : nullptr;
 }
 
 // Settings of a declaration or a node, wherever they stand.
@@ -124,7 +127,7 @@ Answer Hover(Workspace& workspace, const json::Object& params) {
   for (size_t at = 0; at < analysis.tree()->tokens.size(); ++at) {
     const Span& token = analysis.tree()->tokens[at];
     if (query->byte < token.begin || query->byte > token.end) continue;
-    if (const Thing* known = BuiltInAt(analysis, at)) return Markdown(HoverText(*known, analysis), analysis, token);
+    if (const Thing* known = BuiltInAt(*query, at)) return Markdown(HoverText(*known, analysis), analysis, token);
     if (const std::string* type = analysis.index().FieldAt(token)) {
       return Markdown("```wf\nfield " + std::string(analysis.sources().Text(token)) + ": " + *type + "\n```", analysis, token);
     }

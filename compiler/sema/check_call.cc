@@ -122,11 +122,11 @@ class Instantiation {
 bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
 
 // A value, so that neither its names nor its locals meet those of the call. An optional one that is there is that.
-ExprPtr ReadDefault(Body& body, const Entity& callee, const SigParam& param, const Span& call) {
-  const std::optional<Const>& known = DefaultOf(body.env, *callee.home, *callee.decl, param, std::nullopt);
-  if (!known) return Poison(body, call);
-  TypeRef type = known->type;
-  const ir::Value* value = &known->value;
+ExprPtr ReadDefault(Body& body, const SigParam& param, const Span& call) {
+  const auto known = body.env.defaults.find(param.default_value);
+  if (known == body.env.defaults.end() || !known->second) return Poison(body, call);  // reported
+  TypeRef type = known->second->type;
+  const ir::Value* value = &known->second->value;
   if (type->kind == TypeKind::kOptional && value->bits != 0) {
     type = type->element;
     value = &value->items->front();
@@ -234,7 +234,7 @@ class SignatureCall {
     ExprPtr value;
     if (given.value == nullptr) {
       if (param.default_value != nullptr) {
-        value = ReadDefault(body_, callee_, param, call_span);
+        value = ReadDefault(body_, param, call_span);
       } else {
         value = Make(ExprKind::kNone, param.type, call_span);  // an optional parameter
       }

@@ -129,6 +129,15 @@ std::optional<std::string> HelpToRead(const Body& body, TypeRef wanted, const Ex
   return fields.size() == 1 ? "it holds one result: " + read : read + " is the one of its results that has this type";
 }
 
+// The first fields of a record show how it is built.
+std::string HelpToBuild(TypeRef record) {
+  constexpr size_t kMostShown = 3;
+  std::string fields;
+  for (size_t i = 0; i < std::min(record->fields.size(), kMostShown); ++i) fields += (i == 0 ? "" : ", ") + record->fields[i].name + ": ..";
+  if (record->fields.size() > kMostShown) fields += ", ..";
+  return "a record with a name is built by it: `" + ToString(record) + "(" + fields + ")`";
+}
+
 }  // namespace
 
 std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Expr& value) {

@@ -269,11 +269,8 @@ class SignatureCall {
 
   // Structure first, with T? around a plain value; then the dimensions.
   ExprPtr Fit(const SigParam& param, ExprPtr value) {
-    TypeRef wanted = param.type;
-    const Span span = value->span;
-    if (wanted->kind == TypeKind::kOptional && value->type->kind == TypeKind::kNone) return Coerce(body_, std::move(value), wanted);
-    const bool lift = wanted->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
-    if (lift) wanted = wanted->element;
+    if (param.type->kind == TypeKind::kOptional && value->type->kind == TypeKind::kNone) return Coerce(body_, std::move(value), param.type);
+    const TypeRef wanted = BelowOptional(param.type, *value);
     std::vector<DimPair> pairs;
     if (!MatchTypes(body_.env.types, wanted, value->type, &bindings_, pairs)) {
       ReportMisfit(param, wanted, *value);
@@ -281,10 +278,7 @@ class SignatureCall {
     }
     if (HoldsNothing(body_, *value)) pairs.clear();
     for (const DimPair& pair : pairs) solver_.Add(pair, wanted, *value, &param);
-    if (!lift) return value;
-    ExprPtr some = Make(ExprKind::kSome, body_.env.types.Optional(value->type), span);
-    some->args.push_back(std::move(value));
-    return some;
+    return wanted == param.type ? std::move(value) : MakeSome(body_, std::move(value));
   }
 
   std::string TextOf(const SigParam& param) const { return "parameter `" + param.name + "` of `" + signature_.name + "`"; }
@@ -469,6 +463,16 @@ std::optional<ExprPtr> CheckNamedCall(Body& body, const ast::NameExpr& name, con
 }
 
 }  // namespace
+
+TypeRef BelowOptional(TypeRef wanted, const Expr& value) {
+  return wanted->kind == TypeKind::kOptional && value.type->kind != TypeKind::kOptional ? wanted->element : wanted;
+}
+
+ExprPtr MakeSome(Body& body, ExprPtr value) {
+  ExprPtr some = Make(ExprKind::kSome, body.env.types.Optional(value->type), value->span);
+  some->args.push_back(std::move(value));
+  return some;
+}
 
 std::vector<GivenArgument> GivenArguments(const Call& call) {
   std::vector<GivenArgument> given;

@@ -40,18 +40,14 @@ ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const S
   }
   std::vector<DimPair> pairs;
   if (value->type->kind == TypeKind::kError || value->type->kind == TypeKind::kNever) return value;
-  const bool lift = signature.result->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
-  const TypeRef wanted = lift ? signature.result->element : signature.result;
+  const TypeRef wanted = BelowOptional(signature.result, *value);
   if (!MatchTypes(body.env.types, wanted, value->type, nullptr, pairs))
     return Coerce(body, std::move(value), signature.result, Origin{declared, "the result declared here"});
   for (const DimPair& pair : pairs) solver.Add(pair, wanted, *value);
   solver.Finish();
   if (solver.failed()) return Poison(body, value->span);
   for (DimCheck& check : solver.TakeChecks()) value->checks.push_back(std::move(check));
-  if (!lift) return value;
-  ExprPtr some = Make(ExprKind::kSome, body.env.types.Optional(value->type), value->span);
-  some->args.push_back(std::move(value));
-  return some;
+  return wanted == signature.result ? std::move(value) : MakeSome(body, std::move(value));
 }
 
 // Computed once, where it is declared. It knows no symbol: a call compares the extents that it has with the others'.

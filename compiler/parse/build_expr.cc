@@ -1,5 +1,7 @@
 // Expressions.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "compiler/diag/foreign.h"
@@ -155,7 +157,15 @@ ExprPtr TreeBuilder::Binary(ExprPtr left, P::OpContext& ctx) {
   }
   if (binary->op == BinaryOp::kPipe && binary->right->kind != ast::ExprKind::kCallExpr) {
     if (binary->right->kind != ast::ExprKind::kErrorExpr) {
-      Report(binary->right->span, diag::kPipeIntoNoCall, {"no call"}).Help("`a |> f(x)` is `f(a, x)`");
+      auto built = Report(binary->right->span, diag::kPipeIntoNoCall, {"no call"});
+      const ast::Expr* first = binary->right.get();
+      const auto* outer = ast::DynAs<ast::BinaryExpr>(*first);
+      while (const auto* inner = ast::DynAs<ast::BinaryExpr>(*first)) first = (outer = inner)->left.get();
+      if (outer != nullptr && first->kind == ast::ExprKind::kCallExpr) {
+        built.Help(fmt::format("`|>` binds loosest: `(a |> f(x)) {} b`", ast::Spelling(outer->op)));
+      } else {
+        built.Help("`a |> f(x)` is `f(a, x)`");
+      }
     }
     return std::make_unique<ast::ErrorExpr>(binary->span);
   }

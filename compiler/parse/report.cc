@@ -98,6 +98,16 @@ void Reporter::Report(const Mistake& mistake) {
   ReportUnexpected(mistake);
 }
 
+// A `{` behind the one at `open` whose `}` stands further left than its line: it is the one that nothing closes.
+std::optional<Reporter::Braces> Reporter::UnclosedWithin(size_t open, size_t end) const {
+  for (size_t at = open + 1; at < end; ++at) {
+    if (TypeAt(at) != T::RBRACE || tokens_.opener[at] <= static_cast<int32_t>(open) || !FirstOnLine(text_, At(at))) continue;
+    const auto inner = static_cast<size_t>(tokens_.opener[at]);
+    if (TypeAt(inner) == T::LBRACE && ColumnOf(text_, At(at)) < IndentOf(text_, At(inner))) return Braces{inner, at};
+  }
+  return std::nullopt;
+}
+
 // Brackets that are left open, closed by another kind, or closed without being open.
 bool Reporter::ReportBrackets(const Mistake& mistake) {
   const size_t type = TypeAt(mistake.at);
@@ -106,6 +116,11 @@ bool Reporter::ReportBrackets(const Mistake& mistake) {
   const bool opened_here = opener >= 0 && static_cast<size_t>(opener) >= mistake.statement;
   if (opened_here && (type == Token::EOF || (new_declaration && mistake.rule != P::RuleServiceBody))) {
     const auto open = static_cast<size_t>(opener);
+    if (const auto inner = UnclosedWithin(open, mistake.at)) {
+      emitter_.Emit(SpanAt(inner->open), diag::kNeverClosed, {Spelling(inner->open)})
+          .Label(SpanAt(inner->closer), "by where it stands, this closes what is around");
+      return true;
+    }
     emitter_.Emit(SpanAt(open), diag::kNeverClosed, {Spelling(open)})
         .Label(SpanAt(mistake.at), type == Token::EOF ? "the file ends here" : "the next declaration begins here");
     return true;
@@ -147,13 +162,24 @@ bool Reporter::ReportOpenSettings(const Mistake& mistake) {
   return true;
 }
 
+// `fn f(x: i64) -> i64 = { x }`, and no record.
+bool Reporter::IsBodyBehindAssign(size_t at) const {
+  const auto item = ItemAt(at);
+  if (!item || TypeAt(at - 1) != T::ASSIGN || TypeAt(at + 2) == T::COLON) return false;
+  return TypeAt(*item) == T::KW_FN && TypeAt(at + 1) != T::STRING;
+}
+
 // An `if` that yields a value: its arms stand in braces, and it has both.
 bool Reporter::ReportElse(const Mistake& mistake) {
   const bool after_else = mistake.at > 0 && TypeAt(mistake.at - 1) == T::KW_ELSE;
   if (after_else && (Expects(mistake, T::LBRACE) || Expects(mistake, T::KW_ELSE))) {
     auto built = emitter_.Emit(SpanAt(mistake.at), diag::kElseWithoutBrace, {Quoted(mistake.at)});
     built.Label(SpanAt(mistake.at - 1), "this `else` belongs to the `if`");
-    built.Help("`if c { a } else { b }`; the fallback of a node comes after all of it");
+    if (Starts(TypeAt(mistake.at), kStatements)) {
+      built.Help(fmt::format("as in `if c {{ .. }} else {{ {} ..; }}`", Spelling(mistake.at)));
+    } else {
+      built.Help("`if c { a } else { b }`; the fallback of a node comes after all of it");
+    }
     return true;
   }
   if (mistake.rule == P::RuleIfExpr && Expects(mistake, T::KW_ELSE)) {
@@ -176,6 +202,7 @@ bool Reporter::ReportElse(const Mistake& mistake) {
       help = raised ? "what is raised stands behind `else` without braces: `require c else fail E;`"
                     : "a fallback stands behind `else` without braces: `node y = f(x) else e;`";
     }
+    if (IsBodyBehindAssign(mistake.at)) help = "a body in braces stands where `=` does: `fn f(x: f32) -> f32 { x }`";
     emitter_.Emit(SpanAt(mistake.at), diag::kBraceInExpression).Help(std::string(help));
     return true;
   }
@@ -300,6 +327,9 @@ std::optional<std::string> Reporter::HelpForPlaceOfSettings(const Mistake& mista
   const auto item = ItemAt(at);
   if (TypeAt(word) != T::NAME || value == T::COLON || value == T::RBRACE || !item) return std::nullopt;
   const std::string setting = TextBetween(word, EndOfValue(word), "timeout 2ms");
+  if (IsInFor(at) && Expects(mistake, T::RBRACE))
+    return fmt::format("settings stand behind the braces of the `for`, in their own: `node ys = for x in xs {{ f(x) }} {{ {}; }}`",
+                       setting);
   const size_t head = TypeAt(*item);
   if (head == T::KW_NODE && Expects(mistake, T::ASSIGN))
     return fmt::format("settings stand behind the value: `node y = f(x) {{ {}; }}`", setting);
@@ -310,15 +340,25 @@ std::optional<std::string> Reporter::HelpForPlaceOfSettings(const Mistake& mista
   return std::nullopt;
 }
 
+// Whether the mistake stands in the head of a workflow, which begins with its parameters.
+bool Reporter::IsOfWorkflow(const Mistake& mistake) const {
+  return mistake.statement >= 2 && TypeAt(mistake.statement - 2) == T::KW_WORKFLOW;
+}
+
+// `fn f(x: f32) {`, `workflow W(x: f32) {`.
+std::string_view Reporter::HelpForNoResult(const Mistake& mistake) const {
+  return IsOfWorkflow(mistake) ? "a workflow yields named results, which are told behind `)`: `-> (label: string)`"
+                               : "the type of the result is told behind `)`: `-> f32`";
+}
+
 // `()` where a type or a value stands.
 std::optional<std::string> Reporter::HelpForNothing(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (at < 2 || TypeAt(at - 1) != T::LPAREN) return std::nullopt;
   if (TypeAt(at - 2) == T::KW_RETURN) return "a workflow yields named results: `return (label: text);`";
   if (TypeAt(at - 2) != T::ARROW) return std::nullopt;
-  const size_t head = mistake.statement;  // of a workflow it begins with its parameters
-  return head >= 2 && TypeAt(head - 2) == T::KW_WORKFLOW ? "a workflow yields at least one named result: `-> (label: string)`"
-                                                         : "what is called yields a value; there is no type of nothing";
+  return IsOfWorkflow(mistake) ? "a workflow yields at least one named result: `-> (label: string)`"
+                               : "what is called yields a value; there is no type of nothing";
 }
 
 // What stands elsewhere, or without quotes.
@@ -394,6 +434,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     case T::COMMA:
       return HelpForComma(mistake);
     case T::LBRACE:
+      if (Expects(mistake, T::ARROW)) return std::string(HelpForNoResult(mistake));
       if (const auto settings = HelpForPlaceOfSettings(mistake)) return settings;
       if (at == 0 || TypeAt(at - 1) != T::NAME || !Expects(mistake, T::SEMI)) return std::nullopt;
       if (Expects(mistake, T::KW_AS)) return "settings stand in the service itself, or at the nodes of the workflow: `timeout 5s;`";

@@ -39,6 +39,11 @@ class Reporter {
     bool is_step = false;       // `++`, `--`
   };
 
+  struct Braces {
+    size_t open, closer;
+  };
+
+  std::optional<Braces> UnclosedWithin(size_t open, size_t end) const;
   bool ReportBrackets(const Mistake& mistake);
   bool ReportMissingBrace(const Mistake& mistake);
   bool ReportElif(const Mistake& mistake);
@@ -54,6 +59,7 @@ class Reporter {
   bool ReportMissingSemicolon(const Mistake& mistake);
   bool ReportWord(const Mistake& mistake);
   void ReportUnexpected(const Mistake& mistake);
+  std::string_view HelpForNoResult(const Mistake& mistake) const;
   std::optional<std::string> HelpForNothing(const Mistake& mistake) const;
   std::optional<std::string> HelpForFloat(size_t at) const;
   std::optional<std::string> HelpForPlace(const Mistake& mistake) const;
@@ -84,6 +90,8 @@ class Reporter {
   bool IsNamedByAssign(size_t at) const;
   bool IsInUnnamedTuple(const Mistake& mistake) const;
   bool IsBoundAbove(std::string_view name, size_t at) const;
+  bool IsBodyBehindAssign(size_t at) const;
+  bool IsOfWorkflow(const Mistake& mistake) const;
   bool FailsOn(const Mistake& mistake) const;
   bool IsInFor(size_t at) const;
   bool IsCommentOfC(size_t at) const;

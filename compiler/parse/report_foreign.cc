@@ -156,7 +156,7 @@ Help Reporter::HelpForAssign(const Mistake& mistake) const {
 bool Reporter::IsInUnnamedTuple(const Mistake& mistake) const {
   const int32_t around = tokens_.opener[mistake.at];
   if (TypeAt(mistake.at) != T::COMMA || around <= 0 || TypeAt(static_cast<size_t>(around)) != T::LPAREN) return false;
-  return ExpectsExpression(mistake) && EndsValue(TypeAt(mistake.at - 1));
+  return (ExpectsExpression(mistake) || Expects(mistake, T::RPAREN)) && EndsValue(TypeAt(mistake.at - 1));
 }
 
 // `(a, b)`, `return a, b;`, and the types of such.
@@ -358,6 +358,7 @@ Help Reporter::FixFor(const Mistake& mistake) const {
   const size_t type = TypeAt(mistake.at);
   if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
   if ((type == T::COLON || type == T::FAT_ARROW) && Expects(mistake, T::ARROW) && TypeAt(mistake.at - 1) == T::RPAREN) return "->";
+  if (type == T::FAT_ARROW && Expects(mistake, T::ASSIGN) && Expects(mistake, T::LBRACE)) return "=";
   if (IsNamedByAssign(mistake.at) && mistake.rule != P::RuleParam && mistake.rule != P::RuleParams) return ":";
   if (type != T::NAME) return std::nullopt;
   const std::string word = Spelling(mistake.at);

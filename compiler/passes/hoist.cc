@@ -14,7 +14,7 @@ using ir::ValueId;
 // an arm. What stands below an effect in its block stays: a slice reads only where the `fail_if` above it let it.
 class Hoister : public Rewriter {
  public:
-  Hoister(ir::Program& program, const ir::Body& old) : Rewriter(program, old) {}
+  Hoister(ir::Program& program, const ir::Body& old) : Rewriter(program, old), is_local_(old.ops.size()) {}
 
  private:
   ValueId Rewrite(ValueId id, const ir::Op& op) override {
@@ -49,19 +49,23 @@ class Hoister : public Rewriter {
       if (!IsLocal(arg)) depth = std::max(depth, b_.DepthOf(Mapped(arg)));
     }
     for (const ir::BlockId block : op.blocks) {
-      local_.insert(local_.end(), old_[block].params.begin(), old_[block].params.end());
+      SetLocal(old_[block].params, true);
       for (const ValueId id : old_[block].ops) {
         FindDepth(old_[id], depth);
-        local_.push_back(id);
+        is_local_[static_cast<size_t>(id)] = true;
       }
       const ValueId result = old_[block].result;
       if (result != ValueId::kNone && !IsLocal(result)) depth = std::max(depth, b_.DepthOf(Mapped(result)));
     }
-    if (!op.blocks.empty()) {
-      for (const ir::BlockId block : op.blocks) local_.resize(local_.size() - old_[block].params.size() - old_[block].ops.size());
+    for (const ir::BlockId block : op.blocks) {
+      SetLocal(old_[block].params, false);
+      SetLocal(old_[block].ops, false);
     }
   }
-  bool IsLocal(ValueId id) const { return std::find(local_.rbegin(), local_.rend(), id) != local_.rend(); }
+  bool IsLocal(ValueId id) const { return is_local_[static_cast<size_t>(id)]; }
+  void SetLocal(const std::vector<ValueId>& values, bool is_local) {
+    for (const ValueId value : values) is_local_[static_cast<size_t>(value)] = is_local;
+  }
 
   // Out of the open block at `depth`.
   bool MayLeave(const ir::Op& op, size_t depth, bool is_pure) {
@@ -88,7 +92,7 @@ class Hoister : public Rewriter {
     guarded_[b_.depth()] = false;
   }
 
-  std::vector<ValueId> local_;
+  std::vector<bool> is_local_;  // of a block that FindDepth is in
   std::vector<bool> always_runs_;
   std::vector<bool> guarded_;  // by depth: something in the open block may have failed
 };

@@ -76,7 +76,8 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
     taken = true;
     const bool is_import = entity->kind == EntityKind::kModule;  // has a help of its own
     auto builder = ReportTwice(env, name, *entity);
-    if (!is_import) builder.Help(HelpToRename(NameOf(entity->kind), name.text));
+    const bool is_unread = entity->decl->kind == ast::DeclKind::kErrorDecl;  // it did not parse: it may be anything
+    if (!is_import) builder.Help(HelpToRename(is_unread ? "a declaration" : NameOf(entity->kind), name.text));
     entity->used = true;
     entity->early_use_reported = true;  // what reads the name here means the local
     taken_names.insert(name.text);

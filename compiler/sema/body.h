@@ -49,9 +49,9 @@ class Body {
   uint32_t n_outside_calls = 0;                                // calls of extern nodes and remotes since the node began
   uint32_t n_loops = 0;                                        // `for`s since the node began
   uint32_t loops_around = 0;                                   // `for`s that the expression at hand stands in
-  const Body* around = nullptr;                                // of a stub: the test, whose names it does not see
-  bool annotates = false;                                      // it, or a workflow that it calls
-  bool silenced = false;                                       // part of it was not looked at: no warnings about unused names
+  const Body* around = nullptr;  // of a stub, a default: the test, the parameters; it does not see their names
+  bool annotates = false;        // it, or a workflow that it calls
+  bool silenced = false;         // part of it was not looked at: no warnings about unused names
 
   // A name that is already taken is reported and gets a local that nobody finds. `name` "_" is never found.
   LocalId Declare(LocalKind kind, const ast::Name& name, TypeRef type);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "compiler/sema/build_workflow.h"
 #include "compiler/sema/model_workflow.h"
@@ -141,6 +142,24 @@ bool IsTooLarge(const BuildContext& c, const Span& whole, diag::Emitter& diag) {
   return true;
 }
 
+// Remotes that the tasks from `first` on call: only a stub answers.
+bool CallsRemote(const BuildContext& c, const Test& test, size_t first, diag::Emitter& diag) {
+  std::set<uint16_t> called;
+  for (size_t i = first; i < c.out.tasks.size(); ++i) {
+    const ir::Task& task = c.out.tasks[i];
+    if (task.kind == ir::TaskKind::kRemote) called.insert(task.remote);
+  }
+  for (const uint16_t at : called) {
+    const Remote& remote = c.program.remotes[at];
+    Span word = test.span;
+    word.end = word.begin + 4;
+    diag.Emit(word, diag::kNotBuiltYet, {"a call of the remote `" + remote.name + "`"})
+        .Label(remote.span, "declared here")
+        .Help("in the test, `stub " + remote.name + "(..) = ..` stands for it");
+  }
+  return !called.empty();
+}
+
 // Models that nothing calls need no file.
 void DropUncalledModels(ir::Program& out) {
   std::vector<ir::ModelId> moved(out.models.size(), ir::ModelId::kNone);
@@ -177,6 +196,7 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
   ir::Program out;
   BuildContext c{.program = program, .out = out, .sources = &sources};
   AddTables(c);
+  bool calls_remote = false;
   for (const size_t index : build.tests) {
     const Test& test = program.tests[index];
     c.root = test.span.file;
@@ -188,12 +208,15 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
     for (const Test::Stub& stub : test.stubs) c.stubs.emplace(std::pair(stub.is_remote, stub.target), stub.function);
     const std::string name = "t" + std::to_string(out.workflows.size());
     ir::Workflow workflow{.name = name, .declared_name = name, .service = "test"};
+    const size_t first = out.tasks.size();
     WorkflowBuilder(c, test.workflow, "").Build(workflow);
+    calls_remote = CallsRemote(c, test, first, diag) || calls_remote;
     workflow.is_default = out.workflows.empty();
     workflow.timeout_ns = build.timeout_ns;
     out.workflows.push_back(std::move(workflow));
     if (IsTooLarge(c, test.span, diag)) return std::nullopt;
   }
+  if (calls_remote) return std::nullopt;
   DropUncalledModels(out);
   Renumber(out);
   return out;

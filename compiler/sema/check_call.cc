@@ -122,11 +122,11 @@ class Instantiation {
 bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
 
 // A value, so that neither its names nor its locals meet those of the call. An optional one that is there is that.
-ExprPtr ReadDefault(Body& body, const Entity& callee, const SigParam& param, const Span& call) {
-  const std::optional<Const>& known = DefaultOf(body.env, *callee.home, *callee.decl, param, std::nullopt);
-  if (!known) return Poison(body, call);
-  TypeRef type = known->type;
-  const ir::Value* value = &known->value;
+ExprPtr ReadDefault(Body& body, const SigParam& param, const Span& call) {
+  const auto known = body.env.defaults.find(param.default_value);
+  if (known == body.env.defaults.end() || !known->second) return Poison(body, call);  // reported
+  TypeRef type = known->second->type;
+  const ir::Value* value = &known->second->value;
   if (type->kind == TypeKind::kOptional && value->bits != 0) {
     type = type->element;
     value = &value->items->front();
@@ -234,7 +234,7 @@ class SignatureCall {
     ExprPtr value;
     if (given.value == nullptr) {
       if (param.default_value != nullptr) {
-        value = ReadDefault(body_, callee_, param, call_span);
+        value = ReadDefault(body_, param, call_span);
       } else {
         value = Make(ExprKind::kNone, param.type, call_span);  // an optional parameter
       }
@@ -269,11 +269,8 @@ class SignatureCall {
 
   // Structure first, with T? around a plain value; then the dimensions.
   ExprPtr Fit(const SigParam& param, ExprPtr value) {
-    TypeRef wanted = param.type;
-    const Span span = value->span;
-    if (wanted->kind == TypeKind::kOptional && value->type->kind == TypeKind::kNone) return Coerce(body_, std::move(value), wanted);
-    const bool lift = wanted->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
-    if (lift) wanted = wanted->element;
+    if (param.type->kind == TypeKind::kOptional && value->type->kind == TypeKind::kNone) return Coerce(body_, std::move(value), param.type);
+    const TypeRef wanted = BelowOptional(param.type, *value);
     std::vector<DimPair> pairs;
     if (!MatchTypes(body_.env.types, wanted, value->type, &bindings_, pairs)) {
       ReportMisfit(param, wanted, *value);
@@ -281,10 +278,7 @@ class SignatureCall {
     }
     if (HoldsNothing(body_, *value)) pairs.clear();
     for (const DimPair& pair : pairs) solver_.Add(pair, wanted, *value, &param);
-    if (!lift) return value;
-    ExprPtr some = Make(ExprKind::kSome, body_.env.types.Optional(value->type), span);
-    some->args.push_back(std::move(value));
-    return some;
+    return wanted == param.type ? std::move(value) : MakeSome(body_, std::move(value));
   }
 
   std::string TextOf(const SigParam& param) const { return "parameter `" + param.name + "` of `" + signature_.name + "`"; }
@@ -469,6 +463,16 @@ std::optional<ExprPtr> CheckNamedCall(Body& body, const ast::NameExpr& name, con
 }
 
 }  // namespace
+
+TypeRef BelowOptional(TypeRef wanted, const Expr& value) {
+  return wanted->kind == TypeKind::kOptional && value.type->kind != TypeKind::kOptional ? wanted->element : wanted;
+}
+
+ExprPtr MakeSome(Body& body, ExprPtr value) {
+  ExprPtr some = Make(ExprKind::kSome, body.env.types.Optional(value->type), value->span);
+  some->args.push_back(std::move(value));
+  return some;
+}
 
 std::vector<GivenArgument> GivenArguments(const Call& call) {
   std::vector<GivenArgument> given;

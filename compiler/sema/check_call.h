@@ -33,6 +33,10 @@ inline std::string VariableSymbol(const std::string& variable, size_t axis) { re
 // The function for these bindings of type variables and ranks, made when it is first called; nothing when its body was reported.
 std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings& bindings);
 
+// Where `T?` is wanted of a plain value, `T`, which MakeSome puts the `?` around; else `wanted`.
+TypeRef BelowOptional(TypeRef wanted, const Expr& value);
+ExprPtr MakeSome(Body& body, ExprPtr value);
+
 // A call of a signature whose types hold symbols: arguments in parameter order, checks, and the result's type. Used for fn, extern, model,
 // remote, stubs and workflows. `expr` has its kind and index set already.
 ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, const Where& where);

@@ -2,6 +2,8 @@
 
 #include "compiler/sema/check_decl.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -35,7 +37,9 @@ int StatusOf(Env& env, const ast::Name& status) {
     if (row.name == status.text) return static_cast<int>(row.code);
     known.emplace_back(row.name);
   }
-  env.Report(status.span, kUnknownStatus, {status.text}).DidYouMean(status.span, status.text, known);
+  auto builder = env.Report(status.span, kUnknownStatus, {status.text});
+  builder.DidYouMean(status.span, status.text, known);
+  if (!diag::Suggest(status.text, known)) builder.Help(fmt::format("one of {}", fmt::join(known, ", ")));
   return 3;
 }
 
@@ -156,12 +160,13 @@ void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
   env.program.errors.push_back({decl.name.text, decl.message, entity.code, status, decl.code_span});
 }
 
-void ReportBinding(Env& env, const ast::Binding& binding, diag::Code code) {
+void ReportBinding(Env& env, const ast::Binding& binding, const std::string& wanted, diag::Code code) {
   Span call = binding.span;
   if (binding.settings) call.end = binding.settings->span.begin;
   std::string text(env.input.sources.Text(call));
   while (text.ends_with(';') || text.ends_with(' ')) text.pop_back();
-  env.Report(call, code, {text.substr(0, 60)});
+  auto builder = env.Report(call, code, {text.substr(0, 60)});
+  if (binding.function.text != wanted) builder.DidYouMean(binding.function.span, binding.function.text, std::vector<std::string>{wanted});
 }
 
 namespace {

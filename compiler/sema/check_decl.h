@@ -19,11 +19,9 @@ void CheckWorkflow(Env& env, Module& module, Entity& entity, const ast::Workflow
 void CheckService(Env& env, Module& module, Entity& entity, const ast::ServiceDecl& decl);    // check_service.cc
 void CheckTest(Env& env, Module& module, const ast::TestDecl& decl);                          // check_test.cc
 
-// That `binding` is none of those that the declaration takes: `code` with its text.
-void ReportBinding(Env& env, const ast::Binding& binding, diag::Code code);
-// Values of the parameters that have one.
-const std::optional<Const>& DefaultOf(Env& env, Module& module, const ast::Decl& decl, const SigParam& param,
-                                      const std::optional<Origin>& origin);
-void CheckDefaults(Env& env, Module& module, const ast::Decl& decl, const std::vector<ast::Param>& params, const Signature& signature);
+// That `binding` is not what the declaration takes, a call of `wanted`: `code` with its text.
+void ReportBinding(Env& env, const ast::Binding& binding, const std::string& wanted, diag::Code code);
+// Puts the values of the parameters' defaults into env.defaults. `body`: holds the parameters.
+void CheckDefaults(const Body& body, const std::vector<ast::Param>& params, const Signature& signature);
 
 }  // namespace wf::sema

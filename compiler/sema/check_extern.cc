@@ -24,7 +24,7 @@ void ReadCallable(Body& body, Entity& entity, const std::vector<ast::Param>& par
   ReadSignature(body, params, result.get(), signature);
   signature.result = BareResult(signature.result);
   signature.may_fail = true;
-  CheckDefaults(body.env, body.module, *body.self, params, signature);
+  CheckDefaults(body, params, signature);
 }
 
 // A struct without members is larger in C++ than a record without fields.
@@ -46,7 +46,7 @@ const std::string* FirstText(const ast::Binding& binding, std::string_view funct
 bool ReadSource(Env& env, const ast::ExternDecl& decl, Extern& out) {
   std::string name;
   if (FirstText(decl.binding, "cpp", name) == nullptr || decl.binding.arguments.size() != 1) {
-    ReportBinding(env, decl.binding, kExternBinding);
+    ReportBinding(env, decl.binding, "cpp", kExternBinding);
     return false;
   }
   const Span& span = decl.binding.arguments[0].span;
@@ -81,7 +81,7 @@ bool ReadOip(Env& env, const ast::Binding& binding, Remote& out) {
     const ast::Argument& second = binding.arguments[1];
     sound = second.label && second.label->text == "model" && PlainText(*second.value, model) != nullptr && !model.empty();
   }
-  if (!sound) ReportBinding(env, binding, kRemoteBinding);
+  if (!sound) ReportBinding(env, binding, "oip", kRemoteBinding);
   out.address = address;
   out.model = model.empty() ? out.name : model;
   return sound;

@@ -40,40 +40,32 @@ ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const S
   }
   std::vector<DimPair> pairs;
   if (value->type->kind == TypeKind::kError || value->type->kind == TypeKind::kNever) return value;
-  const bool lift = signature.result->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
-  const TypeRef wanted = lift ? signature.result->element : signature.result;
+  const TypeRef wanted = BelowOptional(signature.result, *value);
   if (!MatchTypes(body.env.types, wanted, value->type, nullptr, pairs))
     return Coerce(body, std::move(value), signature.result, Origin{declared, "the result declared here"});
   for (const DimPair& pair : pairs) solver.Add(pair, wanted, *value);
   solver.Finish();
   if (solver.failed()) return Poison(body, value->span);
   for (DimCheck& check : solver.TakeChecks()) value->checks.push_back(std::move(check));
-  if (!lift) return value;
-  ExprPtr some = Make(ExprKind::kSome, body.env.types.Optional(value->type), value->span);
-  some->args.push_back(std::move(value));
-  return some;
+  return wanted == signature.result ? std::move(value) : MakeSome(body, std::move(value));
 }
 
 // Computed once, where it is declared. It knows no symbol: a call compares the extents that it has with the others'.
-const std::optional<Const>& DefaultOf(Env& env, Module& module, const ast::Decl& decl, const SigParam& param,
-                                      const std::optional<Origin>& origin) {
-  const auto [at, is_new] = env.defaults.try_emplace(param.default_value);
-  if (!is_new) return at->second;
-  Body outside(env, module, &decl);
-  Where where;
-  where.may_fail = false;
-  where.what = "a default";
-  where.span = param.span;
-  const ExprPtr value = CheckAs(outside, *param.default_value, WithoutSymbols(env.types, param.type), where, origin);
-  if (IsPoison(*value)) return at->second;
-  if (auto known = ValueOf(env, *value, "a default")) at->second = Const{param.name, value->type, std::move(*known), value->span};
-  return at->second;
-}
-
-void CheckDefaults(Env& env, Module& module, const ast::Decl& decl, const std::vector<ast::Param>& params, const Signature& signature) {
+void CheckDefaults(const Body& body, const std::vector<ast::Param>& params, const Signature& signature) {
   for (size_t i = 0; i < params.size(); ++i) {
-    if (!params[i].default_value || signature.params[i].type->kind == TypeKind::kError) continue;
-    DefaultOf(env, module, decl, signature.params[i], Origin{params[i].type->span, "the type of the parameter", params[i].type.get()});
+    const SigParam& param = signature.params[i];
+    if (param.default_value == nullptr || param.type->kind == TypeKind::kError) continue;
+    Body outside(body.env, body.module, body.self);
+    outside.around = &body;
+    Where where;
+    where.may_fail = false;
+    where.what = "a default";
+    where.span = param.span;
+    const Origin origin{params[i].type->span, "the type of the parameter", params[i].type.get()};
+    const ExprPtr value = CheckAs(outside, *param.default_value, WithoutSymbols(body.env.types, param.type), where, origin);
+    if (IsPoison(*value)) continue;
+    if (auto known = ValueOf(body.env, *value, "a default"))
+      body.env.defaults[param.default_value] = Const{param.name, value->type, std::move(*known), value->span};
   }
 }
 
@@ -174,7 +166,7 @@ void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl) 
   const Scope scope(body);
   ReadSignature(body, decl.params, decl.result.get(), signature);
   signature.may_fail = NativeCall(decl) != nullptr;
-  CheckDefaults(env, module, decl, decl.params, signature);
+  CheckDefaults(body, decl.params, signature);
   if (signature.is_generic()) {  // the body is checked once per instance
     body.silenced = true;
     signature.broken = signature.broken || !module.is_std;

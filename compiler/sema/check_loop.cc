@@ -176,6 +176,13 @@ ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const W
   TypeRef hint = wanted;
   if (hint == nullptr && !elements.empty() && elements.back()->kind == TypeKind::kScalar) hint = elements.back();
   ExprPtr initial = CheckExpr(body, *expr.initial, hint, where);
+  const bool is_none = initial->type->kind == TypeKind::kNone;
+  if (is_none && hint != nullptr && hint->kind == TypeKind::kOptional) initial = Coerce(body, std::move(initial), hint);
+  if (is_none && initial->type->kind == TypeKind::kNone) {
+    body.env.Report(initial->span, kCannotInfer, {"`" + expr.accumulator.text + "`"})
+        .Help("what the `fold` is given to says it: `let y: i64? = fold " + expr.accumulator.text + " = none ..;`");
+    initial = Poison(body, initial->span);
+  }
   const TypeRef type = initial->type;
   const LocalId accumulator = body.Declare(LocalKind::kAccumulator, expr.accumulator, type);
   StillLoop still{TextOf(expr.names, *expr.source), *expr.source, NextLocal(body), NextLocal(body)};

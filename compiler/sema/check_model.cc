@@ -101,7 +101,7 @@ class ModelCheck {
     const ast::Binding& binding = decl_.binding;
     const bool one = binding.arguments.size() == 1 && PlainText(*binding.arguments[0].value, path_) != nullptr;
     if (binding.function.text != "onnx" || !one) {
-      ReportBinding(env_, binding, kModelBinding);
+      ReportBinding(env_, binding, "onnx", kModelBinding);
       return false;
     }
     model_.name = entity_.name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/help.h"
 #include "compiler/sema/waiting.h"
 
 namespace wf::sema {
@@ -385,6 +386,8 @@ std::optional<std::vector<Dim>> Broadcast(Body& body, std::string_view what, con
         builder.Help("the product of matrices is `[r, c] => sum[i](a[r, i] * b[i, c])`");
       } else if (of_left.size() != of_right.size()) {
         builder.Help("axes go together from the last on; `[i, j] => x[i, j] + y[i]` says it otherwise");
+      } else if (IsInTest(body) && what == "==") {
+        builder.Help(std::string(kHelpToCompare));
       } else if (!Dim::ProvedDifferent(*a, *b)) {
         HelpWithEquality(*a, *b, builder);
       }

@@ -194,8 +194,8 @@ class TestCheck {
   }
 
   // What the target yields for these parameters: `[i] => ..` takes its extents from it. The shapes themselves are compared when the test
-  // runs.
-  TypeRef ResultOfStub(Body& inner, const Signature& target, const Signature& written, const ast::StubStmt& stub) const {
+  // runs. Nothing after a report.
+  std::optional<TypeRef> ResultOfStub(Body& inner, const Signature& target, const Signature& written, const ast::StubStmt& stub) const {
     DimSolver solver(inner, target);
     std::vector<ExprPtr> reads;
     for (size_t i = 0; i < target.params.size(); ++i) {
@@ -206,6 +206,7 @@ class TestCheck {
       MatchTypes(env_.types, wanted, reads.back()->type, nullptr, pairs);
       for (const DimPair& pair : pairs) solver.Add(pair, wanted, *reads.back(), &target.params[i]);
     }
+    if (solver.failed()) return std::nullopt;
     return MapDims(env_.types, target.result, [&](const Dim& dim) { return solver.ValueOf(dim).value_or(AnyDim()); });
   }
 
@@ -222,14 +223,15 @@ class TestCheck {
     const TypeRef wanted = target->signature->result;
     const TypeRef hint = WithoutSymbols(env_.types, wanted);
     const uint32_t mark = inner.NextSymbol();
-    const TypeRef solved = ResultOfStub(inner, *target->signature, written, stub);
+    const auto solved = ResultOfStub(inner, *target->signature, written, stub);
+    if (!solved) return false;
     const bool is_remote = target->kind == EntityKind::kRemote;
     const auto result = env_.results.find({is_remote ? ExprKind::kCallRemote : ExprKind::kCallModel, target->index});
     const Origin origin{target->span, "declared here", result == env_.results.end() ? nullptr : result->second};
     Where inside = At("a stub", stub.target.span).Inside("a stub", stub.target.span).For(&origin);
     inside.holder = Where::Holder::kNone;
     inside.instead = "a stub answers at once, from its parameters and constants";
-    ExprPtr value = CheckExpr(inner, *stub.value, solved, inside);
+    ExprPtr value = CheckExpr(inner, *stub.value, *solved, inside);
     if (!IsPoison(*value)) value = Coerce(inner, std::move(value), hint, origin);
     if (IsPoison(*value)) return false;
     const auto once = [&](const Test::Stub& other) { return other.is_remote == is_remote && other.target == target->index; };

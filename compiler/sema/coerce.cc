@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/help.h"
 #include "compiler/sema/waiting.h"
 
 namespace wf::sema {
@@ -128,6 +129,15 @@ std::optional<std::string> HelpToRead(const Body& body, TypeRef wanted, const Ex
   return fields.size() == 1 ? "it holds one result: " + read : read + " is the one of its results that has this type";
 }
 
+// The first fields of a record show how it is built.
+std::string HelpToBuild(TypeRef record) {
+  constexpr size_t kMostShown = 3;
+  std::string fields;
+  for (size_t i = 0; i < std::min(record->fields.size(), kMostShown); ++i) fields += (i == 0 ? "" : ", ") + record->fields[i].name + ": ..";
+  if (record->fields.size() > kMostShown) fields += ", ..";
+  return "a record with a name is built by it: `" + ToString(record) + "(" + fields + ")`";
+}
+
 }  // namespace
 
 std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Expr& value) {
@@ -136,10 +146,14 @@ std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Exp
   if (wanted->kind == TypeKind::kTensor && found->kind == TypeKind::kList)
     return "`tensor.stack(..)` of std.tensor makes a tensor of a list";
   if (wanted->kind == TypeKind::kList && found->kind == TypeKind::kTensor) return "`list(..)` makes a list of a tensor";
-  if (IsScalarBool(wanted) && found->kind == TypeKind::kTensor && found->dtype == DType::kBool)
-    return "`all[i](x[i])` and `any[i](x[i])` make one `bool` of many";
+  if (IsScalarBool(wanted) && found->kind == TypeKind::kTensor && found->dtype == DType::kBool) {
+    const bool compared = value.kind == ExprKind::kBinary && value.binary == BinaryOp::kEq && value.args[0]->type->dtype != DType::kBool;
+    return compared && IsInTest(body) ? std::string(kHelpToCompare) : "`all[i](x[i])` and `any[i](x[i])` make one `bool` of many";
+  }
   if (wanted->kind == TypeKind::kString && found->kind == TypeKind::kScalar) return "`str(x)` is its text";
   if (auto help = HelpToRead(body, wanted, value)) return help;
+  if (wanted->kind == TypeKind::kRecord && !wanted->name.empty() && found->kind == TypeKind::kRecord && found->name.empty())
+    return HelpToBuild(wanted);
   if (!numbers || wanted->element != nullptr) return std::nullopt;
   if (wanted->dtype == found->dtype) return HelpToReshape(wanted, found);
   if (!IsNumeric(wanted->dtype) || wanted->dims.size() != found->dims.size()) return std::nullopt;

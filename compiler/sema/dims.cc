@@ -260,8 +260,11 @@ void DimSolver::Finish() {
       Compare(item, *value);
     } else if (IsAny(item.pair.found) && !failed_) {
       failed_ = true;
+      const std::vector<Dim>& dims = item.argument->type->dims;
+      const bool is_empty = std::any_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.constant() == 0; });
       body_.env.Report(item.argument->span, kTypeMismatch, {ToString(item.wanted), ToString(item.argument->type)})
-          .Help("`_` gives `" + item.pair.wanted.ToString() + "` no value; elements of one shape are needed");
+          .Help(is_empty ? "a list of nothing gives `" + item.pair.wanted.ToString() + "` no value; `[i < 0, j < 3] => 0.0` has one"
+                         : "`_` gives `" + item.pair.wanted.ToString() + "` no value; elements of one shape are needed");
     }
   }
   waiting_.clear();

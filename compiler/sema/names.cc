@@ -307,6 +307,21 @@ std::string NameOfImport(const Module& module, std::string_view path) {
   return at == module.imports.end() ? "" : (*at)->name;
 }
 
+// A name of what stands around, which is not seen: of a test by its stubs, of parameters by their defaults.
+bool HelpWithOuter(const Body& around, std::string_view name, diag::Builder& builder) {
+  const auto local = around.Find(name);
+  const auto symbol = around.symbols.find(name);
+  if (!local && symbol == around.symbols.end()) return false;
+  if (local && around.infos[*local].kind != LocalKind::kParam) {
+    builder.Label(around.locals[*local].span, "of the test")
+        .Help("a stub sees its parameters and what is declared outside of tests, as a `const`");
+    return true;
+  }
+  builder.Label(local ? around.locals[*local].span : symbol->second, local ? "a parameter" : "a dimension of a parameter")
+      .Help("a default is computed when compiled: it sees constants, and no parameters");
+  return true;
+}
+
 void ReportUnknown(Env& env, Module& module, const ast::Name& name, const Expected& expected) {
   auto builder = env.Report(name.span, kUnknownName, {name.text});
   if (const auto left = FindLeft(expected, name.text)) {
@@ -315,12 +330,7 @@ void ReportUnknown(Env& env, Module& module, const ast::Name& name, const Expect
     if (kind == LocalKind::kLet || kind == LocalKind::kNode) builder.Help("bind it before the block, or make it the value of the block");
     return;
   }
-  const Body* const around = expected.body != nullptr ? expected.body->around : nullptr;
-  if (const auto other = around != nullptr ? around->Find(name.text) : std::nullopt) {
-    builder.Label(around->locals[*other].span, "of the test")
-        .Help("a stub sees its parameters and what is declared outside of tests, as a `const`");
-    return;
-  }
+  if (expected.body != nullptr && expected.body->around != nullptr && HelpWithOuter(*expected.body->around, name.text, builder)) return;
   if (const std::string library = LibraryWith(env, name.text); !library.empty()) {
     const std::string known = NameOfImport(module, "std." + library);
     if (known.empty()) builder.Help(HelpToImport(library));

@@ -110,9 +110,13 @@ void ApplyPad(Env& env, const Given<PadSetting>& pad, const Model& model, ir::Po
   };
   if (!visit(model.in, policy.pads, false)) return;
   if (policy.pads.empty()) {
-    env.Report(pad.value.symbol_span, kPadSymbol, {model.name, symbol})
-        .Label(model.span, "declared here")
-        .DidYouMean(pad.value.symbol_span, symbol, known);
+    auto builder = env.Report(pad.value.symbol_span, kPadSymbol, {model.name, symbol});
+    builder.Label(model.span, "declared here");
+    if (IsReservedDimension(symbol)) {
+      builder.Help("`batch` marks the axis of samples, of which `batch N` says how many run together; what is padded are axes of a sample");
+    } else {
+      builder.DidYouMean(pad.value.symbol_span, symbol, known);
+    }
     return;
   }
   if (const auto at = model.symbols.find(symbol); at != model.symbols.end()) env.NoteUse(pad.value.symbol_span, at->second);

@@ -86,6 +86,7 @@ class ParamSymbols {
 
 std::optional<ir::Value> DefaultOf(Body& body, const ast::Param& param, TypeRef type) {
   Body outside(body.env, body.module, body.self);
+  outside.around = &body;
   Where where;
   where.may_fail = false;
   where.what = "a default";
@@ -94,12 +95,11 @@ std::optional<ir::Value> DefaultOf(Body& body, const ast::Param& param, TypeRef 
                               "` may be left out, too; `node NAME = " + param.name.text + " ?? " +
                               CodeAt(body, param.default_value->span, "..") + ";` then gives it a value";
   where.instead = instead;
-  std::optional<Const>& known = body.env.defaults[param.default_value.get()];
   const ExprPtr value = CheckAs(outside, *param.default_value, WithoutSymbols(body.env.types, type), where,
                                 Origin{param.type->span, "the type of the parameter", param.type.get()});
   if (IsPoison(*value)) return std::nullopt;
   auto computed = ValueOf(body.env, *value, "a default");
-  if (computed) known = Const{param.name.text, value->type, *computed, value->span};
+  if (computed) body.env.defaults[param.default_value.get()] = Const{param.name.text, value->type, *computed, value->span};
   return computed;
 }
 

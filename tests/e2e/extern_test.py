@@ -250,6 +250,7 @@ service S {{
         done = harness.wfc("test", program, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("WF9000", done.stderr)
+        self.assertIn('test "unstubbed"', done.stderr)
         self.assertIn("stub area(..) = ..", done.stderr)
 
 

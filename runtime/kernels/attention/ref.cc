@@ -221,7 +221,7 @@ class Runner {
   T *q_, *k_, *v_, *turned_k_, *scores_, *projected_;
 };
 
-Shape ShapeOf(const Attention& a, const Operation& operation) {
+Shape ShapeOf(const Operation& operation) {
   const std::vector<int64_t>& q = operation.in[kQ].dim;
   Shape s{q[0], q[1], q[1], 0, q[2], false, !HasInput(operation, kK), MaskForm::kNone, 0, 0, 0, 0, 0, 0};
   if (!s.packed) {
@@ -282,7 +282,7 @@ base::Result<std::unique_ptr<Kernel>> MakeAttention(const Operation& operation) 
     if (HasInput(operation, i) && operation.in[i].dtype != (integers ? uint8_t{WF_I32} : operation.in[kQ].dtype))
       return std::unique_ptr<Kernel>();
   }
-  const Shape shape = ShapeOf(attention, operation);
+  const Shape shape = ShapeOf(operation);
   Layout layout{};
   if (!LayOut(attention, shape, operation, layout))
     return base::Status(base::kOutOfRange, "what it computes on the way takes more than 4 GiB");

@@ -160,7 +160,7 @@ ExprPtr TreeBuilder::Binary(ExprPtr left, P::OpContext& ctx) {
       auto built = Report(binary->right->span, diag::kPipeIntoNoCall, {"no call"});
       const ast::Expr* first = binary->right.get();
       const auto* outer = ast::DynAs<ast::BinaryExpr>(*first);
-      while (const auto* inner = ast::DynAs<ast::BinaryExpr>(*first)) first = (outer = inner)->left.get();
+      while (const auto* next = ast::DynAs<ast::BinaryExpr>(*first)) first = (outer = next)->left.get();
       if (outer != nullptr && first->kind == ast::ExprKind::kCallExpr) {
         built.Help(fmt::format("`|>` binds loosest: `(a |> f(x)) {} b`", ast::Spelling(outer->op)));
       } else {

@@ -37,7 +37,7 @@ TEST(Call, IsTheInnermostThatIsOpen) {
       {"node a = f(1) + @", ""},
       {"node a = (1, @", ""},
       {"return (a: @", ""},
-      {"node a = sum[k](@", ""},
+      {"node a = sum[k](@", ".sum 0 begins"},
       {"} fn g(a: @", ""},
       {"} workflow V(@", ""},
   };

@@ -64,7 +64,8 @@ class Statistics(harness.ServerCase):
             with connection:
                 self.assertEqual(connection.receive().status, 200)
         parts = self.assert_parts_of_success("Outer", CALLS)
-        self.assertGreater(parts["queue"] + parts["compute_infer"], parts["success"] / 2)  # it does nothing else
+        # The rest is the function's, whose task waits for a thread of the pool like the runs, and is no row of the model.
+        self.assertGreater(parts["queue"] + parts["compute_infer"], parts["success"] / 8)
 
     def test_calls_that_fail_are_in_no_part(self):
         self.assertEqual(self.server.post("/Parts/At", {"at": 511}).status, 200)

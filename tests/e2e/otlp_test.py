@@ -113,7 +113,7 @@ class Traced(harness.ServerCase):
 
 class Spans(Traced):
     def test_a_request_is_a_span_with_one_for_each_node_under_the_clients(self):
-        server = self.start("--trace-sample=0")
+        server = self.start("--trace-sample=0", "--schedule=pool")  # a model that the loop runs has no batch
         before = time.time_ns()
         reply = self.post(server, "/Traced/Score", {"seed": 3}, traceparent=f"00-{TRACE}-{SPAN}-01", tracestate="rojo=00f067, congo=t61")
         after = time.time_ns()

@@ -32,7 +32,7 @@ SCORE, ADD = "/Scores/Score", "/Scores/Add"
 
 def source():
     path = harness.scratch() / "inside.wf"
-    (harness.scratch() / "wide.onnx").write_bytes(onnx_file.perceptron(512, 2048))
+    (harness.scratch() / "wide.onnx").write_bytes(onnx_file.perceptron(512, 4096))
     path.write_text(SOURCE)
     return path
 

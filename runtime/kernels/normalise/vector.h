@@ -12,6 +12,7 @@ class Kernel;
 namespace wf::kernels::avx2 {
 
 // Of f32, where scale and shift are one row each and nobody reads mean and inverse.
+// Null: the operation is another, and the next row of the table is asked.
 base::Result<std::unique_ptr<Kernel>> MakeLayerNorm(const Operation&);
 
 }  // namespace wf::kernels::avx2

@@ -56,6 +56,14 @@ class ArmsTest : public ::testing::Test {
     rig_ = std::make_unique<Rig>(plan);
     return *rig_;
   }
+  // The request is answered at once, and with that.
+  void ExpectBroken() {
+    Rig& rig = MakeRig();
+    rig.Start({2});
+    ASSERT_EQ(rig.answers.size(), 1U);
+    EXPECT_EQ(rig.answers[0].code, kBroken);
+    rig.Settle();
+  }
 
   PlanBuilder builder_;
   std::unique_ptr<Rig> rig_;
@@ -125,11 +133,7 @@ TEST_F(ArmsTest, AReturnInAnArmWaitsForNothingBeforeItsFailure) {
   builder_.Run(arm_, {slow_, bad}, both);
   builder_.Return(arm_, {both});
   builder_.Return(root_, {in_}, {If(true)});
-  Rig& rig = MakeRig();
-  rig.Start({2});
-  ASSERT_EQ(rig.answers.size(), 1U);
-  EXPECT_EQ(rig.answers[0].code, kBroken);
-  rig.Settle();
+  ExpectBroken();
 }
 
 TEST_F(ArmsTest, AFailureIsNotToldOfAControlPointThatWaitsForAnother) {
@@ -162,11 +166,7 @@ TEST_F(ArmsTest, WhatAnArmDecidesAtOnceIsToldBeforeWhatFollowsTheArm) {
   const int first = If(true);
   failing.body.fail_code = kLast;
   builder_.Return(root_, {in_}, {first, builder_.Run(root_, {in_}, -1, failing)});
-  Rig& rig = MakeRig();
-  rig.Start({2});
-  ASSERT_EQ(rig.answers.size(), 1U);
-  EXPECT_EQ(rig.answers[0].code, kBroken);
-  rig.Settle();
+  ExpectBroken();
 }
 
 // if .. { node a = ..; require a.. } fail kLast, where `a` fails
@@ -180,11 +180,7 @@ TEST_F(ArmsTest, AnArmIsWaitedForAsLongAsTheLoopRunsWhatItReads) {
   failing.control = true;
   failing.body.fail_code = kLast;
   builder_.Return(root_, {in_}, {first, builder_.Run(root_, {in_}, -1, failing)});
-  Rig& rig = MakeRig();
-  rig.Start({2});
-  ASSERT_EQ(rig.answers.size(), 1U);
-  EXPECT_EQ(rig.answers[0].code, kBroken);
-  rig.Settle();
+  ExpectBroken();
 }
 
 TEST_F(ArmsTest, NothingLongIsStartedOnceAFailureBehindTheArmIsKnown) {

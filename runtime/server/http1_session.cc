@@ -14,6 +14,7 @@ void Http1Session::Start(net::Connection& connection) noexcept {
   pending_.clear();
   pending_at_ = 0;
   first_ = true;
+  drain_ticks_ = 0;
   waiting_ = processing_ = closing_ = held_ = overfull_ = false;
   connection.SetTimeout(owner_.limits_.header_ms);
 }
@@ -227,6 +228,7 @@ void Http1Session::Resume() noexcept {
 }
 
 void Http1Session::OnDrainTick() noexcept {
+  if (first_ && ++drain_ticks_ < kFirstTicks) return;
   if (exchange_ == nullptr && pending_bytes() == 0) connection_->CloseAfterFlush();
 }
 
@@ -255,6 +257,18 @@ void Http1Session::OnTimeout() noexcept {
     ArmBody();
   } else {
     EndInRefusal(true);
+  }
+}
+
+// Who waits for an answer has left (docs/adr/0044). What is answered is still sent, and half a request is told that it is one.
+void Http1Session::OnHalfClosed() noexcept {
+  if (waiting_ || closing_) return;
+  if (exchange_ != nullptr && exchange_->refused()) {
+    EndInRefusal(true);
+  } else if (exchange_ != nullptr && !decoder_.between_messages()) {
+    AnswerBroken(400, "the connection ends before the request is whole");
+  } else if (!connection_->out().empty()) {
+    connection_->CloseAfterFlush();
   }
 }
 

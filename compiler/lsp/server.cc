@@ -1,6 +1,7 @@
 #include "compiler/lsp/server.h"
 
 #include <llvm/Support/raw_ostream.h>
+#include <malloc.h>
 
 #include "compiler/base/nesting.h"
 #include "compiler/lsp/change.h"
@@ -14,6 +15,13 @@ namespace {
 // Of JSON-RPC and LSP.
 constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kNotInitialized = -32002, kRequestFailed = -32803;
 constexpr int kMaxNesting = 500;
+constexpr int kPauseMs = 1000;  // of someone who does not type
+
+// What large files needed while they were checked or open; the allocator would keep it for the next one.
+void GiveMemoryBack() {
+  constexpr size_t kWorthIt = size_t{8} << 20;
+  if (mallinfo2().fordblks > kWorthIt) malloc_trim(0);
+}
 
 std::string Dump(const json::Value& value) {
   std::string text;
@@ -78,6 +86,7 @@ class Server {
 
   int Run() {
     while (!exited_) {
+        if (!transport_.Waiting(kPauseMs)) GiveMemoryBack();
       if (!transport_.Waiting()) {
         Publish();
         workspace_.FreeStale();  // once the editor has its answer

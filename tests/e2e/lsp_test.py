@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import subprocess
+import time
 import unittest
 
 import harness
@@ -555,3 +556,35 @@ class Latency(unittest.TestCase):
 
 if __name__ == "__main__":
     harness.main()
+class Memory(unittest.TestCase):
+    def test_a_large_file_leaves_nothing_behind(self):
+        big, small, wire = lsp_wire.big_program(10000), "const a = 1;\n", lsp_wire.Wire()
+
+        def tell(method, uri, version, **more):
+            wire.send({"method": "textDocument/" + method, "params": {"textDocument": {"uri": uri, "version": version, **more.pop("text", {})}, **more}})
+            wire.receive()
+
+        def settled():
+            """When the editor has been silent for a while."""
+            until = time.monotonic() + 10
+            while wire.resident_mib() > before + 16 and time.monotonic() < until:
+                time.sleep(0.1)
+            return wire.resident_mib()
+
+        tell("didOpen", "untitled:1", 0, text={"text": small})
+        before = wire.resident_mib()
+        tell("didOpen", "untitled:2", 0, text={"text": big})
+        for version in range(1, 4):
+            tell("didChange", "untitled:2", version, contentChanges=[{"text": big + f"const z{version} = 1;\n"}])
+        most = wire.resident_mib()
+        tell("didChange", "untitled:2", 4, contentChanges=[{"text": small}])
+        replaced = settled()
+        tell("didChange", "untitled:2", 5, contentChanges=[{"text": big}])
+        wire.send({"method": "textDocument/didClose", "params": {"textDocument": {"uri": "untitled:2"}}})
+        closed = settled()
+        wire.stop()
+        print(f"lsp: {before:.0f} MiB with a small file, at most {most:.0f} with one of 10000 lines, {replaced:.0f} once it is replaced, {closed:.0f} once it is closed")
+        if harness.BUILD.name == "release":  # a sanitized compiler keeps what is freed
+            self.assertLess(max(replaced, closed), before + 16)
+
+

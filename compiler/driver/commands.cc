@@ -383,6 +383,7 @@ int UnknownModelCommand(std::string_view name, Console& console) {
 
 const ModelCommand* FindModelCommand(std::string_view name) {
   const std::vector<ModelCommand>& commands = ModelCommands();
+  if (IsFlag(name)) return Usage(console, fmt::format("options stand behind the command: `wfc COMMAND {}`", name));
   const auto row = std::find_if(commands.begin(), commands.end(),
                                 [&](const ModelCommand& one) { return one.info.name == fmt::format("model {}", name); });
   return row == commands.end() ? nullptr : &*row;
@@ -456,10 +457,9 @@ int RunWfc(const std::vector<std::string>& arguments, Console& console) {
     options.inputs.assign(arguments.begin() + 1, arguments.end());
     return Help(options, console);
   }
-  if (name == "--version" || name == "-V" || name == "version") {
-    const bool verbose = arguments.size() == 2 && (arguments[1] == "--verbose" || arguments[1] == "-v");
-    if (arguments.size() > 1 && !verbose) return Usage(console, "`wfc --version` takes nothing but `--verbose`");
-    console.out << (verbose ? VersionDetails(console.executable) : "wfc " WF_VERSION "\n");
+  if (const auto version = VersionAsked(arguments)) {
+    if (*version == Version::kWithMore) return Usage(console, "`wfc --version` takes nothing but `--verbose`");
+    console.out << (*version == Version::kVerbose ? VersionDetails(console.executable) : "wfc " WF_VERSION "\n");
     return kFine;
   }
   const auto command = std::find_if(kCommands.begin(), kCommands.end(), [&](const Command& c) { return c.info.name == name; });
@@ -473,3 +473,15 @@ int RunWfc(const std::vector<std::string>& arguments, Console& console) {
 }
 
 }  // namespace wf::driver
+enum class Version { kShort, kVerbose, kWithMore };
+
+// As compilers and their kin are asked: `-V`, `-v`, `-vV`. Nothing: something else is asked; `-v` before a command is an option of it.
+std::optional<Version> VersionAsked(const std::vector<std::string>& arguments) {
+  const std::string& name = arguments.front();
+  if (name == "-vV" || name == "-Vv") return arguments.size() == 1 ? Version::kVerbose : Version::kWithMore;
+  if (name == "-v" && arguments.size() == 1) return Version::kShort;
+  if (name != "--version" && name != "-version" && name != "-V" && name != "version") return std::nullopt;
+  if (arguments.size() == 1) return Version::kShort;
+  return arguments.size() == 2 && (arguments[1] == "--verbose" || arguments[1] == "-v") ? Version::kVerbose : Version::kWithMore;
+}
+

@@ -173,6 +173,11 @@ bool AppliesTo(const FlagInfo& flag, std::string_view command) {
 }
 
 std::vector<std::string_view> WordsOf(const FlagInfo& flag) {
+bool IsFlag(const std::string& argument) {
+  const std::string name = Split(argument).name;
+  return std::any_of(kFlags.begin(), kFlags.end(), [&](const Flag& flag) { return flag.info.name == name; });
+}
+
   std::vector<std::string_view> words;
   for (std::string_view rest = flag.value; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find('|'));

@@ -510,9 +510,16 @@ class BadMessages(unittest.TestCase):
         self.assertEqual(self.error_of(frame({"id": 2, "method": "initialize", "params": {}})), [-32600])
 
     def test_errors(self):
-        for message, code in ((frame(b"{"), -32700), (frame(b"[]"), -32700), (frame(b"\xff\xfe"), -32700), (frame(b"[" * 100000), -32700), (frame(b""), -32700),
+        for message, code in ((frame(b"{"), -32700), (frame(b"[]"), -32600), (frame(b"7"), -32600), (frame(b"null"), -32600), (frame(b"\xff\xfe"), -32700), (frame(b"[" * 100000), -32700), (frame(b""), -32700),
                               (frame({"id": 5}), -32600), (frame({"id": 5, "method": "no/such"}), -32601)):
             self.assertEqual(self.error_of(message), [code], message[:60])
+
+    def test_a_batch_is_refused_whole_and_the_next_message_served(self):
+        batch = json.dumps([{"jsonrpc": "2.0", "id": number, "method": "shutdown"} for number in (20, 21)]).encode()
+        [hello, refused, served, bye] = self.answers(HELLO + frame(batch) + frame({"id": 22, "method": "no/such"}) + BYE)
+        self.assertEqual((refused["id"], refused["error"]["code"]), (None, -32600))
+        self.assertIn("LSP has no batches", refused["error"]["message"])
+        self.assertEqual((hello["id"], served["id"], bye["id"]), (1, 22, 999))
 
     def test_parameters_of_any_shape(self):
         methods = ["hover", "definition", "references", "rename", "completion", "documentSymbol", "formatting", "codeAction", "semanticTokens/full", "inlayHint",

@@ -115,7 +115,7 @@ class Lsp(Session):
         self.assertIn("stage `s2`", await self.hover(editor, "node dou|bled"))
         self.assertEqual(await self.hover(editor, "twi|ce(xs"), "```wf\nfn twice(x: f32[n], by: f32 = 2.0) -> f32[n]\n```\n\nDoubles.")
         self.assertIn("fn softmax(x: f32[n]) -> f32[n]", await self.hover(editor, "nn.soft|max"))
-        self.assertIn("const most: i64", await self.hover(editor, "top_k(mo|st)"))
+        self.assertIn("const most: i64 = 5", await self.hover(editor, "top_k(mo|st)"))
         self.assertIn("field indices: i64[", await self.hover(editor, "best.indi|ces"))
         setting = await self.hover(editor, "time|out 20ms")
         self.assertIn("a time, as in `timeout 50ms`", setting)
@@ -561,8 +561,6 @@ class Latency(unittest.TestCase):
             self.assertLess(used, self.BOUND_MS)
 
 
-if __name__ == "__main__":
-    harness.main()
 class Memory(unittest.TestCase):
     def test_a_large_file_leaves_nothing_behind(self):
         big, small, wire = lsp_wire.big_program(10000), "const a = 1;\n", lsp_wire.Wire()
@@ -595,3 +593,5 @@ class Memory(unittest.TestCase):
             self.assertLess(max(replaced, closed), before + 16)
 
 
+if __name__ == "__main__":
+    harness.main()

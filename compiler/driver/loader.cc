@@ -8,15 +8,17 @@
 #include <map>
 
 #include "compiler/diag/foreign.h"
+#include "compiler/base/ascii.h"
+#include "compiler/base/program_files.h"
 #include "compiler/driver/files.h"
 #include "compiler/parse/parse.h"
 
+#include "runtime/base/ascii.h"
 namespace wf::driver {
 namespace {
 
 using source::Span;
 
-constexpr size_t kMaxNeighbours = 1000;
 constexpr std::string_view kPrelude = "std.prelude", kStandard = "std.";
 
 class Loader {
@@ -36,7 +38,8 @@ class Loader {
   void FollowImports(size_t number);
   void FindCircles(size_t number, std::vector<size_t>& way);
   void ReportCircle(const Span& closing, const std::vector<size_t>& way);
-  std::vector<std::string> Neighbours(const std::string& path) const;
+  std::vector<std::string> Importable(bool standard_alone) const;
+  std::optional<std::string> StandardNamed(std::string_view name) const;
   std::string FileOf(const std::string& path) const;
   std::string PathOfRoot() const;
 
@@ -77,18 +80,22 @@ std::string Loader::PathOfRoot() const {
   return path;
 }
 
-// The import paths of the files beside the one that `path` names.
-std::vector<std::string> Loader::Neighbours(const std::string& path) const {
-  const size_t dot = path.rfind('.');
-  const std::string prefix = dot == std::string::npos ? "" : path.substr(0, dot + 1);
-  const std::string folder = FolderOf(FileOf(path));
+// What an import may name: modules of the standard library, and files below the program's folder.
+std::vector<std::string> Loader::Importable(bool standard_alone) const {
+  constexpr size_t kMaxFiles = 1000, kMaxEntries = 5000;  // of a folder that is not the program's alone
   std::vector<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
-    if (paths.size() == kMaxNeighbours) break;
-    if (entry.path().extension() == ".wf") paths.push_back(prefix + entry.path().stem().string());
-  }
-  std::sort(paths.begin(), paths.end());
+  const auto add = [&](const std::string& folder, std::string_view prefix) {
+    for (const std::string& file : source::ProgramFilesBelow(folder, kMaxFiles, kMaxEntries).paths) {
+      std::string path = std::filesystem::path(file).lexically_relative(folder).replace_extension().string();
+      std::replace(path.begin(), path.end(), '/', '.');
+      path.insert(0, prefix);
+      const bool is_path =
+          std::all_of(path.begin(), path.end(), [](char c) { return base::IsLetter(c) || base::IsDigit(c) || c == '_' || c == '.'; });
+      if (is_path && path != kPrelude && FileOf(path) != root_) paths.push_back(std::move(path));
+    }
+  };
+  add(options_.stdlib, kStandard);
+  if (!standard_alone) add(folder_.empty() ? "." : folder_, "");
   return paths;
 }
 
@@ -112,7 +119,7 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
       } else if (const auto help = diag::OursFor(diag::Foreign::kModule, path.substr(0, path.find('.'))); !help.empty()) {
         builder.Help(std::string(help));
       } else if (text.status().code() == base::kNotFound) {
-        builder.DidYouMean(span, path, Neighbours(path));
+        builder.DidYouMean(span, path, [&] { return Importable(path.starts_with(kStandard)); });
       }
     }
     return;
@@ -120,6 +127,14 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
   const source::FileId id = sources_.Add(file_name, *std::move(text));
   auto file = parse::Parse(id, sources_, emitter_, number == 0 ? parse::Role::kProgram : parse::Role::kImport);
   if (file) modules_[number].file = std::make_unique<ast::File>(std::move(*file));
+// Where the library has a module of that name, in whatever case: its path.
+std::optional<std::string> Loader::StandardNamed(std::string_view name) const {
+  for (std::string& path : Importable(true)) {
+    if (base::EqualIgnoringCase(std::string_view(path).substr(kStandard.size()), name)) return std::move(path);
+  }
+  return std::nullopt;
+}
+
 }
 
 // The number of the module, read now if it is new.
@@ -139,6 +154,8 @@ void Loader::FollowImports(size_t number) {
     const auto* import = ast::DynAs<ast::ImportDecl>(*decl);
     if (import == nullptr) continue;
     if (modules_.size() >= options_.max_modules) {
+      } else if (const auto standard = StandardNamed(path); standard && text.status().code() == base::kNotFound) {
+        builder.Help("did you mean `" + *standard + "`?");
       emitter_.Emit(import->span, diag::kTooManyModules, {options_.max_modules});
       return;
     }

@@ -1,25 +1,53 @@
 #include "compiler/driver/loader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
-#include "compiler/diag/foreign.h"
 #include "compiler/base/ascii.h"
 #include "compiler/base/program_files.h"
+#include "compiler/diag/foreign.h"
 #include "compiler/driver/files.h"
 #include "compiler/parse/parse.h"
-
 #include "runtime/base/ascii.h"
+
 namespace wf::driver {
 namespace {
 
 using source::Span;
 
 constexpr std::string_view kPrelude = "std.prelude", kStandard = "std.";
+
+std::vector<std::string> ProgramsIn(const std::string& folder) {
+  constexpr size_t kMaxEntries = 1000;
+  std::vector<std::string> programs;
+  std::error_code error;
+  size_t entries = 0;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end && ++entries < kMaxEntries; at.increment(error)) {
+    if (at->path().extension() == ".wf") programs.push_back(at->path().lexically_normal().string());
+  }
+  std::sort(programs.begin(), programs.end());
+  return programs;
+}
+
+// What may be meant by a file that is none: what lies in the folder of that name, or has a name that is near.
+std::optional<std::string> ProgramInsteadOf(const std::string& name) {
+  constexpr size_t kShown = 3;
+  std::vector<std::string> inside = ProgramsIn(name);
+  std::error_code error;
+  if (std::filesystem::exists(name, error)) {
+    if (inside.empty()) return std::nullopt;
+    const bool more = inside.size() > kShown;
+    inside.resize(std::min(inside.size(), kShown));
+    return fmt::format("in it {} `{}`{}", inside.size() == 1 ? "is" : "are", fmt::join(inside, "`, `"), more ? " and others" : "");
+  }
+  if (std::filesystem::exists(name + ".wf", error)) return fmt::format("did you mean `{}.wf`?", name);
+  return diag::Suggest(name, ProgramsIn(FolderOf(name).empty() ? "." : FolderOf(name)));
+}
 
 class Loader {
  public:
@@ -99,6 +127,14 @@ std::vector<std::string> Loader::Importable(bool standard_alone) const {
   return paths;
 }
 
+// Where the library has a module of that name, in whatever case: its path.
+std::optional<std::string> Loader::StandardNamed(std::string_view name) const {
+  for (std::string& path : Importable(true)) {
+    if (base::EqualIgnoringCase(std::string_view(path).substr(kStandard.size()), name)) return std::move(path);
+  }
+  return std::nullopt;
+}
+
 void Loader::Read(size_t number, const std::string& file_name, const Span& span) {
   if (options_.on_read) options_.on_read(file_name);
   auto held = options_.overlay != nullptr ? (*options_.overlay)(file_name) : std::nullopt;
@@ -107,7 +143,7 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
     text = base::Status(base::kResourceExhausted, fmt::format("the program is larger than {} MiB", options_.max_program_bytes >> 20));
   if (!text.ok()) {
     if (number == 0) {
-      emitter_.Emit(span, diag::kCannotReadFile, {file_name, text.status().message()});
+      emitter_.Emit(span, diag::kCannotReadFile, {file_name, text.status().message()}).HelpIf(ProgramInsteadOf(file_name));
     } else {
       const std::string& path = modules_[number].path;
       const bool is_unknown = path.starts_with(kStandard) && text.status().code() == base::kNotFound;
@@ -118,6 +154,8 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
         builder.Help("the standard library is imported by the module: `import std.nn;`");
       } else if (const auto help = diag::OursFor(diag::Foreign::kModule, path.substr(0, path.find('.'))); !help.empty()) {
         builder.Help(std::string(help));
+      } else if (const auto standard = StandardNamed(path); standard && text.status().code() == base::kNotFound) {
+        builder.Help("did you mean `" + *standard + "`?");
       } else if (text.status().code() == base::kNotFound) {
         builder.DidYouMean(span, path, [&] { return Importable(path.starts_with(kStandard)); });
       }
@@ -127,14 +165,6 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
   const source::FileId id = sources_.Add(file_name, *std::move(text));
   auto file = parse::Parse(id, sources_, emitter_, number == 0 ? parse::Role::kProgram : parse::Role::kImport);
   if (file) modules_[number].file = std::make_unique<ast::File>(std::move(*file));
-// Where the library has a module of that name, in whatever case: its path.
-std::optional<std::string> Loader::StandardNamed(std::string_view name) const {
-  for (std::string& path : Importable(true)) {
-    if (base::EqualIgnoringCase(std::string_view(path).substr(kStandard.size()), name)) return std::move(path);
-  }
-  return std::nullopt;
-}
-
 }
 
 // The number of the module, read now if it is new.
@@ -154,8 +184,6 @@ void Loader::FollowImports(size_t number) {
     const auto* import = ast::DynAs<ast::ImportDecl>(*decl);
     if (import == nullptr) continue;
     if (modules_.size() >= options_.max_modules) {
-      } else if (const auto standard = StandardNamed(path); standard && text.status().code() == base::kNotFound) {
-        builder.Help("did you mean `" + *standard + "`?");
       emitter_.Emit(import->span, diag::kTooManyModules, {options_.max_modules});
       return;
     }

@@ -155,10 +155,11 @@ std::string UnknownFlag(std::string_view name, std::string_view command) {
   }
   if (elsewhere) return fmt::format("`{}` is no option of `wfc {}`", name, command);
   const auto near = diag::Suggest(name, names);
-  const std::string help = near                                           ? "; " + *near
-                           : command == "run" || command == "model serve" ? "; flags of the server come after `--`"
-                                                                          : "";
-  return fmt::format("unknown option `{}`{}", name, help);
+  const std::string help = near ? *near
+                           : command == "run" || command == "model serve"
+                               ? "flags of the server come after `--`"
+                               : fmt::format("`wfc {} --help` lists those that there are", command);
+  return fmt::format("unknown option `{}`; {}", name, help);
 }
 
 }  // namespace
@@ -172,12 +173,12 @@ bool AppliesTo(const FlagInfo& flag, std::string_view command) {
   return padded.find(name) != std::string::npos;
 }
 
-std::vector<std::string_view> WordsOf(const FlagInfo& flag) {
 bool IsFlag(const std::string& argument) {
   const std::string name = Split(argument).name;
   return std::any_of(kFlags.begin(), kFlags.end(), [&](const Flag& flag) { return flag.info.name == name; });
 }
 
+std::vector<std::string_view> WordsOf(const FlagInfo& flag) {
   std::vector<std::string_view> words;
   for (std::string_view rest = flag.value; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find('|'));

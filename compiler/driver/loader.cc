@@ -23,7 +23,7 @@ using source::Span;
 constexpr std::string_view kPrelude = "std.prelude", kStandard = "std.";
 
 std::vector<std::string> ProgramsIn(const std::string& folder) {
-  constexpr size_t kMaxEntries = 1000;
+  constexpr size_t kMaxEntries = 1'000;
   std::vector<std::string> programs;
   std::error_code error;
   size_t entries = 0;
@@ -110,7 +110,7 @@ std::string Loader::PathOfRoot() const {
 
 // What an import may name: modules of the standard library, and files below the program's folder.
 std::vector<std::string> Loader::Importable(bool standard_alone) const {
-  constexpr size_t kMaxFiles = 1000, kMaxEntries = 5000;  // of a folder that is not the program's alone
+  constexpr size_t kMaxFiles = 1'000, kMaxEntries = 5'000;  // of a folder that is not the program's alone
   std::vector<std::string> paths;
   const auto add = [&](const std::string& folder, std::string_view prefix) {
     for (const std::string& file : source::ProgramFilesBelow(folder, kMaxFiles, kMaxEntries).paths) {

@@ -52,6 +52,20 @@ wf_code wf_n_cumsum(wf_ctx*, const wf_tensor* x, wf_tensor* sums) WF_NOEXCEPT;
 // Errors: 7001 when one of `at` is outside 0..extent.
 wf_code wf_n_last_at(wf_ctx*, const wf_tensor* at, const int64_t* extent, wf_tensor* last) WF_NOEXCEPT;
 
+// (tokens: i64[_], score: f32)
+typedef struct wf_reading {
+  wf_tensor tokens;
+  float score;
+} wf_reading;
+
+enum { WF_MAX_BEAMS = 10000 };
+
+// What scores: f32[steps, classes], probabilities, can be read as: the likeliest prefixes of a beam search, best first, with the logarithms
+// of how likely they are. What is no probability above 0 counts as 0; what cannot be is left out. Errors: 7000 when width is
+// outside 1..WF_MAX_BEAMS, 7001 when blank is no class. Cost: O(steps * width * (classes + width)); 40 bytes a step and beam besides the
+// result.
+wf_code wf_n_ctc_beam(wf_ctx*, const wf_tensor* scores, const int64_t* width, const int64_t* blank, wf_list* readings) WF_NOEXCEPT;
+
 // XXH64 of bytes.
 wf_code wf_n_xxh64(wf_ctx*, const wf_bytes* data, const uint64_t* seed, uint64_t* hash) WF_NOEXCEPT;
 

@@ -165,6 +165,48 @@ def ctc_greedy(scores, blank):
     return np.array([c for c, _ in itertools.groupby(scores.argmax(1) if len(scores) else []) if c != blank], I64)
 
 
+def beams(scores, width, blank):
+    """Prefix beam search in its textbook form: probabilities of each prefix with and without a blank at its end, times exp of the number beside them."""
+    found, scale = {(): (1.0, 0.0)}, 0.0
+    for row in scores.astype(np.float64):
+        row = np.where(row > 0, row, 0)
+        ahead = {}
+        for prefix, (with_blank, without) in found.items():
+            for c, p in enumerate(row):
+                longer = prefix if c == blank else (*prefix, c)
+                old = ahead.get(longer, (0.0, 0.0))
+                if c == blank:
+                    ahead[longer] = (old[0] + p * (with_blank + without), old[1])
+                    continue
+                ahead[longer] = (old[0], old[1] + p * (with_blank if prefix[-1:] == (c,) else with_blank + without))
+                if prefix[-1:] == (c,):
+                    old = ahead.get(prefix, (0.0, 0.0))
+                    ahead[prefix] = (old[0], old[1] + p * without)
+        found = dict(sorted(((k, v) for k, v in ahead.items() if sum(v) > 0), key=lambda entry: -sum(entry[1]))[:width])
+        most = max(map(sum, found.values()), default=1)
+        found, scale = {prefix: (a / most, b / most) for prefix, (a, b) in found.items()}, scale + np.log(most)
+    return found, scale
+
+
+def ctc_beam(scores, width, blank):
+    if not 1 <= width <= 10000:
+        return TYPE
+    if not 0 <= blank < scores.shape[1]:
+        return INDEX
+    found, scale = beams(scores, width, blank)
+    return np.array(next(iter(found), ()), I64), np.log(np.array([sum(value) for value in found.values()])) + scale
+
+
+def readings(scores):
+    """What all ways through the steps read, with their probabilities."""
+    found = {}
+    for way in itertools.product(range(scores.shape[1]), repeat=len(scores)):
+        read = tuple(c for c, _ in itertools.groupby(way) if c != 0)
+        found[read] = found.get(read, 0) + np.prod([row[c] for row, c in zip(scores.astype(np.float64), way)])
+    best = max(found, key=found.get)
+    return np.array(best, I64), np.log(np.array(sorted(found.values(), reverse=True)))
+
+
 def top_k_mask(x, k):
     return INDEX if k < 1 or len(x) == 0 else np.where(x < np.sort(x)[::-1][min(k, len(x)) - 1], -INF, x)
 
@@ -303,6 +345,11 @@ FUNCTIONS = {
                         [(corners(n), dice.random(n).astype(F32), F32(sigma), F32(least)) for n in (1, 2, 20, 60) for sigma, least in ((0.5, 0.001), (0.1, 0.2), (0.5, 2))] +
                         [(np.zeros((0, 4), F32), floats(), F32(0.5), F32(0)), (corners(3), floats(NAN, 0.5, NAN), F32(0.5), F32(0))], 1e-4),
     "CtcGreedy": Function("scores: f32[t, c], blank: i64", "y: i64[_]", "nn.ctc_greedy(scores, blank)", ctc_greedy, [(random_rows(t, c), I64(b)) for t, c in ((1, 1), (1, 4), (40, 3), (200, 30)) for b in (0, c - 1)]),
+    "CtcBeam": Function("x: f32[t, c], width: i64, blank: i64", "tokens: i64[_], scores: f32[_]", "read(x, width, blank)", ctc_beam,
+                        [(softmax(random_rows(t, c)).astype(F32), I64(width), I64(b)) for t, c in ((1, 1), (1, 4), (6, 3), (40, 5), (100, 30)) for width in (1, 2, 16, 100) for b in (0, c - 1)] +
+                        [(x, I64(width), I64(b)) for x in (softmax(random_rows(3, 4)).astype(F32),) for width, b in ((0, 0), (10001, 0), (4, -1), (4, 4))] +
+                        [(rows_of(2, NAN, 0.5, 0.5, -1), I64(4), I64(0)), (rows_of(2, 0, 0), I64(4), I64(0)), (np.full((3000, 2), 1e-30, F32), I64(4), I64(0))], 1e-5, 1e-4),
+    "CtcBeamOfAll": Function("x: f32[t, c]", "tokens: i64[_], scores: f32[_]", "read(x, 1000, 0)", readings, each([softmax(random_rows(t, c)).astype(F32) for t, c in ((1, 2), (4, 3), (5, 3), (7, 2))]), 1e-5, 1e-5),
     "MeanPool": Function("x: f32[t, n], mask: i64[t]", "y: f32[_]", "nn.mean_pool(x, mask)", lambda x, m: x[m != 0].sum(0, dtype=np.float64) / max((m != 0).sum(), 1),
                          [(x, dice.integers(0, 2, len(x))) for x in matrices()] + [(random_rows(3, 4), ints(0, 0, 0))], 1e-5, 1e-6),
     "MaxPool": Function("x: f32[t, n], mask: i64[t]", "y: f32[_]", "nn.max_pool(x, mask)", lambda x, m: x[m != 0].max(0, initial=-INF),
@@ -347,6 +394,13 @@ FUNCTIONS = {
                            [(x, n, 3) for x in ("", "abc", "x" * 1000) for n in (-1, 0, 1, 7, 2**62)]),
     "HashCross": Function("values: list<string>, n: i64", "y: i64", "feature.hash_cross(values, n)", hash_cross, [(values, n) for values in ([], ["a"], ["a", "b"], ["ab", ""], ["", "ab"]) for n in (0, 1, 1000)]),
 }
+READ = """fn read(x: f32[t, c], width: i64, blank: i64) -> (tokens: i64[_], scores: f32[_]) {
+  let found = nn.ctc_beam(x, width, blank);
+  let nothing: i64[_] = [i < 0] => 0;
+  let tokens: i64[_] = if len(found) > 0 { found[0].tokens } else { nothing };
+  (tokens: tokens, scores: [i < len(found)] => found[i].score)
+}
+"""
 BYTES = bytes(range(256)) * 5 + b"\0\xff"
 MODULES = ("feature", "hash", "lists", "maps", "nn", "tensor")
 
@@ -354,6 +408,7 @@ MODULES = ("feature", "hash", "lists", "maps", "nn", "tensor")
 def program():
     (harness.scratch() / "bytes.bin").write_bytes(BYTES)
     lines = [f"import std.{module};" for module in MODULES] + ['const BYTES: bytes = file("bytes.bin");']
+    lines.append(READ)
     lines += [function.workflow(name) for name, function in FUNCTIONS.items()]
     return "\n".join([*lines, "service Numeric {", *[f"  workflow {name};" for name in FUNCTIONS], "}"])
 

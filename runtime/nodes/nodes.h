@@ -52,6 +52,16 @@ wf_code wf_n_cumsum(wf_ctx*, const wf_tensor* x, wf_tensor* sums) WF_NOEXCEPT;
 // Errors: 7001 when one of `at` is outside 0..extent.
 wf_code wf_n_last_at(wf_ctx*, const wf_tensor* at, const int64_t* extent, wf_tensor* last) WF_NOEXCEPT;
 
+// (labels: i64[h, w], boxes: i64[k, 4], areas: i64[k])
+typedef struct wf_components {
+  wf_tensor labels, boxes, areas;
+} wf_components;
+
+// The parts of mask: bool[h, w] whose pixels are neighbours, corner to corner too, in the order of their first pixels: the number of each
+// pixel's, 0 outside; their boxes (x0, y0, x1, y1), x1 and y1 behind the last pixel; how many pixels they have.
+// Cost: O(pixels), no memory besides the result.
+wf_code wf_n_connected_components(wf_ctx*, const wf_tensor* mask, wf_components* found) WF_NOEXCEPT;
+
 // (tokens: i64[_], score: f32)
 typedef struct wf_reading {
   wf_tensor tokens;

@@ -159,6 +159,39 @@ def decoded(deltas, anchors, weights):
     return np.concatenate([centre - half, centre + half], axis=1)
 
 
+def components(mask):
+    """By walking from pixel to pixel."""
+    labels, boxes, areas = np.zeros(mask.shape, I64), [], []
+    for start in zip(*np.nonzero(mask)):
+        if labels[start]:
+            continue
+        pixels, left = [], [start]
+        labels[start] = len(boxes) + 1
+        while left:
+            pixels.append(left.pop())
+            y, x = pixels[-1]
+            for near in itertools.product((y - 1, y, y + 1), (x - 1, x, x + 1)):
+                if 0 <= near[0] < mask.shape[0] and 0 <= near[1] < mask.shape[1] and mask[near] and not labels[near]:
+                    labels[near] = labels[start]
+                    left.append(near)
+        ys, xs = zip(*pixels)
+        boxes.append((min(xs), min(ys), max(xs) + 1, max(ys) + 1))
+        areas.append(len(pixels))
+    return labels, np.array(boxes, I64).reshape(-1, 4), np.array(areas, I64)
+
+
+def text_boxes(heat, threshold, least, ratio, least_side):
+    boxes, scores = [], []
+    for x0, y0, x1, y1 in components(heat > F32(threshold))[1]:
+        score = heat[y0:y1, x0:x1].mean(dtype=np.float64)
+        if score <= least or min(x1 - x0, y1 - y0) < least_side:
+            continue
+        by = ratio * (x1 - x0) * (y1 - y0) / (2 * (x1 - x0 + y1 - y0))
+        boxes.append(np.clip([x0 - by, y0 - by, x1 + by, y1 + by], 0, [heat.shape[1], heat.shape[0]] * 2))
+        scores.append(score)
+    return np.array(boxes, F32).reshape(-1, 4), np.array(scores, F32)
+
+
 def ctc_greedy(scores, blank):
     if scores.shape[1] == 0 and len(scores):
         return EMPTY
@@ -344,6 +377,13 @@ FUNCTIONS = {
     "SoftNms": Function("boxes: f32[n, 4], scores: f32[n], sigma: f32, least: f32", "indices: i64[_], scores: f32[_]", "nn.soft_nms(boxes, scores, sigma, least)", soft_nms,
                         [(corners(n), dice.random(n).astype(F32), F32(sigma), F32(least)) for n in (1, 2, 20, 60) for sigma, least in ((0.5, 0.001), (0.1, 0.2), (0.5, 2))] +
                         [(np.zeros((0, 4), F32), floats(), F32(0.5), F32(0)), (corners(3), floats(NAN, 0.5, NAN), F32(0.5), F32(0))], 1e-4),
+    "Components": Function("mask: bool[h, w]", "labels: i64[_, _], boxes: i64[_, _], areas: i64[_]", "nn.connected_components(mask)", components,
+                           each([dice.random(shape) < share for shape in ((1, 1), (1, 9), (9, 1), (20, 30), (64, 64)) for share in (0, 0.2, 0.4, 0.6, 1)])),
+    "Unclip": Function("boxes: f32[n, 4]", "y: f32[_, _]", "nn.unclip(boxes, 1.5, 40.0, 50.0)", lambda b: np.clip(b + (0.75 * (b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1]) / (b[:, 2] - b[:, 0] + b[:, 3] - b[:, 1]))[:, None] *
+                       floats(-1, -1, 1, 1), 0, floats(50, 40, 50, 40)), each([corners(1), corners(30)]), 1e-6, 1e-5),
+    "TextBoxes": Function("heat: f32[h, w], threshold: f32, least: f32, ratio: f32, side: i64", "boxes: f32[_, _], scores: f32[_]", "nn.text_boxes(heat, threshold, least, ratio, side)", text_boxes,
+                          [((dice.random((h, w)) * dice.integers(0, 2, (h, w)) + 0.3).astype(F32), F32(t), F32(least), F32(1.5), I64(side)) for h, w in ((1, 1), (20, 30), (50, 50))
+                           for t, least, side in ((0.5, 0, 1), (0.9, 0.61, 2), (0.95, 0.5, 3), (2, 0, 1))], 1e-5, 1e-4),
     "CtcGreedy": Function("scores: f32[t, c], blank: i64", "y: i64[_]", "nn.ctc_greedy(scores, blank)", ctc_greedy, [(random_rows(t, c), I64(b)) for t, c in ((1, 1), (1, 4), (40, 3), (200, 30)) for b in (0, c - 1)]),
     "CtcBeam": Function("x: f32[t, c], width: i64, blank: i64", "tokens: i64[_], scores: f32[_]", "read(x, width, blank)", ctc_beam,
                         [(softmax(random_rows(t, c)).astype(F32), I64(width), I64(b)) for t, c in ((1, 1), (1, 4), (6, 3), (40, 5), (100, 30)) for width in (1, 2, 16, 100) for b in (0, c - 1)] +

@@ -349,6 +349,7 @@ FUNCTIONS = {
     "Matvec": Function("a: f32[m, n], x: f32[n]", "y: f32[_]", "tensor.matvec(a, x)", np.matmul, [(a, random_rows(1, a.shape[1])[0]) for a in matrices()], 1e-4, 1e-4),
     "Matmul": Function("a: f32[m, k], b: f32[k, n]", "y: f32[_, _]", "tensor.matmul(a, b)", np.matmul, [(a, random_rows(a.shape[1], n)) for a in matrices() for n in (1, 5, 40)], 1e-4, 1e-4),
     "MatmulInt": Function("a: i64[m, k], b: i64[k, n]", "y: i64[_, _]", "tensor.matmul(a, b)", np.matmul, [(dice.integers(-2**62, 2**62, (3, 4)), dice.integers(-2**62, 2**62, (4, 5)))]),
+    "Bmm": Function("a: f32[g, m, k], b: f32[g, k, n]", "y: f32[_, _, _]", "tensor.bmm(a, b)", np.matmul, [tuple(dice.normal(0, 1, shape).astype(F32) for shape in ((g, m, k), (g, k, n))) for g, m, k, n in ((1, 1, 1, 1), (3, 4, 5, 6), (2, 1, 40, 3))], 1e-4, 1e-4),
     "Softmax": Function("x: f32[n]", "y: f32[_]", "nn.softmax(x)", softmax, each(vectors()), 1e-5, 1e-7),
     "SoftmaxRows": Function("x: f32[m, n]", "y: f32[_, _]", "nn.softmax_rows(x)", softmax, each(matrices()), 1e-5, 1e-7),
     "LogSoftmax": Function("x: f32[n]", "y: f32[_]", "nn.log_softmax(x)", log_softmax, each(vectors()), 1e-5, 1e-5),

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
@@ -42,6 +44,40 @@ TEST(ArgSort, KnowsEveryNumericType) {
   EXPECT_EQ(OrderOf<double>({2e300, 1e300}, WF_F64), (Order{1, 0}));
   EXPECT_EQ(OrderOf<uint16_t>({0x7e00, 0x7c00, 0x0001, 0xc000}, WF_F16), (Order{3, 2, 1, 0}));   // NaN, infinity, the smallest, -2
   EXPECT_EQ(OrderOf<uint16_t>({0x7fc0, 0x7f80, 0x3fc0, 0xc000}, WF_BF16), (Order{3, 2, 1, 0}));  // NaN, infinity, 1.5, -2
+}
+
+// Longer ones are sorted by the digits of their keys.
+template <typename T>
+void ExpectStableOrder(uint8_t dtype, const std::vector<T>& few) {
+  std::vector<T> data;
+  uint32_t state = 1;
+  for (int i = 0; i < 3000; ++i) {
+    state = state * 1664525 + 1013904223;
+    data.push_back(state >> 30 == 0 ? few[(state >> 20) % few.size()] : static_cast<T>(static_cast<int32_t>(state)));
+  }
+  std::vector<int64_t> wanted(data.size());
+  std::iota(wanted.begin(), wanted.end(), int64_t{0});
+  std::stable_sort(wanted.begin(), wanted.end(), [&](int64_t a, int64_t b) {
+    const T &left = data[static_cast<size_t>(a)], &right = data[static_cast<size_t>(b)];
+    return left < right || (right != right && left == left);
+  });
+  EXPECT_EQ(OrderOf(data, dtype), wanted);
+}
+
+TEST(ArgSort, OrdersTheWholeOfALongVector) {
+  ExpectStableOrder<float>(WF_F32, {kNan, -kNan, kInfinity, -kInfinity, 0.0F, -0.0F, 1e-45F, -1e-45F});
+  ExpectStableOrder<double>(WF_F64, {kNan, kInfinity, -kInfinity, 0.0, -0.0, 1e-320, -1e300});
+  ExpectStableOrder<int8_t>(WF_I8, {INT8_MIN, INT8_MAX, 0});
+  ExpectStableOrder<uint16_t>(WF_U16, {0, UINT16_MAX});
+  ExpectStableOrder<int32_t>(WF_I32, {INT32_MIN, INT32_MAX, 0});
+  ExpectStableOrder<int64_t>(WF_I64, {INT64_MIN, INT64_MAX, 0});
+  ExpectStableOrder<uint64_t>(WF_U64, {0, UINT64_MAX});
+  std::vector<uint16_t> brain(3000, 0x7fc0), half(3000, 0x7e00);  // NaN
+  brain[2999] = 0x7f80;
+  half[2999] = 0xfc00;
+  EXPECT_EQ(OrderOf(brain, WF_BF16)[0], 2999);
+  EXPECT_EQ(OrderOf(half, WF_F16)[0], 2999);
+  EXPECT_EQ(OrderOf(brain, WF_BF16)[2999], 2998);
 }
 
 TEST(ArgSort, FailsWhenMemoryIsSpentAndStopsWhenAbandoned) {

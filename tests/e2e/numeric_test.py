@@ -269,6 +269,16 @@ def sampled(p, u):
     return I64(above[0] if len(above) else np.flatnonzero(p)[-1])
 
 
+def bags(table, ids, starts, mean):
+    ends = [*starts[1:], len(ids)]
+    if not all(0 <= i < len(table) for i in ids[starts[0]:]):
+        return INDEX
+    if any(start > end for start, end in zip(starts, ends)):
+        return DIMENSION
+    rows = [table[ids[start:end]].sum(0, dtype=np.float64) / (max(end - start, 1) if mean else 1) for start, end in zip(starts, ends)]
+    return np.array(rows).reshape(-1, table.shape[1])
+
+
 def hash_cross(values, buckets):
     seed = 0
     for value in values:
@@ -402,6 +412,9 @@ FUNCTIONS = {
     "Bucketise": Function("x: f32[n], bounds: f32[k]", "y: i64[_]", "feature.bucketise(x, bounds)", np.digitize, [(x, b) for x in vectors() for b in (floats(), floats(0), floats(-3, 0, 1, 4))]),
     "LogOnePlus": Function("x: f32[n, w]", "y: f32[_, _]", "feature.log1p(x)", lambda x: np.log1p(x.astype(np.float64)),
                            each([floats(0, -0.0, 1e-10, -1e-10, 1e-4, -1e-4, 0.5, -0.5, -1, -2, MOST, LEAST, INF, NAN)[:, None], *[np.abs(x) for x in matrices()]]), 1e-6),
+    "EmbeddingBag": Function("table: f32[v, d], ids: i64[k], starts: i64[b], mean: bool", "y: f32[_, _]", "feature.embedding_bag(table, ids, starts, mean)", bags,
+                             [(random_rows(9, 4), ids, starts, np.bool_(mean)) for ids in (ints(3), dice.integers(0, 9, 20), ints(0, 9), ints(-1, 0))
+                              for starts in (ints(0), ints(0, 0, 1), ints(1, 1)) for mean in (False, True)] + [(random_rows(9, 4), ints(1, 2, 3), ints(2, 0), np.bool_(False))], 1e-5, 1e-6),
     "Standardise": Function("x: f32[m, n], mean: f32[n], by: f32[n]", "y: f32[_, _]", "feature.standardise(x, mean, by)", lambda x, m, d: (x - m) / np.where(d == 0, 1, d),
                             [(x, random_rows(1, x.shape[1])[0], dice.integers(0, 3, x.shape[1]).astype(F32)) for x in matrices()], 1e-6),
     # Lists, maps and texts go as JSON.
@@ -433,6 +446,8 @@ FUNCTIONS = {
     "HashBytes": Function("x: string, seed: u64", "y: u64", "hash.xxh64_bytes(BYTES, seed)", lambda x, seed: xxhash.xxh64(BYTES, seed=seed).intdigest(), [("", 0), ("", 5)]),
     "HashBucket": Function("x: string, n: i64, seed: u64", "y: i64", "hash.bucket(x, n, seed)", lambda x, n, seed: xxhash.xxh64(x.encode(), seed=seed).intdigest() % n if n > 0 else TYPE,
                            [(x, n, 3) for x in ("", "abc", "x" * 1000) for n in (-1, 0, 1, 7, 2**62)]),
+    "HashBuckets": Function("words: list<string>, n: i64", "y: i64[_]", "feature.hash_bucket(words, n)", lambda words, n: [xxhash.xxh64(word.encode()).intdigest() % n for word in words],
+                            [(words, n) for words in ([], ["a"], ["b", "", "a", "b"]) for n in (1, 1000)]),
     "HashCross": Function("values: list<string>, n: i64", "y: i64", "feature.hash_cross(values, n)", hash_cross, [(values, n) for values in ([], ["a"], ["a", "b"], ["ab", ""], ["", "ab"]) for n in (0, 1, 1000)]),
 }
 READ = """fn read(x: f32[t, c], width: i64, blank: i64) -> (tokens: i64[_], scores: f32[_]) {

@@ -12,7 +12,7 @@
 namespace wf::nodes {
 namespace {
 
-constexpr int64_t kNone = -1;
+constexpr int64_t kNowhere = -1;
 
 // What was read so far, as a way down a tree: the same text is the same node.
 struct Prefix {
@@ -27,11 +27,11 @@ struct Beam {
 };
 
 // A beam of the next step: `from` stays as it is, or `token` is read behind it.
-struct Candidate {
+struct Successor {
   int64_t from, token;
   double with_blank, without;
   double total() const { return with_blank + without; }
-  bool operator<(const Candidate& other) const {  // the likelier first: a heap then has the least likely in front
+  bool operator<(const Successor& other) const {  // the likelier first: a heap then has the least likely in front
     if (total() != other.total()) return total() > other.total();
     return from != other.from ? from < other.from : token < other.token;
   }
@@ -47,7 +47,7 @@ class BeamSearch {
   // False when the memory is spent or the request abandoned.
   bool Run() {
     if (!New(beams_, width_) || !New(kept_, width_ + 1) || !New(is_followed_, classes_)) return false;
-    if (!prefixes_.Push({kNone, kNone, kNone, kNone, 0})) return false;
+    if (!prefixes_.Push({kNowhere, kNowhere, kNowhere, kNowhere, 0})) return false;
     beams_[0] = {0, 1, 0};
     n_beams_ = 1;
     std::fill_n(is_followed_, classes_, uint8_t{0});
@@ -91,8 +91,8 @@ class BeamSearch {
     for (int64_t i = 0; i < n_beams_; ++i) {
       if (Stopped(ctx_)) return false;
       const Beam& beam = beams_[i];
-      Candidate stays{i, kNone, Probability(scores[blank_]) * beam.total(), 0};
-      if (prefix(beam).token != kNone) stays.without = Probability(scores[prefix(beam).token]) * beam.without;
+      Successor stays{i, kNowhere, Probability(scores[blank_]) * beam.total(), 0};
+      if (prefix(beam).token != kNowhere) stays.without = Probability(scores[prefix(beam).token]) * beam.without;
       for (int64_t j = 0; j < n_beams_; ++j) {
         if (beams_[j].prefix == prefix(beam).parent) stays.without += Behind(beams_[j], prefix(beam).token, scores);
         if (prefix(beams_[j]).parent == beam.prefix) is_followed_[prefix(beams_[j]).token] = 1;
@@ -106,22 +106,22 @@ class BeamSearch {
     return true;
   }
 
-  void Keep(const Candidate& candidate) {
-    if (!(candidate.total() > 0) || (n_kept_ == width_ && !(candidate < kept_[0]))) return;
-    kept_[n_kept_++] = candidate;
+  void Keep(const Successor& successor) {
+    if (!(successor.total() > 0) || (n_kept_ == width_ && !(successor < kept_[0]))) return;
+    kept_[n_kept_++] = successor;
     std::push_heap(kept_, kept_ + n_kept_);
     if (n_kept_ <= width_) return;
     std::pop_heap(kept_, kept_ + n_kept_);
     --n_kept_;
   }
 
-  // The candidates that are kept become the beams, best first; the best is scaled to 0.5..1. False when the memory is spent.
+  // The successors that are kept become the beams, best first; the best is scaled to 0.5..1. False when the memory is spent.
   bool Follow() {
     std::sort_heap(kept_, kept_ + n_kept_);
     for (int64_t i = 0; i < n_kept_; ++i) {
       const int64_t prefix = beams_[kept_[i].from].prefix;
-      kept_[i].from = kept_[i].token == kNone ? prefix : Child(prefix, kept_[i].token);
-      if (kept_[i].from == kNone) return false;
+      kept_[i].from = kept_[i].token == kNowhere ? prefix : Child(prefix, kept_[i].token);
+      if (kept_[i].from == kNowhere) return false;
     }
     const int shift = n_kept_ == 0 ? 0 : -std::ilogb(kept_[0].total()) - 1;
     exponent_ -= shift;
@@ -132,13 +132,13 @@ class BeamSearch {
     return true;
   }
 
-  // kNone when the memory is spent.
+  // kNowhere when the memory is spent.
   int64_t Child(int64_t parent, int64_t token) {
-    for (int64_t child = At(parent).first_child; child != kNone; child = At(child).next_sibling) {
+    for (int64_t child = At(parent).first_child; child != kNowhere; child = At(child).next_sibling) {
       if (At(child).token == token) return child;
     }
     const auto fresh = static_cast<int64_t>(prefixes_.size());
-    if (!prefixes_.Push({parent, token, kNone, At(parent).first_child, At(parent).length + 1})) return kNone;
+    if (!prefixes_.Push({parent, token, kNowhere, At(parent).first_child, At(parent).length + 1})) return kNowhere;
     return At(parent).first_child = fresh;
   }
 
@@ -148,7 +148,7 @@ class BeamSearch {
   Scratch<Prefix> prefixes_;
   int64_t n_beams_ = 0, n_kept_ = 0, exponent_ = 0;
   Beam* beams_ = nullptr;
-  Candidate* kept_ = nullptr;
+  Successor* kept_ = nullptr;
   uint8_t* is_followed_ = nullptr;
 };
 

@@ -55,7 +55,7 @@ wf_code Sort(wf_ctx* ctx, std::span<const T> data, int64_t* order) {
     std::sort(order, order + n, [x = data.data()](int64_t a, int64_t b) { return IsBelow(x[a], x[b]) || (!IsBelow(x[b], x[a]) && a < b); });
     return 0;
   }
-  auto* const spare = static_cast<int64_t*>(wf_alloc(ctx, static_cast<uint64_t>(n) * sizeof(int64_t), WF_ALIGN));
+  auto* const spare = static_cast<int64_t*>(wf_alloc(ctx, static_cast<uint64_t>(n) * sizeof(int64_t), alignof(int64_t)));
   if (spare == nullptr) return WF_FAILED;
   int64_t *from = order, *to = spare;
   for (int shift = 0; shift < static_cast<int>(8 * sizeof(KeyOf(data[0]))); shift += kDigitBits) {

@@ -73,7 +73,7 @@ class BeamSearch {
  private:
   template <typename T>
   bool New(T*& memory, int64_t count) {
-    memory = static_cast<T*>(wf_alloc(ctx_, static_cast<uint64_t>(count) * sizeof(T), WF_ALIGN));
+    memory = static_cast<T*>(wf_alloc(ctx_, static_cast<uint64_t>(count) * sizeof(T), alignof(T)));
     return memory != nullptr;
   }
 

@@ -107,7 +107,7 @@ class Contest {
     if (own == nullptr) return std::string();
     const int64_t first = own->bench.Run(watch_);
     if (first == kNever) return std::string();
-    if (static_cast<int64_t>(ways.size() + 1) * (kLeastRounds + 1) * first > Left()) return std::nullopt;
+    if (static_cast<int64_t>(ways.size() + 1) * 2 * first > Left()) return std::nullopt;
     own_out_ = own->bench.kernel->out_format;
     own->extra_ns = ExtraOf(*own->bench.kernel);
     entries_.push_back(std::move(own));

@@ -196,6 +196,9 @@ std::vector<std::string> ConvWays(const Operation& operation) {
     }
   };
   ConvAsk ask = OwnAsk(operation);
+  ask.alg = dnnl_convolution_winograd;
+  if (w.size_bytes() <= kMostWinogradBytes) add(kWinograd, ask);
+  ask = OwnAsk(operation);
   AskAlike(own, ask);
   add(kAlike, ask);
   const dnnl_memory_desc_t given = DescOf(x);
@@ -204,9 +207,6 @@ std::vector<std::string> ConvWays(const Operation& operation) {
     ask.src = given;
     add(kFollowing, ask);
   }
-  ask = OwnAsk(operation);
-  ask.alg = dnnl_convolution_winograd;
-  if (w.size_bytes() <= kMostWinogradBytes) add(kWinograd, ask);
   std::erase_if(ways, [&](const std::string& way) {
     if (!way.starts_with(kWinograd)) return false;
     const auto named = AskOfWay(operation, way);

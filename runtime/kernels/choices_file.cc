@@ -27,7 +27,7 @@ using base::Status;
 constexpr std::string_view kKind = "wf-kernel-cache ", kMachine = "machine ", kEnd = "end ";
 constexpr int kVersion = 1;
 constexpr int kKernels = 1;  // rises when a way computes otherwise, or is measured otherwise
-constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMostFileBytes = size_t{64} << 20;
 
 uint64_t SumOf(std::string_view text) {  // FNV-1a
   uint64_t sum = 0xcbf2'9ce4'8422'2325u;
@@ -55,8 +55,8 @@ Status ReadText(const std::string& file, std::string& text) {
   struct stat about{};
   if (fstat(opened.get(), &about) != 0) return SystemFailure(file, "cannot be read", errno);
   if (!S_ISREG(about.st_mode)) return {base::kFailedPrecondition, fmt::format("`{}` is no regular file", file)};
-  if (static_cast<uint64_t>(about.st_size) > kMostBytes)
-    return {base::kOutOfRange, fmt::format("`{}` has more than {} bytes", file, kMostBytes)};
+  if (static_cast<uint64_t>(about.st_size) > kMostFileBytes)
+    return {base::kOutOfRange, fmt::format("`{}` has more than {} bytes", file, kMostFileBytes)};
   text.resize(static_cast<size_t>(about.st_size));
   size_t have = 0;
   while (have < text.size()) {

@@ -11,8 +11,8 @@
 namespace wf::kernels {
 namespace {
 
-constexpr int64_t kLeastWork = 1'000'000;           // products of two numbers: 10 us on a slow CPU
-constexpr int64_t kMostBytes = int64_t{512} << 20;  // of tensors that are made up
+constexpr int64_t kLeastWork = 1'000'000;                 // products of two numbers: 10 us on a slow CPU
+constexpr int64_t kMostMadeUpBytes = int64_t{512} << 20;  // of tensors that are made up
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 constexpr int kRounds = 6, kLeastRounds = 3;      // of which the shortest run counts
 constexpr double kClearly = 0.93;                 // of the own way's time
@@ -141,7 +141,7 @@ class Contest {
       if (!elements.ok()) return false;
       in.constant = std::make_shared<Trial>(in.constant, *std::move(elements));
     }
-    return bytes <= kMostBytes;
+    return bytes <= kMostMadeUpBytes;
   }
 
   // Null: it is not there, or there is no memory.

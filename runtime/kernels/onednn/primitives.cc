@@ -100,7 +100,7 @@ Made MakeConvAsAsked(const Operation& operation, const ConvAsk& ask) {
   if (!operand.ok()) return operand.status();
   operands.push_back(*std::move(operand));
   if (HasInput(operation, 2)) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, op.bias_desc, operands));
-  if (ask.alg == dnnl_convolution_direct) around.keeper = KeeperFor(fused, op, desc);  // of Winograd's no NaN comes
+  if (ask.alg == dnnl_convolution_direct) around.keeper = KeeperFor(fused, op, desc);
   return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
 }
 
@@ -147,18 +147,24 @@ std::optional<ConvAsk> AskOfWay(const Operation& operation, std::string_view way
 // Winograd's sums mix neighbours: one NaN or infinity among them, or what overflows, would spread to all. Its filters are up to four times
 // as large as those that they are made of, which are kept beside them.
 constexpr int64_t kMostWinogradBytes = int64_t{5} << 19;
-constexpr float kMostMixed = 0x1p100F;
+constexpr float kMostMixed = 0x1p40F;
 
-base::Result<bool> IsTame(const TensorInfo& weights) {
-  auto elements = weights.constant->Load();
-  if (!elements.ok()) return elements.status();
-  const auto* const first = reinterpret_cast<const float*>(elements->get());
-  return AllBelow(kMostMixed, first, weights.count());
+// Weights and bias are known, and small enough that no result is NaN or infinite where x is small, too.
+base::Result<bool> IsTame(const Operation& operation) {
+  if (HasInput(operation, 3)) return false;
+  for (size_t i = 1; i < operation.in.size(); ++i) {
+    const TensorInfo& in = operation.in[i];
+    if (in.dtype == 0) continue;
+    if (in.constant == nullptr) return false;
+    auto elements = in.constant->Load();
+    if (!elements.ok()) return elements.status();
+    if (!AllBelow(kMostMixed, reinterpret_cast<const float*>(elements->get()), in.count())) return false;
+  }
+  return true;
 }
 
 Made MakeWinograd(const Operation& operation, const ConvAsk& ask) {
-  if (operation.in[1].constant == nullptr) return NotHere();
-  const auto tame = IsTame(operation.in[1]);
+  const auto tame = IsTame(operation);
   if (!tame.ok()) return tame.status();
   if (!*tame) return NotHere();
   const PrimitiveDesc desc = DescOfAsk(operation, ask);
@@ -197,7 +203,7 @@ std::vector<std::string> ConvWays(const Operation& operation) {
   };
   ConvAsk ask = OwnAsk(operation);
   ask.alg = dnnl_convolution_winograd;
-  if (w.size_bytes() <= kMostWinogradBytes) add(kWinograd, ask);
+  if (w.size_bytes() <= kMostWinogradBytes && !HasInput(operation, 3)) add(kWinograd, ask);
   ask = OwnAsk(operation);
   AskAlike(own, ask);
   add(kAlike, ask);

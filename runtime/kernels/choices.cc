@@ -69,7 +69,9 @@ base::Result<std::unique_ptr<Kernel>> Choices::Make(const Operation& operation, 
   if (way == nullptr) {
     std::string chosen;
     if (left_ns > 0) {
-      if (const std::vector<std::string> ways = Ways(operation); !ways.empty()) chosen = FastestWay(operation, ways, left_ns).value_or("");
+      std::vector<std::string> ways = Ways(operation);
+      if (file_.empty() && ways.size() > kBriefWays) ways.resize(kBriefWays);
+      if (!ways.empty()) chosen = FastestWay(operation, ways, left_ns).value_or("");
     }
     const base::MutexLock lock(mutex_);
     if (way_.size() < kMostChoices || way_.contains(key)) {

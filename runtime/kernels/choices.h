@@ -32,6 +32,7 @@ class Choices {
  private:
   static constexpr size_t kMostChoices = 65'536;
   static constexpr int64_t kBriefNs = 30'000'000, kLongNs = 2'000'000'000;
+  static constexpr size_t kBriefWays = 2;  // without a file the most promising alone
 
   // The way of the key; null: not chosen.
   const std::string* Find(const std::string& key);

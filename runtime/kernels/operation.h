@@ -90,7 +90,7 @@ std::span<const Impl> Impls();
 // The first row that fits; with a `way` that one, or as without where it is not there. Errors: kUnimplemented when none does.
 base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation);
 
-// Ways to compute it besides the first row's own: which is the fastest only measuring tells (choices.h).
+// Ways to compute it besides the first row's own, those first that promise most: which is the fastest only measuring tells (choices.h).
 std::vector<std::string> Ways(const Operation& operation);
 std::string_view ContractOf(const Operation& operation);  // the name in the table: "Conv"
 

@@ -1,6 +1,7 @@
 #include "runtime/kernels/onednn/library.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -153,8 +154,7 @@ std::string Description() {
   if (library == nullptr) return "no oneDNN";
   const dnnl_version_t& version = *library->dnnl_version();
   const auto isa = static_cast<unsigned>(library->dnnl_get_effective_cpu_isa());
-  return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." + std::to_string(version.patch) + " " +
-         version.hash + " isa " + std::to_string(isa);
+  return fmt::format("oneDNN {}.{}.{} {} isa {:x}", version.major, version.minor, version.patch, version.hash, isa);
 }
 
 // The first product of a matrix and a vector writes machine code for two milliseconds, which models mostly need.
@@ -222,10 +222,9 @@ bool DnnlFormat::Same(const Format& other) const {
 std::string DnnlFormat::ToString() const {
   if (desc_.format_kind != dnnl_blocked) return "packed";
   const dnnl_blocking_desc_t& blocking = desc_.format_desc.blocking;
-  std::string text;
-  for (int i = 0; i < desc_.ndims; ++i) text += (i == 0 ? "" : ",") + std::to_string(blocking.strides[i]);
+  std::string text = fmt::format("{}", fmt::join(blocking.strides, blocking.strides + desc_.ndims, ","));
   for (int i = 0; i < blocking.inner_nblks; ++i)
-    text += (i == 0 ? " by " : ",") + std::to_string(blocking.inner_blks[i]) + " of " + std::to_string(blocking.inner_idxs[i]);
+    text += fmt::format("{}{} of {}", i == 0 ? " by " : ",", blocking.inner_blks[i], blocking.inner_idxs[i]);
   return text;
 }
 

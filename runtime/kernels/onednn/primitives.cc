@@ -48,7 +48,9 @@ PrimitiveDesc FuseBehind(const dnnl_convolution_desc_t& op, std::string_view imp
   Fused with = fused;
   with.addend = Query(desc, dnnl_query_dst_md);
   PrimitiveDesc joined = MakeDesc(&op, MakeAttr(with), impl);
-  if (joined != nullptr) {
+  // Matrix products of oneDNN 2.6 take the elements of an addend from the wrong places where channels lie last.
+  const bool misplaces = ImplName(desc).find("gemm") != std::string_view::npos && FormatOf(*with.addend, operation.out[0].dim) != nullptr;
+  if (joined != nullptr && !misplaces) {
     const dnnl_memory_desc_t dst = Query(joined, dnnl_query_dst_md);
     if (Load()->dnnl_memory_desc_equal(&dst, &*with.addend) != 0) {
       fused = with;
@@ -198,7 +200,7 @@ std::vector<std::string> ConvWays(const Operation& operation) {
     if (!DescribeConv(operation, ask, op)) return;
     for (const std::string& impl : ImplNames(&op, MakeAttr({}))) {
       const bool is_own = prefix == kAlike && impl == ImplName(own);
-      if (!is_own && IsWorthTrying(impl, ImplName(own))) ways.push_back(std::string(prefix) + impl);
+      if (!is_own && IsWorthTrying(impl, ImplName(own))) ways.push_back(std::string(prefix).append(impl));
     }
   };
   ConvAsk ask = OwnAsk(operation);

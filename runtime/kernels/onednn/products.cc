@@ -187,7 +187,7 @@ std::vector<std::string> MatMulWays(const Operation& operation) {
   std::vector<std::string> ways;
   if (!FuseProduct(operation, fused)) return ways;
   const auto add = [&ways](std::string_view prefix, const std::vector<std::string>& names) {
-    for (const std::string& name : names) ways.push_back(std::string(prefix) + name);
+    for (const std::string& name : names) ways.push_back(std::string(prefix).append(name));
   };
   std::string own;
   std::vector<std::string> names;

@@ -87,11 +87,11 @@ inline Tensor Formatted(const Tensor& tensor, const kernels::FormatRef& format) 
   return formatted;
 }
 
-// Runs one implementation, or with null the first that fits, in its way of this name; formats are converted as a plan would.
+// Runs one implementation, or with null the first that fits; formats are converted as a plan would.
 inline Outcome RunKernel(kernels::MakeFn make, const kernels::Params& params, const std::vector<Tensor>& in, uint8_t dtype,
-                         std::vector<int64_t> dim, const std::string& way = "") {
+                         std::vector<int64_t> dim) {
   kernels::UseOneThread();
-  kernels::Operation operation{params, {}, {{dtype, std::move(dim), nullptr, nullptr}}, way};
+  kernels::Operation operation{params, {}, {{dtype, std::move(dim), nullptr, nullptr}}};
   for (const Tensor& each : in) operation.in.push_back(each.info);
   auto made = make != nullptr ? make(operation) : kernels::MakeKernel(operation);
   WF_CHECK(made.ok(), made.status().message());

@@ -87,6 +87,7 @@ base::Result<std::unique_ptr<Kernel>> Choices::Make(const Operation& operation, 
 }
 
 base::Status Choices::Save() {
+  const base::MutexLock saving(saving_);
   std::map<std::string, std::string> way;
   {
     const base::MutexLock lock(mutex_);

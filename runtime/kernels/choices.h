@@ -41,6 +41,7 @@ class Choices {
   const std::string machine_;
   std::string odd_;
   bool is_ours_ = true;  // the file may be written over
+  base::Mutex saving_;   // held while the file is written: what is newer comes later
   base::Mutex mutex_;
   std::map<std::string, std::string> way_ WF_GUARDED_BY(mutex_);  // by key
   bool is_new_ WF_GUARDED_BY(mutex_) = false;                     // something is not in the file

@@ -127,9 +127,9 @@ ChoicesRead ReadChoices(const std::string& file, const std::string& machine) {
   if (!TakeLine(rest, line) || line.substr(kKind.size()) != std::to_string(kVersion))
     return {{}, fmt::format("`{}` is in another version's form", file), true};
   if (!TakeLine(rest, line) || !line.starts_with(kMachine)) return {{}, fmt::format("`{}` is cut off or damaged", file), true};
-  const bool is_here = line.substr(kMachine.size()) == machine;
+  if (line.substr(kMachine.size()) != machine)
+    return {{}, fmt::format("`{}` was measured on another machine, or with other libraries", file), true};
   if (!ReadLines(text, rest, read.way)) return {{}, fmt::format("`{}` is cut off or damaged", file), true};
-  if (!is_here) return {{}, fmt::format("`{}` was measured on another machine, or with other libraries", file), true};
   return read;
 }
 

@@ -18,6 +18,11 @@ base::Result<std::unique_ptr<Kernel>> MakeConvTranspose(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeResize(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to);
 
+// Ways to compute it besides that which MakeConv and MakeMatMul take by themselves, as `Operation::way` names them. One may be null when it
+// is made after all.   Cost: up to a millisecond.
+std::vector<std::string> ConvWays(const Operation& operation);
+std::vector<std::string> MatMulWays(const Operation& operation);
+
 // c [m, n] = factor * a [m, k] b [k, n], or with turn_b b [n, k]; rows lie as far apart as is said.   REQUIRES: Available(), nothing is
 // empty.
 struct Gemm {
@@ -40,7 +45,8 @@ bool AddProduct(const Product<float>& product);
 void UseOneThread();
 bool StaysOnOneThread();  // false where it was built for threads that are not OpenMP's. Loads the library
 
-bool Available();  // loads the library
+bool Available();           // loads the library
+std::string Description();  // its version, build and the instructions that it uses, or that there is none; loads the library
 void LoadAhead();
 void LetGoOfCode();
 

@@ -84,6 +84,7 @@ bool Http1Session::Begin() noexcept {
 
 std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) noexcept {
   processing_ = true;
+  ++reads_;
   for (int begun = 0; !closing_ && !waiting_;) {
     if (exchange_ == nullptr) {
       if (bytes.empty()) break;
@@ -134,7 +135,7 @@ void Http1Session::OnHead() noexcept {
   Exchange& exchange = *exchange_;
   TakeHead(exchange);
   const int64_t length = exchange.head.content_length;
-  if (length != 0) ArmBody();
+  if (length != 0) ArmBody(true);
   if (exchange.refused() &&
       (length > static_cast<int64_t>(owner_.limits_.discarded_bytes) || (length != 0 && exchange.head.expects_continue))) {
     EndInRefusal(true);
@@ -155,7 +156,7 @@ void Http1Session::OnBody() noexcept {
   if (exchange_->discarded > owner_.limits_.discarded_bytes) EndInRefusal(true);
 }
 
-void Http1Session::ArmBody() noexcept { connection_->SetTimeout(MsToLook(*exchange_)); }
+void Http1Session::ArmBody(bool begins) noexcept { connection_->SetTimeout(MsToLook(*exchange_, begins)); }
 
 void Http1Session::OnEnd() noexcept {
   waiting_ = true;
@@ -252,7 +253,7 @@ void Http1Session::OnTimeout() noexcept {
   } else if (decoder_.in_head()) {
     AnswerBroken(408, "the head of the request did not arrive in time");
   } else if (LookAtBody(*exchange_, owner_.limits_.body_rate)) {
-    ArmBody();
+    ArmBody(false);
   } else {
     EndInRefusal(true);
   }

@@ -48,7 +48,7 @@ class Http1Session final : public Session {
   void OnChunk() noexcept;
   void OnBody() noexcept;
   void OnEnd() noexcept;
-  void ArmBody() noexcept;
+  void ArmBody(bool begins) noexcept;
   void EndInRefusal(bool close) noexcept;
   void AnswerBroken(int status, std::string_view reason) noexcept;
   void FinishExchange() noexcept;

@@ -298,6 +298,14 @@ TEST_F(Http1SessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
   EXPECT_EQ(Answers(peers_[0]), 2);
 }
 
+// What runs it knows its deadline, too.
+TEST_F(Http1SessionTest, NobodyAsksWhetherABodyIsLateThatCameWithItsHead) {
+  site_.ms_left = 0;
+  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\n{  }";
+  Turn();
+  EXPECT_EQ(site_.requests, 1);
+}
+
 TEST_F(Http1SessionTest, ASlowBodyIsStillRefusedBeforeALongDeadline) {
   site_.ms_left = 30'000;
   peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\nx";

@@ -27,7 +27,7 @@ class Repeats {
  private:
   bool known_ = false;
   size_t size_ = 0;  // of the text
-  uint8_t text_[kMostBytes];
+  uint8_t text_[kMostBytes] = {};
   http::Head head_;
 };
 

@@ -19,7 +19,8 @@ struct IntegerInputs {
 // b are one for all, one for each row of a or column of b, or [.., m, 1] and [.., 1, n], where the axes in front broadcast, too. To i32,
 // wrapping; or with the scales to round(sum * a scale * b scale / y scale) + y zero point of 8 bits, halves to even, the nearest there is
 // of those out of range, where a bias of i32, one for each column, is part of the sum, and sum * a scale * b scale is held within bounds.
-// A faster implementation may be one off, where the scaled sum is about half between two.
+// A faster implementation may be one off, where the scaled sum is about half between two. Or, with the scales of a and b alone, to f32:
+// sum * (a scale * b scale), and a bias of f32.
 struct IntegerMatMul {
   Within within = {};
 };

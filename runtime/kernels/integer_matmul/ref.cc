@@ -94,6 +94,12 @@ void Multiply(const IntegerMatrices& s, const Product<A, B>& product, const Buff
   for (int64_t i = 0; i < s.m; ++i, y += s.n) {
     if constexpr (std::is_same_v<Y, int32_t>) {
       Row(s, product, b, i, y);
+    } else if constexpr (std::is_same_v<Y, float>) {
+      Row(s, product, b, i, sums);
+      const float a_scale = product.a_scale[s.size[2] > 1 ? i : 0];
+      const float* const bias = At<float>(buffers, In::kBias, 0);
+      for (int64_t j = 0; j < s.n; ++j)
+        y[j] = static_cast<float>(sums[j]) * (a_scale * product.b_scale[s.size[4] > 1 ? j : 0]) + ValueAt<float>(bias, true, j, 0);
     } else {
       Row(s, product, b, i, sums);
       const float y_scale = *At<float>(buffers, In::kYScale, 0), a_scale = product.a_scale[s.size[2] > 1 ? i : 0];
@@ -109,10 +115,13 @@ void Run(const IntegerMatrices& s, const Buffers& buffers) {
     for (int64_t i = 0; i < matrices; ++i) {
       std::array<int64_t, 6> at;
       for (size_t k = 0; k < 6; ++k) at[k] = (offset[k] + i * stride[k]) * s.size[k];
-      const Product<A, B> product = {At<A>(buffers, In::kA, at[0]),          At<A>(buffers, In::kAZero, at[3]),
-                                     At<B>(buffers, In::kB, at[1]),          At<B>(buffers, In::kBZero, at[5]),
-                                     At<float>(buffers, In::kAScale, at[2]), At<float>(buffers, In::kBScale, at[4]),
-                                     At<int32_t>(buffers, In::kBias, 0)};
+      const Product<A, B> product = {At<A>(buffers, In::kA, at[0]),
+                                     At<A>(buffers, In::kAZero, at[3]),
+                                     At<B>(buffers, In::kB, at[1]),
+                                     At<B>(buffers, In::kBZero, at[5]),
+                                     At<float>(buffers, In::kAScale, at[2]),
+                                     At<float>(buffers, In::kBScale, at[4]),
+                                     std::is_same_v<Y, float> ? nullptr : At<int32_t>(buffers, In::kBias, 0)};
       Multiply(s, product, buffers, static_cast<Y*>(buffers.out[0]) + (out + i) * s.m * s.n);
     }
   });
@@ -124,7 +133,7 @@ base::Result<std::unique_ptr<Kernel>> MakeIntegerMatMul(const Operation& operati
   const IntegerMatrices matrices = IntegerMatricesOf(operation);
   auto kernel = ForType<int8_t, uint8_t>(operation.in[In::kA].dtype, [&]<typename A>() {
     return ForType<int8_t, uint8_t>(operation.in[In::kB].dtype, [&]<typename B>() {
-      return ForType<int8_t, uint8_t, int32_t>(operation.out[0].dtype, [&]<typename Y>() {
+      return ForType<int8_t, uint8_t, int32_t, float>(operation.out[0].dtype, [&]<typename Y>() {
         return MakeFunction(operation.in.size(), [matrices](const Buffers& buffers) -> const char* {
           Run<A, B, Y>(matrices, buffers);
           return nullptr;

@@ -19,7 +19,7 @@ using Made = base::Result<std::unique_ptr<Kernel>>;
 using In = IntegerInputs;
 Made NotHere() { return std::unique_ptr<Kernel>(); }
 
-constexpr int32_t kAtRun = DNNL_RUNTIME_S32_VAL;
+constexpr int32_t kZeroAtRun = DNNL_RUNTIME_S32_VAL;
 
 // Whether all that are given of these inputs are constants.
 bool AreConstant(const Operation& operation, std::initializer_list<size_t> inputs) {
@@ -86,16 +86,23 @@ void FuseBounds(const Within& within, float y_scale, uint8_t dtype, Fused& fused
 // What is done to the sums. Nothing: it is not known before the run, or of another kind.
 base::Result<std::optional<Fused>> FusedOf(const Operation& operation, const Within& within) {
   Fused fused;
-  const bool whole = operation.out[0].dtype == WF_I32;
-  if (!IsOne(operation, In::kAZero) || (!whole && !AreConstant(operation, {In::kAZero}))) return std::optional<Fused>();
+  const bool whole = operation.out[0].dtype == WF_I32, wide = operation.out[0].dtype == WF_F32;
+  if (!IsOne(operation, In::kAZero) || (!whole && !wide && !AreConstant(operation, {In::kAZero}))) return std::optional<Fused>();
   if (AreConstant(operation, {In::kAZero})) {
     const auto zeros = Zeros(operation, In::kAZero);
     if (!zeros.ok()) return zeros.status();
     fused.zero_in = zeros->front();
   } else {
-    fused.zero_in = kAtRun;
+    fused.zero_in = kZeroAtRun;
   }
   if (whole) return std::optional(std::move(fused));
+  if (wide) {
+    if (!IsOne(operation, In::kAScale) || !AreConstant(operation, {In::kBScale})) return std::optional<Fused>();
+    fused.scales_at_run = operation.in[In::kBScale].count();
+    const int64_t bias_dim[] = {1, operation.out[0].dim.back()};
+    if (HasInput(operation, In::kBias)) fused.addend = PlainDesc(bias_dim);
+    return std::optional(std::move(fused));
+  }
   if (!AreConstant(operation, {In::kAScale, In::kBScale, In::kYScale, In::kYZero})) return std::optional<Fused>();
   for (const size_t i : {In::kAScale, In::kBScale, In::kYScale}) {
     if (operation.in[i].dtype != WF_F32) return std::optional<Fused>();
@@ -117,52 +124,71 @@ base::Result<std::optional<Fused>> FusedOf(const Operation& operation, const Wit
   return std::optional(std::move(fused));
 }
 
-// A zero point that is known when the kernel runs, as the wider integer that oneDNN reads.
-class WidenedZeroCall final : public Call {
+// What is known of the left side when the kernel runs, as oneDNN reads it.
+struct AtRun {
+  bool zero = false, is_signed = false;
+  std::vector<float> b_scale;  // empty: scales are known before
+};
+
+class AtRunCall final : public Call {
  public:
-  WidenedZeroCall(std::unique_ptr<Call> inner, const void* zero, bool is_signed, int32_t* wide)
-      : inner_(std::move(inner)), zero_(zero), is_signed_(is_signed), wide_(wide) {}
+  // `zero`, `scale`: of the left side. `wide`, `scales`: what is made of them, in scratch memory.
+  struct Places {
+    const void* zero;
+    const float* scale;
+    int32_t* wide;
+    float* scales;
+  };
+  AtRunCall(std::unique_ptr<Call> inner, const AtRun& at_run, const Places& places)
+      : inner_(std::move(inner)), at_run_(at_run), places_(places) {}
 
   const char* Run() override {
-    *wide_ = is_signed_ ? int32_t{*static_cast<const int8_t*>(zero_)} : int32_t{*static_cast<const uint8_t*>(zero_)};
+    if (at_run_.zero) {
+      *places_.wide =
+          at_run_.is_signed ? int32_t{*static_cast<const int8_t*>(places_.zero)} : int32_t{*static_cast<const uint8_t*>(places_.zero)};
+    }
+    for (size_t i = 0; i < at_run_.b_scale.size(); ++i) places_.scales[i] = *places_.scale * at_run_.b_scale[i];
     return inner_->Run();
   }
   void SetIn(size_t i, const void* data) override {
-    if (i == In::kAZero)
-      zero_ = data;
+    if (at_run_.zero && i == In::kAZero)
+      places_.zero = data;
+    else if (!at_run_.b_scale.empty() && i == In::kAScale)
+      places_.scale = static_cast<const float*>(data);
     else
       inner_->SetIn(i, data);
   }
 
  private:
   const std::unique_ptr<Call> inner_;
-  const void* zero_;
-  const bool is_signed_;
-  int32_t* const wide_;
+  const AtRun& at_run_;  // of the kernel, which outlives its calls
+  Places places_;
 };
 
-class WidenedZero final : public Kernel {
+class AtRunKernel final : public Kernel {
  public:
-  WidenedZero(std::unique_ptr<Kernel> inner, bool is_signed) : inner_(std::move(inner)), is_signed_(is_signed) {
+  AtRunKernel(std::unique_ptr<Kernel> inner, AtRun at_run) : inner_(std::move(inner)), at_run_(std::move(at_run)) {
     packed_in = inner_->packed_in;
     in_format = inner_->in_format;
-    in_format[In::kAZero] = nullptr;
     out_format = inner_->out_format;
-    scratch_bytes = Aligned(inner_->scratch_bytes) + kAlign;
+    scratch_bytes = Aligned(inner_->scratch_bytes) + kAlign + static_cast<int64_t>(at_run_.b_scale.size() * sizeof(float));
   }
 
   base::Result<std::unique_ptr<Call>> Bind(const Buffers& buffers) const override {
-    auto* const wide = reinterpret_cast<int32_t*>(static_cast<uint8_t*>(buffers.scratch) + Aligned(inner_->scratch_bytes));
+    uint8_t* const own = static_cast<uint8_t*>(buffers.scratch) + Aligned(inner_->scratch_bytes);
+    const AtRunCall::Places places{buffers.in[In::kAZero], static_cast<const float*>(buffers.in[In::kAScale]),
+                                   reinterpret_cast<int32_t*>(own), reinterpret_cast<float*>(own + kAlign)};
     Buffers inside = buffers;
-    inside.in[In::kAZero] = wide;
+    if (at_run_.zero) inside.in[In::kAZero] = places.wide;
+    if (!at_run_.b_scale.empty()) inside.in[In::kAScale] = places.scales;
     auto call = inner_->Bind(inside);
     if (!call.ok()) return call;
-    return std::unique_ptr<Call>(new WidenedZeroCall(*std::move(call), buffers.in[In::kAZero], is_signed_, wide));
+    return std::unique_ptr<Call>(new AtRunCall(*std::move(call), at_run_, places));
   }
 
  private:
   const std::unique_ptr<Kernel> inner_;
-  const bool is_signed_;
+  const AtRun at_run_;
 };
 
 // A product of x and constant weights as oneDNN can do it.
@@ -179,25 +205,37 @@ Made MakeProduct(const Operation& operation, const Form& form, const TensorInfo&
   if (!weights.ok()) return weights.status();
   operands.push_back({DNNL_ARG_WEIGHTS, -1, packed, *std::move(weights)});
   if (HasInput(operation, In::kBias)) {
-    auto prepared = Pack(*operation.in[In::kBias].constant, form.bias, form.bias);
+    const dnnl_memory_desc_t& desc = fused.addend ? *fused.addend : form.bias;
+    auto prepared = Pack(*operation.in[In::kBias].constant, desc, desc);
     if (!prepared.ok()) return prepared.status();
-    operands.push_back({DNNL_ARG_BIAS, -1, form.bias, *std::move(prepared)});
+    operands.push_back({fused.addend ? kAddendArg : DNNL_ARG_BIAS, -1, desc, *std::move(prepared)});
   }
-  if (fused.zero_in == kAtRun) {
+  AtRun at_run{fused.zero_in == kZeroAtRun, HasInput(operation, In::kAZero) && operation.in[In::kAZero].dtype == WF_I8, {}};
+  if (at_run.zero) {
     const int64_t one[] = {1};
     operands.push_back({DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC, In::kAZero, PlainDesc(one, dnnl_s32), nullptr});
+  }
+  if (fused.scales_at_run != 0) {
+    auto scales = Scales(operation, In::kBScale);
+    if (!scales.ok()) return scales.status();
+    at_run.b_scale = *std::move(scales);
+    const int64_t count[] = {fused.scales_at_run};
+    operands.push_back({DNNL_ARG_ATTR_OUTPUT_SCALES, In::kAScale, PlainDesc(count), nullptr});
   }
   Around around;
   around.row_major = form.row_major;
   auto kernel = MakePrimitive(form.desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
-  if (!kernel.ok() || *kernel == nullptr || fused.zero_in != kAtRun) return kernel;
-  return std::unique_ptr<Kernel>(new WidenedZero(*std::move(kernel), operation.in[In::kAZero].dtype == WF_I8));
+  if (!kernel.ok() || *kernel == nullptr || (!at_run.zero && at_run.b_scale.empty())) return kernel;
+  return std::unique_ptr<Kernel>(new AtRunKernel(*std::move(kernel), std::move(at_run)));
 }
 
-bool IsHere(const Operation& operation) {
+// results: of the weights. What is written as 32 bits goes through f32 on the way, which is to hold it.
+bool IsHere(const Operation& operation, int64_t results) {
+  constexpr int64_t kLargestProduct = 255 * 128, kExact = int64_t{1} << 24;
   const uint8_t x = operation.in[In::kA].dtype, w = operation.in[In::kB].dtype;
   const bool bytes = (x == WF_U8 || x == WF_I8) && (w == WF_U8 || w == WF_I8);
-  return bytes && MultipliesBytes() && !AnyEmpty(operation) && AreConstant(operation, {In::kBias});
+  if (!bytes || !MultipliesBytes() || AnyEmpty(operation) || !AreConstant(operation, {In::kBias})) return false;
+  return operation.out[0].dtype != WF_I32 || operation.in[In::kB].count() / results * kLargestProduct <= kExact;
 }
 
 // Its plain code is no quicker than ours.
@@ -207,7 +245,7 @@ bool IsSlow(const PrimitiveDesc& desc) { return desc == nullptr || ImplName(desc
 
 Made MakeIntegerConv(const Operation& operation) {
   const IntegerConv& conv = std::get<IntegerConv>(operation.params);
-  if (!IsHere(operation)) return NotHere();
+  if (!IsHere(operation, operation.out[0].dim[1])) return NotHere();
   const auto w = SignedWeights(operation);
   if (!w.ok()) return w.status();
   const auto fused = FusedOf(operation, conv.within);
@@ -231,9 +269,8 @@ Made MakeIntegerConv(const Operation& operation) {
 
 // Of any number of rows and constant weights [k, n].
 Made MakeIntegerMatMul(const Operation& operation) {
-  if (!IsHere(operation)) return NotHere();
   const TensorInfo &a = operation.in[In::kA], &y = operation.out[0];
-  if (a.dim.size() < 2 || operation.in[In::kB].dim.size() != 2) return NotHere();
+  if (a.dim.size() < 2 || operation.in[In::kB].dim.size() != 2 || !IsHere(operation, y.dim.back())) return NotHere();
   const auto w = SignedWeights(operation);
   if (!w.ok()) return w.status();
   const auto fused = FusedOf(operation, std::get<IntegerMatMul>(operation.params).within);
@@ -243,9 +280,9 @@ Made MakeIntegerMatMul(const Operation& operation) {
   const int64_t src_dim[] = {m, k}, weights_dim[] = {k, n}, dst_dim[] = {m, n}, bias_dim[] = {1, n};
   const dnnl_memory_desc_t src = PlainDesc(src_dim, TypeOf(a.dtype)), weights = AnyDesc(weights_dim, dnnl_s8),
                            dst = PlainDesc(dst_dim, TypeOf(y.dtype)), bias = PlainDesc(bias_dim, dnnl_s32);
+  const bool has_bias = HasInput(operation, In::kBias) && !(*fused)->addend;  // which the scales would be for, too
   dnnl_matmul_desc_t op{};
-  if (Load()->dnnl_matmul_desc_init(&op, &src, &weights, HasInput(operation, In::kBias) ? &bias : nullptr, &dst) != dnnl_success)
-    return NotHere();
+  if (Load()->dnnl_matmul_desc_init(&op, &src, &weights, has_bias ? &bias : nullptr, &dst) != dnnl_success) return NotHere();
   const Form form{MakeDesc(&op, MakeAttr(**fused)), PlainDesc(weights_dim, dnnl_s8), bias, true};
   return IsSlow(form.desc) ? NotHere() : MakeProduct(operation, form, **w, **fused);
 }

@@ -346,6 +346,10 @@ Attr MakeAttr(const Fused& fused) {
     done = done &&
            dnnl.dnnl_primitive_attr_set_output_scales(raw, count, count == 1 ? 0 : 1 << 1, fused.channel_scales.data()) == dnnl_success;
   }
+  if (fused.scales_at_run != 0) {
+    const float later = DNNL_RUNTIME_F32_VAL;
+    done = done && dnnl.dnnl_primitive_attr_set_output_scales(raw, 1, fused.scales_at_run == 1 ? 0 : 1 << 1, &later) == dnnl_success;
+  }
   for (const auto& [arg, zero] : {std::pair(DNNL_ARG_SRC, fused.zero_in), std::pair(DNNL_ARG_DST, fused.zero_out)}) {
     if (zero != 0) done = done && dnnl.dnnl_primitive_attr_set_zero_points(raw, arg, 1, 0, &zero) == dnnl_success;
   }

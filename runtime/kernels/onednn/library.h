@@ -84,6 +84,7 @@ struct Fused {
   dnnl_alg_kind_t alg = dnnl_alg_kind_undef;  // of the function; undef: none
   float alpha = 0, beta = 0, scale = 1;
   std::vector<float> channel_scales = {};    // of axis 1; empty: `scale`
+  int64_t scales_at_run = 0;                 // as many are an argument of the run; 0: they are not
   int32_t zero_in = 0, zero_out = 0;         // DNNL_RUNTIME_S32_VAL: an argument of the run
   std::optional<dnnl_memory_desc_t> addend;  // its argument is kAddendArg
 };

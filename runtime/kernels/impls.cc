@@ -24,15 +24,16 @@ constexpr size_t IndexOf() {
   }
 }
 
-#define KERNEL_IMPL(contract, dtype, layout, name, make) {IndexOf<contract>(), #contract, dtype, layout, name, make}
+#define KERNEL_IMPL(contract, dtype, layout, name, ...) {IndexOf<contract>(), #contract, dtype, layout, name, __VA_ARGS__}
 constexpr uint8_t kAnyType = 0;
 constexpr int64_t kMostScratchBytes = int64_t{4} << 30;  // as much as one tensor may have
 
-// Every implementation, fastest first, `ref` last. A row whose maker gives null passes the case on to the next.
+// Every implementation, fastest first, `ref` last. A row whose maker gives null passes the case on to the next. Where a row has several
+// ways, its maker takes the one that is the fastest mostly, and the last column names the others.
 constexpr Impl kImpls[] = {
-    KERNEL_IMPL(Conv, WF_F32, "any", "onednn", onednn::MakeConv),
+    KERNEL_IMPL(Conv, WF_F32, "any", "onednn", onednn::MakeConv, onednn::ConvWays),
     KERNEL_IMPL(Conv, kAnyType, "row-major", "ref", ref::MakeConv),
-    KERNEL_IMPL(MatMul, WF_F32, "row-major", "onednn", onednn::MakeMatMul),
+    KERNEL_IMPL(MatMul, WF_F32, "row-major", "onednn", onednn::MakeMatMul, onednn::MatMulWays),
     KERNEL_IMPL(MatMul, kAnyType, "row-major", "ref", ref::MakeMatMul),
     KERNEL_IMPL(Pool, WF_F32, "any", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, WF_U8, "any", "onednn", onednn::MakePool),
@@ -143,18 +144,21 @@ std::span<const Impl> Impls() { return kImpls; }
 
 namespace {
 
+bool Takes(const Impl& impl, const Operation& operation) {
+  return impl.params == operation.params.index() && (impl.dtype == kAnyType || impl.dtype == operation.in[0].dtype);
+}
+
 // Null: none.
 base::Result<std::unique_ptr<Kernel>> MakeFirst(const Operation& operation) {
   for (const Impl& impl : kImpls) {
-    if (impl.params != operation.params.index()) continue;
-    if (impl.dtype != kAnyType && impl.dtype != operation.in[0].dtype) continue;
+    if (!Takes(impl, operation) || (!operation.way.empty() && impl.ways == nullptr)) continue;
     auto kernel = impl.make(operation);
     if (!kernel.ok()) return kernel;
     if (*kernel == nullptr) continue;
     if ((*kernel)->scratch_bytes > kMostScratchBytes) {
       return base::Status(base::kOutOfRange, fmt::format("it takes more than {} bytes of memory beside its results", kMostScratchBytes));
     }
-    (*kernel)->impl = impl.name;
+    (*kernel)->impl = operation.way.empty() ? impl.name : fmt::format("{} {}", impl.name, operation.way);
     return kernel;
   }
   return std::unique_ptr<Kernel>();
@@ -173,15 +177,32 @@ std::string TypesOf(const Operation& operation) {
 base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation) {
   auto kernel = MakeFirst(operation);
   if (!kernel.ok() || *kernel != nullptr) return kernel;
+  if (!operation.way.empty()) {
+    Operation own = operation;
+    own.way.clear();
+    return MakeKernel(own);
+  }
   if (HasNarrow(operation)) {
     kernel = MakeFirst(Widened(operation));
     if (!kernel.ok()) return kernel;
     if (*kernel != nullptr) return MakeNarrow(operation, *std::move(kernel));
   }
+  return base::Status(base::kUnimplemented, fmt::format("no kernel {} for elements of type {}", ContractOf(operation), TypesOf(operation)));
+}
+
+std::string_view ContractOf(const Operation& operation) {
   const auto same = [&](const Impl& impl) { return impl.params == operation.params.index(); };
   const Impl* const row = std::find_if(std::begin(kImpls), std::end(kImpls), same);
-  return base::Status(base::kUnimplemented, fmt::format("no kernel {} for elements of type {}",
-                                                        row == std::end(kImpls) ? "" : row->contract, TypesOf(operation)));
+  return row == std::end(kImpls) ? "" : row->contract;
+}
+
+std::vector<std::string> Ways(const Operation& operation) {
+  std::vector<std::string> ways;
+  for (const Impl& impl : kImpls) {
+    if (impl.ways == nullptr || !Takes(impl, operation)) continue;
+    for (std::string& way : impl.ways(operation)) ways.push_back(std::move(way));
+  }
+  return ways;
 }
 
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to) { return onednn::MakeReorder(from, to); }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -66,10 +68,13 @@ struct Operation {
   Params params;
   std::vector<TensorInfo> in;   // dtype 0: absent
   std::vector<TensorInfo> out;  // dtype 0: nobody reads it, never the first; the format is the kernel's choice
+  std::string way = {};         // of those that Ways gives; empty: what the first row takes by itself
 };
 
 // Makes a kernel, or gives null when this implementation does not fit the case. Errors: a constant cannot be read, memory.
 using MakeFn = base::Result<std::unique_ptr<Kernel>> (*)(const Operation&);
+
+using WaysFn = std::vector<std::string> (*)(const Operation&);
 
 // A row of the table in impls.cc: implementations of one contract, fastest first, `ref` last.
 struct Impl {
@@ -79,11 +84,16 @@ struct Impl {
   const char* layout;  // of input 0: "row-major" or "any"
   const char* name;
   MakeFn make;
+  WaysFn ways = nullptr;  // null: there is one alone
 };
 std::span<const Impl> Impls();
 
-// The first row that fits. Errors: kUnimplemented when none does.
+// The first row that fits; with a `way` that one, or as without where it is not there. Errors: kUnimplemented when none does.
 base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation);
+
+// Ways to compute it besides the first row's own, those first that promise most: which is the fastest only measuring tells (choices.h).
+std::vector<std::string> Ways(const Operation& operation);
+std::string_view ContractOf(const Operation& operation);  // the name in the table: "Conv"
 
 // Converts between memory formats. Errors: kUnimplemented when no library knows both.
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to);

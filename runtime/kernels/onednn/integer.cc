@@ -10,14 +10,13 @@
 #include "runtime/kernels/onednn/library.h"
 #include "runtime/kernels/onednn/nan_keeper.h"
 #include "runtime/kernels/onednn/onednn.h"
+#include "runtime/kernels/onednn/operands.h"
 #include "runtime/kernels/onednn/shapes.h"
 
 namespace wf::kernels::onednn {
 namespace {
 
-using Made = base::Result<std::unique_ptr<Kernel>>;
 using In = IntegerInputs;
-Made NotHere() { return std::unique_ptr<Kernel>(); }
 
 constexpr int32_t kZeroAtRun = DNNL_RUNTIME_S32_VAL;
 

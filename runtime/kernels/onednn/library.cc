@@ -1,6 +1,7 @@
 #include "runtime/kernels/onednn/library.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -155,6 +156,14 @@ bool MultipliesBytes() {
   return has(dnnl_cpu_isa_avx512_core_vnni) || has(dnnl_cpu_isa_avx2_vnni);
 }
 
+std::string Description() {
+  const Library* const library = Load();
+  if (library == nullptr) return "no oneDNN";
+  const dnnl_version_t& version = *library->dnnl_version();
+  const auto isa = static_cast<unsigned>(library->dnnl_get_effective_cpu_isa());
+  return fmt::format("oneDNN {}.{}.{} {} isa {:x}", version.major, version.minor, version.patch, version.hash, isa);
+}
+
 // The first product of a matrix and a vector writes machine code for two milliseconds, which models mostly need.
 void LoadAhead() {
   if (const Library* const library = Load(); library != nullptr) {
@@ -215,6 +224,15 @@ bool StaysOnOneThread() { return Load() == nullptr || set_threads.load(std::memo
 bool DnnlFormat::Same(const Format& other) const {
   const auto* same_library = dynamic_cast<const DnnlFormat*>(&other);
   return same_library != nullptr && Load()->dnnl_memory_desc_equal(&desc_, &same_library->desc_) != 0;
+}
+
+std::string DnnlFormat::ToString() const {
+  if (desc_.format_kind != dnnl_blocked) return "packed";
+  const dnnl_blocking_desc_t& blocking = desc_.format_desc.blocking;
+  std::string text = fmt::format("{}", fmt::join(blocking.strides, blocking.strides + desc_.ndims, ","));
+  for (int i = 0; i < blocking.inner_nblks; ++i)
+    text += fmt::format("{}{} of {}", i == 0 ? " by " : ",", blocking.inner_blks[i], blocking.inner_idxs[i]);
+  return text;
 }
 
 int64_t DnnlFormat::size_bytes() const { return static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&desc_)); }
@@ -367,12 +385,46 @@ Attr MakeAttr(const Fused& fused) {
   return attr;
 }
 
-PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr) {
-  const auto destroy = [](dnnl_primitive_desc_t desc) { (void)Load()->dnnl_primitive_desc_destroy(desc); };
+namespace {
+
+void DestroyDesc(dnnl_primitive_desc_t desc) { (void)Load()->dnnl_primitive_desc_destroy(desc); }
+
+// Goes through the implementations of an operation, oneDNN's first in front, until `stop` says so of one, which is the result; null: of
+// none.
+template <typename Stop>
+PrimitiveDesc FindDesc(const void* op_desc, const Attr& attr, Stop&& stop) {
+  const Library& dnnl = *Load();
+  dnnl_primitive_desc_iterator_t each = nullptr;
+  if (attr == nullptr || dnnl.dnnl_primitive_desc_iterator_create(&each, op_desc, attr.get(), dnnl.engine, nullptr) != dnnl_success)
+    return {nullptr, DestroyDesc};
+  PrimitiveDesc found(nullptr, DestroyDesc);
+  do {
+    PrimitiveDesc desc(dnnl.dnnl_primitive_desc_iterator_fetch(each), DestroyDesc);
+    if (desc == nullptr) break;
+    if (stop(desc)) found = std::move(desc);
+  } while (found == nullptr && dnnl.dnnl_primitive_desc_iterator_next(each) == dnnl_success);
+  (void)dnnl.dnnl_primitive_desc_iterator_destroy(each);
+  return found;
+}
+
+}  // namespace
+
+PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr, std::string_view impl) {
+  if (!impl.empty()) return FindDesc(op_desc, attr, [impl](const PrimitiveDesc& desc) { return ImplName(desc) == impl; });
   dnnl_primitive_desc_t raw = nullptr;
-  if (attr == nullptr) return {nullptr, destroy};
+  if (attr == nullptr) return {nullptr, DestroyDesc};
   if (Load()->dnnl_primitive_desc_create(&raw, op_desc, attr.get(), Load()->engine, nullptr) != dnnl_success) raw = nullptr;
-  return {raw, destroy};
+  return {raw, DestroyDesc};
+}
+
+std::vector<std::string> ImplNames(const void* op_desc, const Attr& attr) {
+  std::vector<std::string> names;
+  const PrimitiveDesc none = FindDesc(op_desc, attr, [&names](const PrimitiveDesc& desc) {
+    const std::string_view name = ImplName(desc);
+    if (name.find("ref") == std::string_view::npos) names.emplace_back(name);
+    return false;
+  });
+  return names;
 }
 
 dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index) {

@@ -35,6 +35,7 @@ class DnnlFormat final : public Format {
   explicit DnnlFormat(const dnnl_memory_desc_t& desc) : desc_(desc) {}
   bool Same(const Format& other) const override;
   int64_t size_bytes() const override;
+  std::string ToString() const override;
   const dnnl_memory_desc_t& desc() const { return desc_; }
 
  private:
@@ -92,8 +93,9 @@ inline constexpr int kAddendArg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_S
 bool FusedOf(const Unary& unary, Fused& fused);  // false when oneDNN does not have the function
 Attr MakeAttr(const Fused& fused);               // with the user's scratchpad; null when oneDNN refuses
 
-// Null when oneDNN has no implementation.
-PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr);
+// By the implementation of this name, or by oneDNN's first; null when it has none.
+PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr, std::string_view impl = {});
+std::vector<std::string> ImplNames(const void* op_desc, const Attr& attr);  // oneDNN's first in front; what is slow everywhere is left out
 dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index = 0);
 std::string_view ImplName(const PrimitiveDesc& desc);  // "jit_1x1:avx2"
 

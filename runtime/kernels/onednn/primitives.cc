@@ -59,8 +59,8 @@ bool DescribeConv(const Operation& operation, const ConvAsk& ask, dnnl_convoluti
   const bool has_bias = HasInput(operation, 2);
   const dnnl_memory_desc_t bias = has_bias ? PlainDesc(operation.in[2].dim) : dnnl_memory_desc_t{};
   return Load()->dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_inference, ask.alg, &ask.src, &weights,
-                                                            has_bias ? &bias : nullptr, &ask.dst, stride, dilation, begin,
-                                                            end) == dnnl_success;
+                                                            has_bias ? &bias : nullptr, &ask.dst, s.stride, s.dilation, s.begin,
+                                                            s.end) == dnnl_success;
 }
 
 Made MakeConvAsAsked(const Operation& operation, const ConvAsk& ask) {

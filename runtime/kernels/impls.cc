@@ -6,6 +6,7 @@
 #include "runtime/kernels/normalise/vector.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
+#include "runtime/kernels/quantise/vector.h"
 #include "runtime/kernels/recurrent/vector.h"
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/unary/vector.h"
@@ -35,6 +36,8 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(MatMul, WF_F32, "row-major", "onednn", onednn::MakeMatMul, onednn::MatMulWays),
     KERNEL_IMPL(MatMul, kAnyType, "row-major", "ref", ref::MakeMatMul),
     KERNEL_IMPL(Pool, WF_F32, "any", "onednn", onednn::MakePool),
+    KERNEL_IMPL(Pool, WF_U8, "any", "onednn", onednn::MakePool),
+    KERNEL_IMPL(Pool, WF_I8, "any", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, kAnyType, "row-major", "ref", ref::MakePool),
     KERNEL_IMPL(Unary, WF_F32, "any", "avx2", avx2::MakeUnary),
     KERNEL_IMPL(Unary, WF_F32, "any", "onednn", onednn::MakeUnary),
@@ -68,9 +71,11 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(CountGrams, kAnyType, "row-major", "ref", ref::MakeCountGrams),
     KERNEL_IMPL(CumSum, kAnyType, "row-major", "ref", ref::MakeCumSum),
     KERNEL_IMPL(DeformConv, kAnyType, "row-major", "ref", ref::MakeDeformConv),
+    KERNEL_IMPL(Dequantise, kAnyType, "any", "avx2", avx2::MakeDequantise),
     KERNEL_IMPL(Dequantise, kAnyType, "row-major", "ref", ref::MakeDequantise),
     KERNEL_IMPL(Det, kAnyType, "row-major", "ref", ref::MakeDet),
     KERNEL_IMPL(Dft, kAnyType, "row-major", "ref", ref::MakeDft),
+    KERNEL_IMPL(DynamicQuantise, WF_F32, "row-major", "avx2", avx2::MakeDynamicQuantise),
     KERNEL_IMPL(DynamicQuantise, kAnyType, "row-major", "ref", ref::MakeDynamicQuantise),
     KERNEL_IMPL(Einsum, kAnyType, "row-major", "ref", ref::MakeEinsum),
     KERNEL_IMPL(EmbedNorm, kAnyType, "row-major", "ref", ref::MakeEmbedNorm),
@@ -83,7 +88,11 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(GroupNorm, kAnyType, "row-major", "ref", ref::MakeGroupNorm),
     KERNEL_IMPL(Hardmax, kAnyType, "row-major", "ref", ref::MakeHardmax),
     KERNEL_IMPL(Impute, kAnyType, "row-major", "ref", ref::MakeImpute),
+    KERNEL_IMPL(IntegerBinary, kAnyType, "any", "avx2", avx2::MakeIntegerBinary),
+    KERNEL_IMPL(IntegerBinary, kAnyType, "row-major", "ref", ref::MakeIntegerBinary),
+    KERNEL_IMPL(IntegerConv, kAnyType, "any", "onednn", onednn::MakeIntegerConv),
     KERNEL_IMPL(IntegerConv, kAnyType, "row-major", "ref", ref::MakeIntegerConv),
+    KERNEL_IMPL(IntegerMatMul, kAnyType, "row-major", "onednn", onednn::MakeIntegerMatMul),
     KERNEL_IMPL(IntegerMatMul, kAnyType, "row-major", "ref", ref::MakeIntegerMatMul),
     KERNEL_IMPL(JoinFeatures, kAnyType, "row-major", "ref", ref::MakeJoinFeatures),
     KERNEL_IMPL(LayerNorm, WF_F32, "row-major", "avx2", avx2::MakeLayerNorm),
@@ -100,6 +109,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Normalize, kAnyType, "row-major", "ref", ref::MakeNormalize),
     KERNEL_IMPL(OneHot, kAnyType, "row-major", "ref", ref::MakeOneHot),
     KERNEL_IMPL(OneOfCategories, kAnyType, "row-major", "ref", ref::MakeOneOfCategories),
+    KERNEL_IMPL(Quantise, WF_F32, "any", "avx2", avx2::MakeQuantise),
     KERNEL_IMPL(Quantise, kAnyType, "row-major", "ref", ref::MakeQuantise),
     KERNEL_IMPL(RandomNumbers, kAnyType, "row-major", "ref", ref::MakeRandomNumbers),
     KERNEL_IMPL(Range, kAnyType, "row-major", "ref", ref::MakeRange),
@@ -198,6 +208,7 @@ std::vector<std::string> Ways(const Operation& operation) {
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to) { return onednn::MakeReorder(from, to); }
 
 void UseOneThread() { onednn::UseOneThread(); }
+bool MultipliesBytes() { return onednn::MultipliesBytes(); }
 bool StayOnOneThread() { return onednn::StaysOnOneThread(); }
 void LoadLibraries() { onednn::LoadAhead(); }
 void LetGoOfCode() { onednn::LetGoOfCode(); }

@@ -21,6 +21,7 @@
 #include "runtime/kernels/grams/grams.h"
 #include "runtime/kernels/grid_sample/grid_sample.h"
 #include "runtime/kernels/index/index.h"
+#include "runtime/kernels/integer_binary/integer_binary.h"
 #include "runtime/kernels/integer_conv/integer_conv.h"
 #include "runtime/kernels/integer_matmul/integer_matmul.h"
 #include "runtime/kernels/kernel.h"
@@ -53,14 +54,14 @@
 
 namespace wf::kernels {
 
-using Params =
-    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy,
-                 AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose, CountGrams, CumSum,
-                 DeformConv, Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold, GatherElements, GatherND,
-                 GridSample, GroupNorm, Hardmax, Impute, IntegerConv, IntegerMatMul, JoinFeatures, LayerNorm, LinearModel, LocalNorm,
-                 Lookup, LpNorm, MatMulNBits, MeanVariance, MelWeights, NonMaxSuppression, NonZero, Normalize, OneHot, OneOfCategories,
-                 Quantise, RandomNumbers, Range, Recurrent, Resize, ReverseSequence, RoiAlign, Rotary, Scale, ScatterElements, ScatterND,
-                 ShortDft, SignalWindow, Split, Svm, TopK, TrainStep, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;
+using Params = std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather,
+                            Where, Copy, AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose,
+                            CountGrams, CumSum, DeformConv, Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold,
+                            GatherElements, GatherND, GridSample, GroupNorm, Hardmax, Impute, IntegerBinary, IntegerConv, IntegerMatMul,
+                            JoinFeatures, LayerNorm, LinearModel, LocalNorm, Lookup, LpNorm, MatMulNBits, MeanVariance, MelWeights,
+                            NonMaxSuppression, NonZero, Normalize, OneHot, OneOfCategories, Quantise, RandomNumbers, Range, Recurrent,
+                            Resize, ReverseSequence, RoiAlign, Rotary, Scale, ScatterElements, ScatterND, ShortDft, SignalWindow, Split,
+                            Svm, TopK, TrainStep, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {
@@ -101,6 +102,8 @@ base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const 
 // the first.
 void UseOneThread();
 bool StayOnOneThread();  // whether the libraries below do as they are told so
+
+bool MultipliesBytes();  // whether products of 8-bit integers have kernels that are quicker than those of f32. Loads the libraries
 
 void LoadLibraries();  // which the first kernels do otherwise; milliseconds
 // Most code of the libraries below runs once, while kernels are made: its pages leave the resident set, and come back where they are used.

@@ -16,6 +16,8 @@ base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeConvTranspose(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeResize(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeIntegerConv(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeIntegerMatMul(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to);
 
 // Ways to compute it besides that which MakeConv and MakeMatMul take by themselves, as `Operation::way` names them. One may be null when it
@@ -47,6 +49,11 @@ bool StaysOnOneThread();  // false where it was built for threads that are not O
 
 bool Available();           // loads the library
 std::string Description();  // its version, build and the instructions that it uses, or that there is none; loads the library
+// Whether this machine sums products of u8 and s8 into 32 bits (VNNI, AMX). What AVX2 and AVX-512 have without it saturates at 16 bits on
+// the way, so that oneDNN's results would be others.   Loads the library.
+bool MultipliesBytes();
+// The format for elements of another type, of one byte or f32; null where it is row-major, padded or of another library.
+FormatRef FormatFor(const TensorInfo& tensor, uint8_t dtype);
 void LoadAhead();
 void LetGoOfCode();
 

@@ -8,6 +8,7 @@
 
 #include "runtime/kernels/onednn/library.h"
 #include "runtime/kernels/onednn/nan_keeper.h"
+#include "runtime/kernels/onednn/shapes.h"
 #include "runtime/kernels/operation.h"
 
 // What makers of primitives have in common.
@@ -15,14 +16,6 @@ namespace wf::kernels::onednn {
 
 using Made = base::Result<std::unique_ptr<Kernel>>;
 inline Made NotHere() { return std::unique_ptr<Kernel>(); }
-
-inline bool HasInput(const Operation& operation, size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; }
-
-inline bool AnyEmpty(const Operation& operation) {
-  bool empty = operation.out[0].count() == 0;
-  for (const TensorInfo& in : operation.in) empty = empty || (in.dtype != 0 && in.count() == 0);
-  return empty;
-}
 
 // The operand of a constant is packed now; others come when the kernel runs.
 inline base::Result<Operand> MakeOperand(int arg, int input, const TensorInfo& tensor, const dnnl_memory_desc_t& from,

@@ -9,30 +9,12 @@
 #include "runtime/kernels/onednn/nan_keeper.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/onednn/operands.h"
+#include "runtime/kernels/onednn/shapes.h"
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/unary/vector.h"
 
 namespace wf::kernels::onednn {
 namespace {
-
-void Copy(std::span<const int64_t> from, dnnl_dims_t to) { std::copy(from.begin(), from.end(), to); }
-
-// Padding at the end that the output's extent implies.
-template <typename Window>
-void EndPads(const Operation& operation, const Window& window, std::span<const int64_t> kernel, dnnl_dims_t end) {
-  for (size_t i = 0; i < kernel.size(); ++i) {
-    const int64_t reach = window.dilation[i] * (kernel[i] - 1) + 1;
-    end[i] = (operation.out[0].dim[2 + i] - 1) * window.stride[i] + reach - operation.in[0].dim[2 + i] - window.pad_begin[i];
-  }
-}
-
-// [m, c/group, k...] seen as [group, m/group, c/group, k...].
-std::vector<int64_t> GroupedDim(const std::vector<int64_t>& dim, int64_t group) {
-  if (group == 1) return dim;
-  std::vector<int64_t> grouped = {group, dim[0] / group};
-  grouped.insert(grouped.end(), dim.begin() + 1, dim.end());
-  return grouped;
-}
 
 // The convolution with what is behind it: what oneDNN can do is fused, the rest left to `tail`. Null: it does not have it.
 // impl: the implementation; empty: oneDNN's first.
@@ -72,17 +54,13 @@ struct ConvAsk {
 bool DescribeConv(const Operation& operation, const ConvAsk& ask, dnnl_convolution_desc_t& op) {
   const Conv& conv = std::get<Conv>(operation.params);
   const TensorInfo& w = operation.in[1];
-  dnnl_dims_t stride{}, dilation{}, begin{}, end{};
-  Copy(conv.stride, stride);
-  for (size_t i = 0; i < conv.dilation.size(); ++i) dilation[i] = conv.dilation[i] - 1;
-  Copy(conv.pad_begin, begin);
-  EndPads(operation, conv, std::span(w.dim).subspan(2), end);
+  const Sliding s = SlidingOf(operation, conv, std::span(w.dim).subspan(2));
   const dnnl_memory_desc_t weights = AnyDesc(GroupedDim(w.dim, conv.group));
   const bool has_bias = HasInput(operation, 2);
   const dnnl_memory_desc_t bias = has_bias ? PlainDesc(operation.in[2].dim) : dnnl_memory_desc_t{};
   return Load()->dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_inference, ask.alg, &ask.src, &weights,
-                                                            has_bias ? &bias : nullptr, &ask.dst, stride, dilation, begin,
-                                                            end) == dnnl_success;
+                                                            has_bias ? &bias : nullptr, &ask.dst, s.stride, s.dilation, s.begin,
+                                                            s.end) == dnnl_success;
 }
 
 Made MakeConvAsAsked(const Operation& operation, const ConvAsk& ask) {
@@ -231,30 +209,28 @@ Made MakePool(const Operation& operation) {
   if (Load() == nullptr || AnyEmpty(operation) || pool.power > 0) return NotHere();
   const TensorInfo& x = operation.in[0];
   const size_t spatial = x.dim.size() - 2;
-  dnnl_dims_t stride{}, dilation{}, kernel{}, begin{}, end{};
-  Copy(pool.stride, stride);
-  Copy(pool.kernel, kernel);
-  Copy(pool.pad_begin, begin);
-  EndPads(operation, pool, pool.kernel, end);
+  const Sliding s = SlidingOf(operation, pool, pool.kernel);
+  dnnl_dims_t kernel{};
+  std::copy(pool.kernel.begin(), pool.kernel.end(), kernel);
   for (size_t i = 0; i < spatial; ++i) {
-    dilation[i] = pool.dilation[i] - 1;
-    if (pool.mean && (dilation[i] != 0 || (pool.count_padding && end[i] != pool.pad_end[i]))) return NotHere();
-    if (begin[i] >= kernel[i] || end[i] >= kernel[i]) return NotHere();  // a window of padding alone
+    if (pool.mean && (s.dilation[i] != 0 || (pool.count_padding && s.end[i] != pool.pad_end[i]))) return NotHere();
+    if (s.begin[i] >= kernel[i] || s.end[i] >= kernel[i]) return NotHere();  // a window of padding alone
   }
   const dnnl_alg_kind_t alg = !pool.mean           ? dnnl_pooling_max
                               : pool.count_padding ? dnnl_pooling_avg_include_padding
                                                    : dnnl_pooling_avg_exclude_padding;
   const dnnl_memory_desc_t src = DescOf(x);
-  const dnnl_memory_desc_t dst = x.format != nullptr ? AnyDesc(operation.out[0].dim) : PlainDesc(operation.out[0].dim);
+  const std::vector<int64_t>& out = operation.out[0].dim;
+  const dnnl_memory_desc_t dst = x.format != nullptr ? AnyDesc(out, TypeOf(x.dtype)) : PlainDesc(out, TypeOf(x.dtype));
   dnnl_pooling_v2_desc_t op{};
-  if (Load()->dnnl_pooling_v2_forward_desc_init(&op, dnnl_forward_inference, alg, &src, &dst, stride, kernel, dilation, begin, end) !=
-      dnnl_success) {
+  if (Load()->dnnl_pooling_v2_forward_desc_init(&op, dnnl_forward_inference, alg, &src, &dst, s.stride, kernel, s.dilation, s.begin,
+                                                s.end) != dnnl_success) {
     return NotHere();
   }
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
   if (desc == nullptr) return NotHere();
   Around around;
-  if (!pool.mean) around.keeper = std::make_unique<const NanKeeper>(src, Query(desc, dnnl_query_dst_md));
+  if (!pool.mean && x.dtype == WF_F32) around.keeper = std::make_unique<const NanKeeper>(src, Query(desc, dnnl_query_dst_md));
   return MakePrimitive(desc, {{DNNL_ARG_SRC, 0, src, nullptr}}, 1, operation.out[0], std::move(around));
 }
 

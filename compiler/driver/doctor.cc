@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <sstream>
@@ -84,9 +85,10 @@ Finding Memory() {
   return {bytes < kLittle ? Verdict::kPoor : Verdict::kGood, "memory", found};
 }
 
-// What stands first in a report: the reason.
-std::string FirstLine(const std::string& report, std::string_view by) {
-  const std::string line = report.substr(0, report.find('\n'));
+// What stands first in a report, behind its warnings: the reason.
+std::string FirstLine(std::string_view report, std::string_view by) {
+  while (report.starts_with("warning: ")) report.remove_prefix(std::min(report.find('\n'), report.size() - 1) + 1);
+  const std::string line(report.substr(0, report.find('\n')));
   return line.starts_with(by) ? line.substr(by.size()) : line;
 }
 

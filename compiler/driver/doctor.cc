@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <sstream>
@@ -85,11 +84,15 @@ Finding Memory() {
   return {bytes < kLittle ? Verdict::kPoor : Verdict::kGood, "memory", found};
 }
 
-// What stands first in a report, behind its warnings: the reason.
+// What stands first in a report, behind its warnings: the reason. Each line may begin with who says it.
 std::string FirstLine(std::string_view report, std::string_view by) {
-  while (report.starts_with("warning: ")) report.remove_prefix(std::min(report.find('\n'), report.size() - 1) + 1);
-  const std::string line(report.substr(0, report.find('\n')));
-  return line.starts_with(by) ? line.substr(by.size()) : line;
+  for (;;) {
+    const size_t end = report.find('\n');
+    std::string_view line = report.substr(0, end);
+    if (line.starts_with(by)) line.remove_prefix(by.size());
+    if (!line.starts_with("warning: ") || end == std::string_view::npos) return std::string(line);
+    report.remove_prefix(end + 1);
+  }
 }
 
 // Starts the server on a free port, asks it for a greeting and stops it. Nothing: it did all of that; else what it did not.

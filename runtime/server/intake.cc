@@ -78,7 +78,7 @@ void TakeBody(Exchange& exchange, std::span<const uint8_t> part) noexcept {
 }
 
 void TakeEnd(Exchange& exchange) noexcept {
-  if (exchange.head_read != exchange.session->reads()) RefuseLate(exchange);
+  if (exchange.timeout_ns != 0 || exchange.head_read != exchange.session->reads()) RefuseLate(exchange);
   if (exchange.grpc.on && !exchange.refused()) TakeLastMessage(exchange);
   if (exchange.refused()) return;
   exchange.begun = true;

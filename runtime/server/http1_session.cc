@@ -98,7 +98,10 @@ std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) n
     }
     const http1::Event event = decoder_.Next(&bytes, &exchange_->head);
     if (event == http1::Event::kNeedMore) {
-      if (decoder_.in_head()) OnPartOfHead();
+      if (decoder_.between_messages())
+        FinishExchange();  // empty lines begin no request
+      else if (decoder_.in_head())
+        OnPartOfHead();
       break;
     }
     if (event == http1::Event::kHead) OnHead();

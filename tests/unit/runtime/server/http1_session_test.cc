@@ -94,6 +94,15 @@ TEST_F(Http1SessionTest, HalfARequestIsAnsweredWhereThePeerSendsNoMore) {
   }
 }
 
+TEST_F(Http1SessionTest, AllThatCameWholeIsAnsweredWhereThePeerSendsNoMore) {
+  constexpr int kRequests = 3 * Http1Session::kTurnRequests;
+  peers_[0].under_way = Requests(kRequests) + "POST /a";
+  peers_[0].ended = true;
+  for (int i = 0; i < 10 && !peers_[0].closed; ++i) Turn();
+  EXPECT_EQ(Answers(peers_[0]), kRequests + 1);
+  EXPECT_TRUE(peers_[0].closed);
+}
+
 TEST_F(Http1SessionTest, AnEmptyLineBehindARequestBeginsNone) {
   peers_[0].under_way = Requests(1) + "\r\n";
   peers_[0].ended = true;

@@ -63,10 +63,10 @@ class Http1Session final : public Session {
   http1::Decoder decoder_;
   Exchange* exchange_ = nullptr;
   std::vector<uint8_t> pending_;
-  size_t pending_at_ = 0;  // before it, pending_ has been read
-  size_t head_bytes_ = 0;  // of a head that is not whole
-  size_t counted_ = 0;     // by the owner, as waiting
-  int drain_ticks_ = 0;
+  size_t pending_at_ = 0;     // before it, pending_ has been read
+  size_t head_bytes_ = 0;     // of a head that is not whole
+  size_t counted_ = 0;        // by the owner, as waiting
+  int drain_ticks_ = 0;       // before the first head
   bool waiting_ = false;      // the request is complete, its answer is not there
   bool first_ = true;         // no head has come yet
   bool processing_ = false;   // inside Process: an answer needs no resumption

@@ -50,7 +50,12 @@ Choices::Choices(std::string file) : file_(std::move(file)), machine_(file_.empt
   if (file_.empty()) return;
   ChoicesRead read = ReadChoices(file_, machine_);
   odd_ = std::move(read.odd);
-  is_ours_ = read.is_ours;
+  is_kept_ = read.is_ours;
+  if (is_kept_) {
+    const base::Status writable = CheckWritable(file_);
+    is_kept_ = writable.ok();
+    if (!is_kept_ && read.way.empty()) odd_ = writable.message();  // else it is one that others made
+  }
   const base::MutexLock lock(mutex_);
   way_ = std::move(read.way);
 }
@@ -70,7 +75,7 @@ base::Result<std::unique_ptr<Kernel>> Choices::Make(const Operation& operation, 
     std::string chosen;
     if (left_ns > 0) {
       std::vector<std::string> ways = Ways(operation);
-      if (file_.empty() && ways.size() > kBriefWays) ways.resize(kBriefWays);
+      if (!is_kept_ && ways.size() > kBriefWays) ways.resize(kBriefWays);
       if (!ways.empty()) chosen = FastestWay(operation, ways, left_ns).value_or("");
     }
     const base::MutexLock lock(mutex_);
@@ -91,11 +96,13 @@ base::Status Choices::Save() {
   std::map<std::string, std::string> way;
   {
     const base::MutexLock lock(mutex_);
-    if (file_.empty() || !is_ours_ || !is_new_) return {};
+    if (!is_kept_ || !is_new_) return {};
     is_new_ = false;
     way = way_;
   }
-  for (auto& [key, theirs] : ReadChoices(file_, machine_).way) way.insert_or_assign(key, std::move(theirs));
+  ChoicesRead read = ReadChoices(file_, machine_);
+  if (!read.is_ours) return {base::kFailedPrecondition, std::move(read.odd)};
+  for (auto& [key, theirs] : read.way) way.insert_or_assign(key, std::move(theirs));
   return WriteChoices(file_, machine_, way);
 }
 

@@ -16,18 +16,19 @@ namespace wf::kernels {
 // Thread: thread-safe; measuring holds no lock.   Bounds: kMostChoices; what comes after them goes the row's own way.
 class Choices {
  public:
-  // The file is read now, and need not be there yet. Empty: there is none.
+  // The file is read now, and need not be there yet. Empty: there is none; as with one that cannot be kept, which odd() tells.
   explicit Choices(std::string file = {});
 
   // As kernels::MakeKernel. left_ns: what measuring may take, which shrinks; 0: nothing is measured. Of one constant no two at once.
   base::Result<std::unique_ptr<Kernel>> Make(const Operation& operation, int64_t& left_ns);
 
-  // Writes what was chosen since the last time, beside what others have put there, in one step. Errors: the file cannot be written.
+  // Writes what was chosen since the last time, beside what others have put there, in one step. Errors: the file cannot be written, or has
+  // become one of another kind.
   base::Status Save();
 
   // For all that is made ready together, before anybody waits for it: once for all with a file, else at every start.
-  int64_t measuring_ns() const { return file_.empty() ? kBriefNs : kLongNs; }
-  const std::string& odd() const { return odd_; }  // why what is in the file does not count; empty: it does
+  int64_t measuring_ns() const { return is_kept_ ? kLongNs : kBriefNs; }
+  const std::string& odd() const { return odd_; }  // why what is in the file does not count, or is not kept; empty: it does and is
 
  private:
   static constexpr size_t kMostChoices = 65'536;
@@ -40,8 +41,8 @@ class Choices {
   const std::string file_;
   const std::string machine_;
   std::string odd_;
-  bool is_ours_ = true;  // the file may be written over
-  base::Mutex saving_;   // held while the file is written: what is newer comes later
+  bool is_kept_ = false;  // in the file
+  base::Mutex saving_;    // held while the file is written: what is newer comes later
   base::Mutex mutex_;
   std::map<std::string, std::string> way_ WF_GUARDED_BY(mutex_);  // by key
   bool is_new_ WF_GUARDED_BY(mutex_) = false;                     // something is not in the file

@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "runtime/base/descriptor.h"
@@ -91,7 +93,13 @@ Status WriteAll(int file, std::string_view text) {
     if (put < 0 && errno != EINTR) return {base::CodeOfErrno(errno), base::TextOfErrno(errno)};
     if (put > 0) text.remove_prefix(static_cast<size_t>(put));
   }
-  return fsync(file) == 0 ? Status() : Status(base::CodeOfErrno(errno), base::TextOfErrno(errno));
+  return {};
+}
+
+// Where the name leads; itself where nothing is there yet.
+std::string TargetOf(const std::string& file) {
+  const std::unique_ptr<char, decltype(&std::free)> target(realpath(file.c_str(), nullptr), &std::free);
+  return target == nullptr ? file : target.get();
 }
 
 }  // namespace
@@ -133,16 +141,25 @@ ChoicesRead ReadChoices(const std::string& file, const std::string& machine) {
   return read;
 }
 
+Status CheckWritable(const std::string& file) {
+  const std::string target = TargetOf(file);
+  const size_t slash = target.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
+  return access(folder.c_str(), W_OK | X_OK) == 0 ? Status() : SystemFailure(file, "cannot be written", errno);
+}
+
 Status WriteChoices(const std::string& file, const std::string& machine, const std::map<std::string, std::string>& way) {
   std::string text = fmt::format("{}{}\n{}{}\n", kKind, kVersion, kMachine, machine);
   for (const auto& [key, chosen] : way) text += fmt::format("{}\t{}\n", chosen, key);
   text += fmt::format("{}{} {:016x}\n", kEnd, way.size(), SumOf(text));
-  std::string beside = file + ".XXXXXX";
-  const base::Descriptor opened(mkostemp(beside.data(), O_CLOEXEC));
+  const std::string target = TargetOf(file);
+  const std::string beside = fmt::format("{}.{}-{}", target, getpid(), std::chrono::steady_clock::now().time_since_epoch().count());
+  const base::Descriptor opened(open(beside.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
   if (opened.get() < 0) return SystemFailure(file, "cannot be written", errno);
   Status done = WriteAll(opened.get(), text);
-  if (done.ok() && (fchmod(opened.get(), 0644) != 0 || rename(beside.c_str(), file.c_str()) != 0))
-    done = Status(base::CodeOfErrno(errno), base::TextOfErrno(errno));
+  struct stat before{};
+  if (done.ok() && stat(target.c_str(), &before) == 0) (void)fchmod(opened.get(), before.st_mode & 0777);
+  if (done.ok() && rename(beside.c_str(), target.c_str()) != 0) done = Status(base::CodeOfErrno(errno), base::TextOfErrno(errno));
   if (done.ok()) return done;
   (void)unlink(beside.c_str());
   return {done.code(), fmt::format("`{}`: cannot be written: {}", file, done.message())};

@@ -23,7 +23,10 @@ struct ChoicesRead {
 std::string MachineText();
 
 ChoicesRead ReadChoices(const std::string& file, const std::string& machine);
-// Errors: the file's name and why it cannot be written.
+// Whether WriteChoices may succeed, as far as that is known without writing.
+base::Status CheckWritable(const std::string& file);
+// In one step; where the file is a link, what it leads to. After a power failure the old one may be there, or none: it is not waited for
+// the disk. Errors: the file's name and why it cannot be written.
 base::Status WriteChoices(const std::string& file, const std::string& machine, const std::map<std::string, std::string>& way);
 
 }  // namespace wf::kernels

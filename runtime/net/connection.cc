@@ -103,7 +103,8 @@ void Connection::SendRest() noexcept {
   write_timeout_at_ms_ = owner_.wires_.now_ms() + owner_.limits_.write_timeout_ms;
   const int64_t taken = wire_->Send(out_.Pieces());
   if (taken < 0) return Finish(Closed::kByError);
-  in_flight_ = unsent_ = static_cast<size_t>(taken);
+  in_flight_ = static_cast<size_t>(taken);
+  unsent_ = wire_->unsent();
 }
 
 // What waits is memory that others do without: a peer that takes next to nothing of it is as good as gone.

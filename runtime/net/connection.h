@@ -83,7 +83,7 @@ class Connection final : private WireUser {
   Handler* handler_ = nullptr;
   wf_sink out_;
   size_t in_flight_ = 0;  // bytes that the wire sends by itself
-  size_t unsent_ = 0;     // of these, when the time limit was set
+  size_t unsent_ = 0;     // of the wire, when the time limit was set
   size_t turn_bytes_ = 0;
   int64_t timeout_at_ms_ = 0, write_timeout_at_ms_ = 0;
   Closed how_ = Closed::kByUs;

@@ -50,7 +50,6 @@ class SecureWires::SecureWire final : public Wire, private WireUser {
   std::vector<uint8_t> held_;  // of a handshake that goes on in a later turn
   int64_t encrypted_ = 0;      // of what the user wants sent, the first so many bytes are in out_
   size_t in_flight_ = 0;       // of out_
-  size_t begin_bytes_ = 0;     // of out_, when the user's Send began
   bool begun_ = false;         // something has come
   bool delivered_ = false;     // and the user has seen some of it
   bool wants_ = false;         // the user reads
@@ -62,6 +61,7 @@ class SecureWires::SecureWire final : public Wire, private WireUser {
 
 bool SecureWires::SecureWire::Open(int fd) noexcept {
   encrypted_ = 0;
+  in_flight_ = 0;
   begun_ = delivered_ = wants_ = sending_ = awaited_ = ends_ = closed_ = false;
   session_ = Session::Create(*owner_.context_, out_);
   return wire_->Open(fd) && session_ != nullptr;
@@ -156,16 +156,11 @@ int64_t SecureWires::SecureWire::TrySend(std::span<const base::SinkPiece> pieces
 
 int64_t SecureWires::SecureWire::Send(std::span<const base::SinkPiece> pieces) noexcept {
   if (encrypted_ == 0) encrypted_ = Encrypt(pieces);
-  begin_bytes_ = out_.size();
   awaited_ = true;
   return encrypted_ < 0 || !(sending_ || PushRest()) ? -1 : encrypted_;
 }
 
-size_t SecureWires::SecureWire::unsent() const noexcept {
-  const size_t left = wire_->unsent() + out_.size() - in_flight_;
-  const auto all = static_cast<size_t>(encrypted_);
-  return all - std::min(all, begin_bytes_ - std::min(begin_bytes_, left));
-}
+size_t SecureWires::SecureWire::unsent() const noexcept { return wire_->unsent() + out_.size() - in_flight_; }
 
 // What the peer's side takes at once. False: broken.
 bool SecureWires::SecureWire::Push() noexcept {

@@ -32,8 +32,9 @@ class Wire {
   virtual int64_t TrySend(std::span<const base::SinkPiece> pieces) noexcept = 0;
   // Sends the first so many bytes of the pieces as soon as they fit, and answers how many; negative: broken. One at a time.
   virtual int64_t Send(std::span<const base::SinkPiece> pieces) noexcept = 0;
-  virtual size_t unsent() const noexcept = 0;  // of what Send took
-  virtual bool EndSending() noexcept = 0;      // half-closes; false: broken
+  // What still is on this side of all that was sent, as the wire counts it: what the peer has taken is seen by how much less it has become.
+  virtual size_t unsent() const noexcept = 0;
+  virtual bool EndSending() noexcept = 0;  // half-closes; false: broken
   virtual void Close() noexcept = 0;
   virtual bool opening() const noexcept { return false; }  // something has come, but nothing yet for the user
 };

@@ -220,7 +220,7 @@ void Http2Session::Tick() noexcept {
   });
   session_.ResetLingering();
   stall_ms_ += kTickMs;
-  if (stall_ms_ < owner_.limits_.of_connection.write_timeout_ms) return;
+  if (stall_ms_ < owner_.limits_.of_connection.write_timeout_ms || !connection_->out().empty()) return;  // which has a limit of its own
   session_.ResetStalled(static_cast<uint64_t>(stall_ms_ * net::ConnectionLimits::kLeastRate / 1000));
   stall_ms_ = 0;
 }

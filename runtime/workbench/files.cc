@@ -169,6 +169,8 @@ Result<std::vector<Tensor>> ReadInputs(std::span<const std::string> given, const
 Status WriteOutputs(const std::string& folder, const onnx::Signature& signature, std::span<const Tensor> outputs) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
+  if (error == std::errc::not_a_directory || error == std::errc::file_exists)
+    return Status(base::kUnavailable, fmt::format("`{}` is no folder; each output is a file in one", folder));
   if (error) return Status(base::kUnavailable, fmt::format("`{}`: {}", folder, base::TextOfErrno(error.value())));
   std::set<std::string> taken;
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -7,6 +7,12 @@ import time
 
 import harness
 
+if __name__ == "__main__":
+    harness.in_environment()
+
+import h2.events  # noqa: E402
+import http2_client  # noqa: E402
+
 
 class SlowHttp(harness.ServerCase):
     source = harness.EXAMPLES / "hello/hello.wf"
@@ -72,6 +78,46 @@ SLOW = {
     "frame": (HTTP2 + len(POST2).to_bytes(3, "big") + b"\x01\x04\0\0\0\x01" + POST2, b"\0\0\x01\0\0\0\0\0\x01 ", 15),  # DATA of one byte
     "reader": (harness.request("POST", "/Texts/Copy", TEXT), b"", 45),
 }
+
+
+class SteadyReaders(harness.ServerCase):
+    """Who reads all the time, though slowly, gets everything: what the kernel has taken counts for as long as the client has not."""
+    args = ("--limits-write-timeout", "1s")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source = harness.scratch() / "copy.wf"
+        cls.source.write_text(COPY)
+        super().setUpClass()
+
+    def read_slowly(self, connection, seconds=4):
+        """80 KB each fourth of a second."""
+        read, begun = b"", time.monotonic()
+        while time.monotonic() - begun < seconds:
+            read += connection.recv(80_000)
+            time.sleep(0.25)
+        return read
+
+    def test_of_http1(self):
+        with self.server.connect(30) as client:
+            client.send(harness.request("POST", "/Texts/Copy", TEXT))
+            begin = self.read_slowly(client.socket)
+            answer = begin
+            while len(answer) < len(TEXT) and (more := client.socket.recv(1 << 20)):
+                answer += more
+            self.assertEqual(answer[answer.index(b"{"):], TEXT.replace(b" ", b""))
+
+    def test_of_http2(self):
+        with http2_client.Client(self.server, INITIAL_WINDOW_SIZE=1 << 30) as client:
+            client.h2.increment_flow_control_window(1 << 30)
+            stream = client.begin("/Texts/Copy", TEXT, headers=[("content-type", "application/json")])
+            for event in client.h2.receive_data(self.read_slowly(client.socket)):
+                self.assertNotIsInstance(event, h2.events.StreamReset)
+                if isinstance(event, h2.events.ResponseReceived):
+                    client.replies[stream] = harness.Reply(200, {}, b"")
+                if isinstance(event, h2.events.DataReceived):
+                    client.replies[stream].body += event.data
+            self.assertEqual(client.reply(stream).body, TEXT.replace(b" ", b""))
 
 
 class ManySlow(harness.ServerCase):

@@ -344,13 +344,45 @@ TEST_F(ChoicesFileTest, WhatIsNoRegularFileIsTold) {
   EXPECT_TRUE(of_pipe.Save().ok());
 }
 
-TEST_F(ChoicesFileTest, AFolderThatIsNotThereIsAnErrorOfSaving) {
+TEST_F(ChoicesFileTest, AFolderThatIsNotThereIsToldAtOnceAndMeasuredForAsBrieflyAsWithoutAFile) {
   Choices choices(folder_ / "none" / "kernels");
-  EXPECT_EQ(choices.odd(), "");
+  EXPECT_NE(choices.odd().find("cannot be written: no such file"), std::string::npos) << choices.odd();
+  EXPECT_EQ(choices.measuring_ns(), Choices().measuring_ns());
   ImplOf(choices);
+  EXPECT_TRUE(choices.Save().ok()) << "it is told once";
+  EXPECT_LT(Choices().measuring_ns(), Choices(file_).measuring_ns());
+}
+
+TEST_F(ChoicesFileTest, AFileOfAnotherKindThatCameAfterTheStartIsKept) {
+  Choices choices(file_);
+  ImplOf(choices);
+  Write("http_port: 8080\n");
   const base::Status saved = choices.Save();
-  EXPECT_EQ(saved.code(), base::kNotFound);
-  EXPECT_NE(saved.message().find("cannot be written"), std::string::npos) << saved.message();
+  EXPECT_EQ(saved.code(), base::kFailedPrecondition);
+  EXPECT_NE(saved.message().find("left as it is"), std::string::npos) << saved.message();
+  EXPECT_EQ(Read(), "http_port: 8080\n");
+}
+
+TEST_F(ChoicesFileTest, ALinkStaysOneAndAFileKeepsItsPermissions) {
+  WriteWay("");
+  ASSERT_EQ(chmod(file_.c_str(), 0640), 0);
+  const std::filesystem::path link = folder_ / "link";
+  std::filesystem::create_symlink("kernels", link);
+  Choices choices(link);
+  int64_t none = 0;
+  const Case other{"other", MatMul{}, {Random({64, 256}, 1), Constant(Random({256, 128}, 2))}, {64, 128}};
+  ASSERT_TRUE(choices.Make(OperationOf(other), none).ok());
+  ASSERT_TRUE(choices.Save().ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(ReadChoices(file_, MachineText()).way.size(), 2u);
+  EXPECT_EQ(std::filesystem::status(file_).permissions(), std::filesystem::perms{0640});
+}
+
+TEST_F(ChoicesFileTest, ANewFileHasThePermissionsOfTheUmask) {
+  const mode_t before = umask(0027);
+  WriteWay("");
+  umask(before);
+  EXPECT_EQ(std::filesystem::status(file_).permissions(), std::filesystem::perms{0640});
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -207,6 +209,31 @@ TEST(Version, PreparedShapesStayWhileOthersComeAndGo) {
   EXPECT_EQ((*version)->shape_misses(), static_cast<uint64_t>(others - 1));
   ASSERT_TRUE(run(2));  // unused longest, and dropped
   EXPECT_EQ((*version)->shape_misses(), static_cast<uint64_t>(others));
+}
+
+TEST(Version, WhoWantsAPlanThatIsThereDoesNotWaitForOneThatIsMeasured) {
+  const TempFile kept({});
+  LoadOptions options;
+  options.max_rows = 512;
+  options.instances = 2;
+  options.choices = std::make_shared<kernels::Choices>(kept.path());
+  auto version = Version::Load(DataPath("cnn.onnx"), options);
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  const auto prepare = [&](int instance, int64_t rows) {
+    CaseTensor image{WF_F32, {rows, 1, 28, 28}, std::vector<uint8_t>(static_cast<size_t>(rows) * 28 * 28 * 4)};
+    const Held held(std::move(image));
+    return (*version)->Prepare(instance, rows, std::span(&held.tensor, 1)).ok();
+  };
+  ASSERT_TRUE(prepare(0, 1));
+  std::atomic<bool> is_measured = false;
+  std::thread measuring([&] {
+    EXPECT_TRUE(prepare(0, 512));
+    is_measured = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(prepare(1, 1));
+  EXPECT_FALSE(is_measured);
+  measuring.join();
 }
 
 TEST(Version, RefusesTensorsOutsideItsSignature) {

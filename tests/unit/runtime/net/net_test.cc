@@ -49,7 +49,9 @@ class Echo : public Handler {
 // A loop on a thread of its own that accepts and echoes.
 class EchoServer : public loop::Turn, public HandlerFactory, public Listener::Acceptor {
  public:
-  EchoServer() : loop_(clock_), sockets_(loop_), connections_(std::make_unique<Connections>(sockets_, *this)), listener_(loop_, *this) {
+  explicit EchoServer(ConnectionLimits limits = {})
+      : loop_(clock_), sockets_(loop_), connections_(std::make_unique<Connections>(sockets_, *this)), listener_(loop_, *this) {
+    connections_->set_limits(limits);
     EXPECT_TRUE(loop_.Open().ok());
     EXPECT_TRUE(listener_.Bind({"127.0.0.1", 0}).ok());
     EXPECT_TRUE(listener_.Start().ok());
@@ -90,7 +92,8 @@ class EchoServer : public loop::Turn, public HandlerFactory, public Listener::Ac
 
 class Client {
  public:
-  explicit Client(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit Client(uint16_t port, int receive_buffer = 0) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    if (receive_buffer != 0) setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
@@ -143,6 +146,20 @@ TEST(Net, SendsMoreThanTheSocketTakesAtOnce) {
   EXPECT_EQ(client.Receive(1), "x");
   server.Stop();
   EXPECT_EQ(server.handlers[0]->flushed, 2);
+}
+
+TEST(Net, APeerThatReadsSteadilyIsKeptWhileTheKernelStillHasNoRoom) {
+  EchoServer server({.write_timeout_ms = 1000});
+  Client client(server.port(), 64 * 1024);
+  client.Send("b");
+  size_t got = 0;
+  for (int i = 0; i < 8; ++i) {
+    got += client.Receive(100'000).size();
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  }
+  EXPECT_EQ(got, 800'000U);
+  got += client.Receive(4096 * 1024 - got).size();
+  EXPECT_EQ(got, 4096U * 1024);
 }
 
 TEST(Net, TellsTheHandlerThatThePeerHasGone) {

@@ -141,6 +141,8 @@ TEST_F(Commands, RunTellsWhichInputIsWrong) {
   EXPECT_THAT(error_of({"run", Path("x.onnx"), Path("a.txt")}), HasSubstr(".npy, .pb or .json"));
   EXPECT_THAT(error_of({"run", Path("x.onnx"), Path("none.npy")}), HasSubstr("none.npy"));
   EXPECT_THAT(error_of({"run", Path("none.onnx")}), HasSubstr("none.onnx"));
+  for (const std::string& out : {Path("a.npy"), std::string("/dev/full")})
+    EXPECT_THAT(error_of({"run", "--random=1", "--output=" + out, "--", Path("x.onnx")}), HasSubstr("`" + out + "` is no folder"));
 }
 
 TEST_F(Commands, NamesOfOutputsLeaveNoFolder) {

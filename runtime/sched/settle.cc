@@ -166,18 +166,20 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   if (LiveOf(instance).has_failures && (where > Placement::kOnLoop || estimate >= options_.hand_over_ns)) [[unlikely]] {
     if (where != Placement::kToldLoop && IsEnding(instance)) return;
   }
-  stats.task[id].Place(where, estimates_.Shown(id, prior));
+  const bool traced = instance.bus->spans_ != nullptr;
+  const bool timed = where > Placement::kOnLoop || estimate >= kTimedFromNs || LiveOf(instance).stages != nullptr || traced;
+  TaskStats& told = stats.task[id];
+  if (timed || told.last.load(std::memory_order_relaxed) != where) told.Place(where, estimates_.Shown(id, prior));
   if (where > Placement::kOnLoop) return Launch(instance, id, prior);
-  stats.task[id].CountRun(where);
+  told.CountRun(where);
 
   bus::Context& context = ContextAt(instance, id);
   const base::WorkingOn now(instance.bus->data_id(), task.node == WF_NONE ? nullptr : &plan_.nodes[task.node].path);
   const base::SliceScope slice(base::SliceKind::kTask, NameOf(instance, task), instance.bus->data_id());
   wf_code code;
   base::TimePoint started = 0, ended = 0;
-  const bool traced = instance.bus->spans_ != nullptr;
   long_run.Begin();
-  if (estimate < kTimedFromNs && LiveOf(instance).stages == nullptr && !traced) {
+  if (!timed) {
     code = task.fn.run(&context.head, instance.frames);
     inline_spent_ns_ += estimate;
   } else {

@@ -55,7 +55,8 @@ int TestModels(const Options& options, Console& console) {
 }
 
 int CompareModels(const Options& options, Console& console) {
-  if (options.inputs.size() != 2) return Usage(console, "`wfc model compare` needs two ONNX files");
+  if (options.inputs.empty() || options.inputs.size() > 2)
+    return Usage(console, "`wfc model compare` needs two ONNX files, or one and `--precision=bf16`");
   return BeginAgain("compare", options, console);
 }
 

@@ -68,7 +68,7 @@ const std::string* Choices::Find(const std::string& key) {
 
 base::Result<std::unique_ptr<Kernel>> Choices::Make(const Operation& operation, int64_t& left_ns) {
   const bool has_ways = std::holds_alternative<Conv>(operation.params) || std::holds_alternative<MatMul>(operation.params);
-  if (!has_ways || operation.in[0].dtype != WF_F32 || !IsWorthMeasuring(operation)) return MakeKernel(operation);
+  if (!has_ways || operation.bf16 || operation.in[0].dtype != WF_F32 || !IsWorthMeasuring(operation)) return MakeKernel(operation);
   const std::string key = KeyOf(operation);
   const std::string* way = Find(key);
   if (way == nullptr) {

@@ -31,18 +31,18 @@ constexpr int64_t kMostScratchBytes = int64_t{4} << 30;  // as much as one tenso
 // Every implementation, fastest first, `ref` last. A row whose maker gives null passes the case on to the next. Where a row has several
 // ways, its maker takes the one that is the fastest mostly, and the last column names the others.
 constexpr Impl kImpls[] = {
-    KERNEL_IMPL(Conv, WF_F32, "any", "onednn", onednn::MakeConv, onednn::ConvWays),
+    KERNEL_IMPL(Conv, WF_F32, "any, bf16", "onednn", onednn::MakeConv, onednn::ConvWays),
     KERNEL_IMPL(Conv, kAnyType, "row-major", "ref", ref::MakeConv),
-    KERNEL_IMPL(MatMul, WF_F32, "row-major", "onednn", onednn::MakeMatMul, onednn::MatMulWays),
+    KERNEL_IMPL(MatMul, WF_F32, "row-major, bf16", "onednn", onednn::MakeMatMul, onednn::MatMulWays),
     KERNEL_IMPL(MatMul, kAnyType, "row-major", "ref", ref::MakeMatMul),
-    KERNEL_IMPL(Pool, WF_F32, "any", "onednn", onednn::MakePool),
+    KERNEL_IMPL(Pool, WF_F32, "any, bf16", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, WF_U8, "any", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, WF_I8, "any", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, kAnyType, "row-major", "ref", ref::MakePool),
     KERNEL_IMPL(Unary, WF_F32, "any", "avx2", avx2::MakeUnary),
     KERNEL_IMPL(Unary, WF_F32, "any", "onednn", onednn::MakeUnary),
     KERNEL_IMPL(Unary, kAnyType, "row-major", "ref", ref::MakeUnary),
-    KERNEL_IMPL(Binary, WF_F32, "any", "onednn", onednn::MakeBinary),
+    KERNEL_IMPL(Binary, WF_F32, "any, bf16", "onednn", onednn::MakeBinary),
     KERNEL_IMPL(Binary, kAnyType, "row-major", "ref", ref::MakeBinary),
     KERNEL_IMPL(Softmax, WF_F32, "row-major", "onednn", onednn::MakeSoftmax),
     KERNEL_IMPL(Softmax, kAnyType, "row-major", "ref", ref::MakeSoftmax),
@@ -50,7 +50,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(BatchNorm, kAnyType, "row-major", "ref", ref::MakeBatchNorm),
     KERNEL_IMPL(Cast, kAnyType, "row-major", "ref", ref::MakeCast),
     KERNEL_IMPL(Transpose, kAnyType, "row-major", "ref", ref::MakeTranspose),
-    KERNEL_IMPL(Concat, WF_F32, "any", "onednn", onednn::MakeConcat),
+    KERNEL_IMPL(Concat, WF_F32, "any, bf16", "onednn", onednn::MakeConcat),
     KERNEL_IMPL(Concat, kAnyType, "row-major", "ref", ref::MakeConcat),
     KERNEL_IMPL(Slice, kAnyType, "row-major", "ref", ref::MakeSlice),
     KERNEL_IMPL(Pad, kAnyType, "row-major", "ref", ref::MakePad),
@@ -144,6 +144,19 @@ std::span<const Impl> Impls() { return kImpls; }
 
 namespace {
 
+bool TakesBf16(const Impl& impl) { return std::string_view(impl.layout).ends_with(", bf16"); }
+
+bool IsBf16(const TensorInfo& tensor) { return tensor.format != nullptr && tensor.format->is_bf16(); }
+
+// What is stored as bf16 is widened by who calls, in the format that it has.
+Operation InItsTypes(const Operation& operation) {
+  Operation wide = operation;
+  for (TensorInfo& in : wide.in) {
+    if (IsBf16(in)) in.format = onednn::FormatFor(in, WF_F32);
+  }
+  return wide;
+}
+
 bool Takes(const Impl& impl, const Operation& operation) {
   return impl.params == operation.params.index() && (impl.dtype == kAnyType || impl.dtype == operation.in[0].dtype);
 }
@@ -152,13 +165,18 @@ bool Takes(const Impl& impl, const Operation& operation) {
 base::Result<std::unique_ptr<Kernel>> MakeFirst(const Operation& operation) {
   for (const Impl& impl : kImpls) {
     if (!Takes(impl, operation) || (!operation.way.empty() && impl.ways == nullptr)) continue;
-    auto kernel = impl.make(operation);
+    const bool has_bf16 = std::any_of(operation.in.begin(), operation.in.end(), IsBf16);
+    base::Result<std::unique_ptr<Kernel>> kernel = std::unique_ptr<Kernel>();
+    if (!has_bf16 || TakesBf16(impl)) kernel = impl.make(operation);
+    if (has_bf16 && kernel.ok() && *kernel == nullptr) kernel = impl.make(InItsTypes(operation));
     if (!kernel.ok()) return kernel;
     if (*kernel == nullptr) continue;
     if ((*kernel)->scratch_bytes > kMostScratchBytes) {
       return base::Status(base::kOutOfRange, fmt::format("it takes more than {} bytes of memory beside its results", kMostScratchBytes));
     }
     (*kernel)->impl = operation.way.empty() ? impl.name : fmt::format("{} {}", impl.name, operation.way);
+    const std::vector<FormatRef>& wanted = (*kernel)->in_format;
+    if (!wanted.empty() && wanted[0] != nullptr && wanted[0]->is_bf16()) (*kernel)->impl += " bf16";
     return kernel;
   }
   return std::unique_ptr<Kernel>();
@@ -208,6 +226,7 @@ std::vector<std::string> Ways(const Operation& operation) {
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to) { return onednn::MakeReorder(from, to); }
 
 void UseOneThread() { onednn::UseOneThread(); }
+bool MultipliesBf16() { return onednn::MultipliesBf16(); }
 bool MultipliesBytes() { return onednn::MultipliesBytes(); }
 bool StayOnOneThread() { return onednn::StaysOnOneThread(); }
 void LoadLibraries() { onednn::LoadAhead(); }

@@ -16,15 +16,17 @@
 // bound to buffers (per instance), then run without allocation, locks or checks.
 namespace wf::kernels {
 
-// How the elements of a tensor lie in memory when not row-major: known only to the library that chose it (oneDNN).   Thread: immutable.
+// How the elements of a tensor lie in memory when not row-major, or not stored in its type: known only to the library that chose it
+// (oneDNN).   Thread: immutable.
 class Format {
  public:
   virtual ~Format() = default;
   virtual bool Same(const Format& other) const = 0;
   virtual int64_t size_bytes() const = 0;
+  virtual bool is_bf16() const = 0;          // the elements of a tensor of f32 are stored as bf16
   virtual std::string ToString() const = 0;  // one line: the same for the same format in every process
 };
-using FormatRef = std::shared_ptr<const Format>;  // null: row-major
+using FormatRef = std::shared_ptr<const Format>;  // null: row-major, in the tensor's type
 bool SameFormat(const FormatRef& a, const FormatRef& b);
 
 // Elements that are known when a plan is made, row-major, 64-aligned. They may be far larger than what is prepared from them, so they are

@@ -69,6 +69,8 @@ struct Operation {
   std::vector<TensorInfo> in;   // dtype 0: absent
   std::vector<TensorInfo> out;  // dtype 0: nobody reads it, never the first; the format is the kernel's choice
   std::string way = {};         // of those that Ways gives; empty: what the first row takes by itself
+  bool bf16 = false;            // of f32: rows that can multiply numbers rounded to bf16, and sum in f32
+  bool bf16_out = false;        // and who reads the result takes it stored so (Format::is_bf16)
 };
 
 // Makes a kernel, or gives null when this implementation does not fit the case. Errors: a constant cannot be read, memory.
@@ -81,7 +83,7 @@ struct Impl {
   size_t params;  // index of the contract in Params
   const char* contract;
   uint8_t dtype;       // of input 0; 0: any
-  const char* layout;  // of input 0: "row-major" or "any"
+  const char* layout;  // of input 0: "row-major" or "any"; with ", bf16" it may be stored so
   const char* name;
   MakeFn make;
   WaysFn ways = nullptr;  // null: there is one alone
@@ -103,6 +105,7 @@ base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const 
 void UseOneThread();
 bool StayOnOneThread();  // whether the libraries below do as they are told so
 
+bool MultipliesBf16();   // whether this machine has instructions for it. Loads the libraries
 bool MultipliesBytes();  // whether products of 8-bit integers have kernels that are quicker than those of f32. Loads the libraries
 
 void LoadLibraries();  // which the first kernels do otherwise; milliseconds

@@ -14,6 +14,7 @@ class Cutter {
       : whole_(whole), begin_(begin), end_(end), fixed_(fixed) {
     cut_.program.subject = whole.subject;
     cut_.program.packed_memory = whole.packed_memory;
+    cut_.program.bf16 = whole.bf16;
   }
 
   Cut Run() {

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "runtime/model/constants.h"
+#include "runtime/onnx/op.h"
 
 namespace wf::model {
 namespace {
@@ -67,6 +68,7 @@ class Planner {
     auto known = onnx::InferShapes(program_.graph, inputs, program_.subject);
     if (!known.ok()) return known.status();
     known_ = *std::move(known);
+    FindReadAsBf16();
     values_.resize(known_.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       Value& value = values_[static_cast<size_t>(program_.graph.inputs[i])];
@@ -132,6 +134,38 @@ class Planner {
     return ConstantOf(index, info.constant);
   }
 
+  // Of each value, whether everybody who reads it multiplies it or hands it on, and so takes it stored as bf16 (impls.cc).
+  void FindReadAsBf16() {
+    is_read_as_bf16_.assign(known_.size(), program_.bf16);
+    for (const int output : program_.graph.outputs) is_read_as_bf16_[static_cast<size_t>(output)] = false;
+    for (const onnx::Node& node : program_.graph.nodes) {
+      for (size_t i = 0; i < node.in.size(); ++i) {
+        if (node.in[i] < 0) continue;
+        const auto value = static_cast<size_t>(node.in[i]);
+        is_read_as_bf16_[value] = is_read_as_bf16_[value] && TakesBf16(node, i, known_[value].dim.size() > 3);
+      }
+    }
+  }
+  bool TakesBf16(const onnx::Node& node, size_t input, bool is_image) const {
+    switch (node.op) {
+      case onnx::Op::kConv:
+        return input == 0 || input == 3;
+      case onnx::Op::kMatMul:
+      case onnx::Op::kGemm:
+        return input == 0 && node.has_in(1) && program_.graph.values[static_cast<size_t>(node.in[1])].weight >= 0;
+      case onnx::Op::kMaxPool:
+      case onnx::Op::kAveragePool:
+      case onnx::Op::kGlobalAveragePool:
+        return true;
+      case onnx::Op::kAdd:
+      case onnx::Op::kMul:
+      case onnx::Op::kConcat:
+        return is_image;
+      default:
+        return false;
+    }
+  }
+
   Status AddNode(size_t index) {
     const onnx::Node& node = program_.graph.nodes[index];
     std::shared_ptr<const kernels::Constant> constant;
@@ -146,6 +180,8 @@ class Planner {
       operation.out.push_back(std::move(info));
     }
     operation.params = std::move(lowered->params);
+    operation.bf16 = program_.bf16;
+    operation.bf16_out = is_read_as_bf16_[static_cast<size_t>(node.out[0])];
     for (const int in : lowered->in) {
       TensorInfo info;
       if (in >= 0) WF_RETURN_IF_ERROR(InfoOf(in, info));
@@ -310,6 +346,7 @@ class Planner {
   std::unique_ptr<Plan> plan_;
   std::vector<onnx::Known> known_;
   std::vector<Value> values_;
+  std::vector<bool> is_read_as_bf16_;
 };
 
 Result<std::unique_ptr<Plan>> Plan::Make(const Program& program, std::span<const onnx::Port> inputs, int64_t max_bytes,

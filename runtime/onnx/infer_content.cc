@@ -52,6 +52,11 @@ std::optional<Dim> Truth(std::optional<int> order, bool below, bool same, bool a
   return Dim(holds ? 1 : 0);
 }
 
+std::optional<Dim> Magnitude(const Dim& a) {
+  if (const auto value = a.constant(); value && *value < 0 && *value != INT64_MIN) return Dim(-*value);
+  return IsNonNegative(a) ? std::optional(a) : std::nullopt;
+}
+
 std::optional<Dim> Negated(const Dim& a) {
   const auto value = a.constant();
   return value ? std::optional(Dim(*value == 0 ? 1 : 0)) : std::nullopt;
@@ -92,7 +97,7 @@ constexpr std::string_view kBinaries[] = {"Add", "And", "Div", "Equal", "Greater
 
 bool IsElementwise(std::string_view op, size_t inputs) {
   if (op == "Where") return inputs == 3;
-  if (op == "Not" || op == "Neg") return inputs == 1;
+  if (op == "Not" || op == "Neg" || op == "Abs") return inputs == 1;
   if ((op == "Min" || op == "Max") && inputs >= 1) return true;
   return inputs == 2 && std::find(std::begin(kBinaries), std::end(kBinaries), op) != std::end(kBinaries);
 }
@@ -105,6 +110,7 @@ std::optional<Dim> Combined(std::string_view op, std::span<const Dim> in) {
   if (op == "Where") return Chosen(in[0], in[1], in[2]);
   if (op == "Not") return Negated(in[0]);
   if (op == "Neg") return Dim(0) - in[0];
+  if (op == "Abs") return Magnitude(in[0]);
   std::optional<Dim> result = in[0];
   for (size_t i = 1; result && i < in.size(); ++i) result = Binary(op, *result, in[i]);
   return result;

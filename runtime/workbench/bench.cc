@@ -145,9 +145,9 @@ std::string ProfileJson(const BenchReport& report) {
 
 void PutJson(const BenchReport& report, std::ostream& out) {
   const double rows = report.per_second() * static_cast<double>(report.settings.shapes.batch);
-  out << fmt::format("{{\"model\": {}, \"batch\": {}, \"threads\": {}, \"precision\": \"f32\", \"seconds\": {}, \"runs\": {}, ",
+  out << fmt::format("{{\"model\": {}, \"batch\": {}, \"threads\": {}, \"precision\": \"{}\", \"seconds\": {}, \"runs\": {}, ",
                      base::QuoteJson(report.session.file().path), report.settings.shapes.batch, report.settings.threads,
-                     report.measured.seconds, report.measured.latency.count());
+                     report.session.program().bf16 ? "bf16" : "f32", report.measured.seconds, report.measured.latency.count());
   out << fmt::format(
       "\"ready_ms\": {}, \"p50_ms\": {}, \"p90_ms\": {}, \"p99_ms\": {}, \"max_ms\": {}, \"mean_ms\": {}, \"per_second\": {}, "
       "\"samples_per_second\": "
@@ -186,17 +186,12 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   BenchSettings settings;
   settings.threads = static_cast<int>(arguments.Whole("threads").value_or(1));
   settings.seconds = arguments.Number("seconds").value_or(5);
-  const std::string precision = arguments.Text("precision", "f32");
-  if (precision != "f32") {
-    err << fmt::format("wfc: models run in f32; `--precision={}` is not built yet\n", precision);
-    return kFailed;
-  }
   const auto shapes_given = ReadShapeSettings(arguments, err);
   if (!shapes_given) return kUsage;
   settings.shapes = *shapes_given;
   const base::SystemClock clock;
   const int64_t begin = clock.Now();
-  const auto session = OpenOnly(arguments, "bench", err, settings.threads, ReadChoices(arguments, /*measures=*/true, err));
+  const auto session = OpenOnly(arguments, "bench", err, {settings.threads, ReadChoices(arguments, /*measures=*/true, err)});
   if (session == nullptr) return kFailed;
   const auto shapes = session->ShapesFor(settings.shapes.batch, settings.shapes.named);
   if (!shapes.ok()) return Fail(shapes.status(), err);

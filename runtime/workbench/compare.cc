@@ -117,14 +117,17 @@ void PutJson(const Pair& pair, const std::vector<FoundApart>& found, std::ostrea
 int CompareModels(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   const auto settings = ReadShapeSettings(arguments, err);
   if (!settings) return kUsage;
-  if (arguments.paths.size() != 2) {
-    err << "wfc: `wfc model compare` needs two ONNX files\n";
+  const auto bf16 = ReadBf16(arguments, err);
+  if (!bf16) return kFailed;
+  if (arguments.paths.size() != 2 && !(*bf16 && arguments.paths.size() == 1)) {
+    err << "wfc: `wfc model compare` needs two ONNX files, or one and `--precision=bf16`\n";
     return kUsage;
   }
-  const auto a = Session::Open(arguments.paths[0]), b = Session::Open(arguments.paths[1]);
+  const std::string &first = arguments.paths.front(), &second = arguments.paths.back();
+  const auto a = Session::Open(first), b = Session::Open(second, {.bf16 = *bf16});
   if (!a.ok()) return Fail(a.status(), err);
   if (!b.ok()) return Fail(b.status(), err);
-  const Pair pair{**a, **b, arguments.paths[0], arguments.paths[1]};
+  const Pair pair{**a, **b, first, second};
   std::vector<FoundApart> found;
   if (const Status fits = CheckPair(pair); !fits.ok()) return Fail(fits, err);
   if (const Status ran = CompareRuns(pair, arguments, *settings, found); !ran.ok()) return Fail(ran, err);

@@ -151,7 +151,7 @@ void PutJson(const InspectReport& report, std::ostream& out) {
 }  // namespace
 
 int Inspect(const Arguments& arguments, std::ostream& out, std::ostream& err) {
-  const auto session = OpenOnly(arguments, "inspect", err, 1, ReadChoices(arguments, /*measures=*/false, err));
+  const auto session = OpenOnly(arguments, "inspect", err, {1, ReadChoices(arguments, /*measures=*/false, err)});
   if (session == nullptr) return kFailed;
   const auto settings = ReadShapeSettings(arguments, err);
   if (!settings) return kUsage;

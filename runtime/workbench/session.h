@@ -11,13 +11,18 @@
 
 namespace wf::workbench {
 
+struct SessionOptions {
+  int instances = 1;
+  std::shared_ptr<kernels::Choices> choices = nullptr;  // of ways of kernels; null: the own ones of their rows
+  bool bf16 = false;                                    // as model::LoadOptions
+};
+
 // A model file ready to be run here, by its own inputs, with nothing tried before.
 // Thread: Run of different instances side by side; everything else by one thread.   Owns: the model.
 class Session {
  public:
   // Errors: those of model::Version::Load.
-  static base::Result<std::unique_ptr<Session>> Open(const std::string& path, int instances = 1,
-                                                     std::shared_ptr<kernels::Choices> choices = nullptr);
+  static base::Result<std::unique_ptr<Session>> Open(const std::string& path, SessionOptions options = {});
 
   const onnx::Signature& signature() const { return version_->signature(); }
   const onnx::Model& file() const { return version_->file(); }

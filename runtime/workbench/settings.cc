@@ -53,13 +53,27 @@ void KeepChoices(const Session& session, std::ostream& err) {
   if (!kept.ok()) err << fmt::format("wfc: warning: {}\n", kept.message());
 }
 
-std::unique_ptr<Session> OpenOnly(const Arguments& arguments, const char* command, std::ostream& err, int instances,
-                                  std::shared_ptr<kernels::Choices> choices) {
+std::optional<bool> ReadBf16(const Arguments& arguments, std::ostream& err) {
+  const std::string precision = arguments.Text("precision", "f32");
+  if (precision == "f32") return false;
+  if (precision != "bf16") {
+    err << fmt::format("wfc: models run in f32 or bf16; `--precision={}` is not built yet\n", precision);
+    return std::nullopt;
+  }
+  if (kernels::MultipliesBf16()) return true;
+  err << "wfc: this machine has no instructions for bf16 (avx512_bf16, AMX)\n";
+  return std::nullopt;
+}
+
+std::unique_ptr<Session> OpenOnly(const Arguments& arguments, const char* command, std::ostream& err, SessionOptions options) {
+  const auto bf16 = ReadBf16(arguments, err);
+  if (!bf16) return nullptr;
+  options.bf16 = *bf16;
   if (arguments.paths.empty()) {
     err << fmt::format("wfc: `wfc model {}` needs an ONNX file\n", command);
     return nullptr;
   }
-  auto session = Session::Open(arguments.paths[0], instances, std::move(choices));
+  auto session = Session::Open(arguments.paths[0], std::move(options));
   if (session.ok()) return *std::move(session);
   Fail(session.status(), err);
   return nullptr;

@@ -26,8 +26,10 @@ std::shared_ptr<kernels::Choices> ReadChoices(const Arguments& arguments, bool m
 void KeepChoices(const Session& session, std::ostream& err);  // in that file
 
 // The model that a command is for, its first path; null: said why.
-std::unique_ptr<Session> OpenOnly(const Arguments& arguments, const char* command, std::ostream& err, int instances = 1,
-                                  std::shared_ptr<kernels::Choices> choices = nullptr);
+std::unique_ptr<Session> OpenOnly(const Arguments& arguments, const char* command, std::ostream& err, SessionOptions options);
+
+// Whether `--precision` asks for bf16; nothing: it asks for what is not built, or not here, and that was said.
+std::optional<bool> ReadBf16(const Arguments& arguments, std::ostream& err);
 
 std::string BytesText(int64_t bytes);  // "24.5 KiB"
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "runtime/kernels/onednn/add_bf16.h"
 #include "runtime/kernels/onednn/nan_keeper.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/ref.h"
@@ -42,11 +43,12 @@ class DnnlCall final : public Call {
     memory_.reserve(operands);
   }
   // `count`: elements of the output in its format.
-  void AddTail(const Tail& tail, const Buffers& buffers, int64_t count) {
+  void AddTail(const Tail& tail, const Buffers& buffers, int64_t count, bool bf16) {
     tail_ = tail;
     tail_count_ = count;
-    out_ = static_cast<float*>(buffers.out[0]);
-    if (tail.addend >= 0) addend_ = static_cast<const float*>(buffers.in[static_cast<size_t>(tail.addend)]);
+    tail_bf16_ = bf16;
+    out_ = buffers.out[0];
+    if (tail.addend >= 0) addend_ = buffers.in[static_cast<size_t>(tail.addend)];
   }
   ~DnnlCall() override {
     if (stream_ != nullptr) (void)Load()->dnnl_stream_destroy(stream_);
@@ -70,7 +72,7 @@ class DnnlCall final : public Call {
     return failure;
   }
   void SetIn(size_t i, const void* data) override {
-    if (tail_.addend == static_cast<int>(i)) addend_ = static_cast<const float*>(data);
+    if (tail_.addend == static_cast<int>(i)) addend_ = data;
     for (size_t k = 0; k < args_.size(); ++k) {
       if (input_[k] == static_cast<int>(i)) memory_[k].Set(data);
     }
@@ -78,17 +80,20 @@ class DnnlCall final : public Call {
 
  private:
   void RunTail() {
+    if (tail_bf16_) return AddBf16(tail_.then, static_cast<const Brain*>(addend_), static_cast<Brain*>(out_), tail_count_);
     if (tail_.bias != nullptr) AddBias();
-    for (int64_t i = 0; addend_ != nullptr && i < tail_count_; ++i) out_[i] += addend_[i];
+    auto* const out = static_cast<float*>(out_);
+    const auto* const addend = static_cast<const float*>(addend_);
+    for (int64_t i = 0; addend != nullptr && i < tail_count_; ++i) out[i] += addend[i];
     if (tail_.then.op == UnaryOp::kSwish && avx2::Available())
-      avx2::Swish(tail_.then.alpha, out_, out_, tail_count_);
+      avx2::Swish(tail_.then.alpha, out, out, tail_count_);
     else
-      ref::Apply(tail_.then, out_, tail_count_);
+      ref::Apply(tail_.then, out, tail_count_);
   }
 
   void AddBias() {
     const auto& [outer, blocks, middle, block] = tail_.channels;
-    float* out = out_;
+    auto* out = static_cast<float*>(out_);
     for (int64_t o = 0; o < outer; ++o) {
       const float* bias = static_cast<const float*>(tail_.bias.get());
       for (int64_t b = 0; b < blocks; ++b, bias += block) {
@@ -107,8 +112,9 @@ class DnnlCall final : public Call {
   std::vector<Memory> memory_;
   Tail tail_;
   int64_t tail_count_ = 0;  // 0: no tail
-  float* out_ = nullptr;
-  const float* addend_ = nullptr;
+  bool tail_bf16_ = false;
+  void* out_ = nullptr;
+  const void* addend_ = nullptr;
 };
 
 class DnnlKernel final : public Kernel {
@@ -127,8 +133,7 @@ class DnnlKernel final : public Kernel {
     done = done && call->Add(DNNL_ARG_DST, -1, dst_, buffers.out[0]);
     if (scratch_bytes > 0) done = done && call->Add(DNNL_ARG_SCRATCHPAD, -1, scratch_, buffers.scratch);
     if (!done) return base::Status(base::kResourceExhausted, "oneDNN: out of memory");
-    if (!around_.tail.none())
-      call->AddTail(around_.tail, buffers, static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&dst_) / sizeof(float)));
+    if (!around_.tail.none()) call->AddTail(around_.tail, buffers, ElementsIn(dst_), dst_.data_type == dnnl_bf16);
     return std::unique_ptr<Call>(std::move(call));
   }
 
@@ -149,12 +154,14 @@ const Library* Load() {
 
 bool Available() { return Load() != nullptr; }
 
-bool MultipliesBytes() {
-  if (Load() == nullptr) return false;
-  const auto isa = static_cast<unsigned>(Load()->dnnl_get_effective_cpu_isa());
-  const auto has = [isa](dnnl_cpu_isa_t wanted) { return (isa & wanted) == static_cast<unsigned>(wanted); };
-  return has(dnnl_cpu_isa_avx512_core_vnni) || has(dnnl_cpu_isa_avx2_vnni);
+namespace {
+bool Has(dnnl_cpu_isa_t wanted) {
+  return Load() != nullptr && (static_cast<unsigned>(Load()->dnnl_get_effective_cpu_isa()) & wanted) == static_cast<unsigned>(wanted);
 }
+}  // namespace
+
+bool MultipliesBytes() { return Has(dnnl_cpu_isa_avx512_core_vnni) || Has(dnnl_cpu_isa_avx2_vnni); }
+bool MultipliesBf16() { return Has(dnnl_cpu_isa_avx512_core_bf16); }
 
 std::string Description() {
   const Library* const library = Load();
@@ -221,6 +228,11 @@ void UseOneThread() {
 
 bool StaysOnOneThread() { return Load() == nullptr || set_threads.load(std::memory_order_acquire) != nullptr; }
 
+int64_t ElementsIn(const dnnl_memory_desc_t& desc) {
+  const auto bytes = static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&desc));
+  return bytes / static_cast<int64_t>(desc.data_type == dnnl_bf16 ? sizeof(Brain) : sizeof(float));
+}
+
 bool DnnlFormat::Same(const Format& other) const {
   const auto* same_library = dynamic_cast<const DnnlFormat*>(&other);
   return same_library != nullptr && Load()->dnnl_memory_desc_equal(&desc_, &same_library->desc_) != 0;
@@ -228,8 +240,9 @@ bool DnnlFormat::Same(const Format& other) const {
 
 std::string DnnlFormat::ToString() const {
   if (desc_.format_kind != dnnl_blocked) return "packed";
+  const char* const stored = is_bf16() ? "bf16 " : "";
   const dnnl_blocking_desc_t& blocking = desc_.format_desc.blocking;
-  std::string text = fmt::format("{}", fmt::join(blocking.strides, blocking.strides + desc_.ndims, ","));
+  std::string text = fmt::format("{}{}", stored, fmt::join(blocking.strides, blocking.strides + desc_.ndims, ","));
   for (int i = 0; i < blocking.inner_nblks; ++i)
     text += fmt::format("{}{} of {}", i == 0 ? " by " : ",", blocking.inner_blks[i], blocking.inner_idxs[i]);
   return text;
@@ -247,6 +260,8 @@ dnnl_data_type_t TypeOf(uint8_t dtype) {
       return dnnl_s8;
     case WF_U8:
       return dnnl_u8;
+    case WF_BF16:
+      return dnnl_bf16;
     default:
       return dnnl_data_type_undef;
   }
@@ -283,12 +298,13 @@ FormatRef FormatFor(const TensorInfo& tensor, uint8_t dtype) {
   dnnl_memory_desc_t desc = format->desc();
   if (!std::equal(desc.dims, desc.dims + desc.ndims, desc.padded_dims)) return nullptr;
   desc.data_type = TypeOf(dtype);
-  return std::make_shared<DnnlFormat>(desc);
+  return FormatOf(desc, tensor.dim);
 }
 
 FormatRef FormatOf(const dnnl_memory_desc_t& desc, std::span<const int64_t> dim) {
   const dnnl_memory_desc_t plain = PlainDesc(dim, desc.data_type);
-  return Load()->dnnl_memory_desc_equal(&desc, &plain) != 0 ? nullptr : std::make_shared<DnnlFormat>(desc);
+  const bool is_plain = desc.data_type != dnnl_bf16 && Load()->dnnl_memory_desc_equal(&desc, &plain) != 0;
+  return is_plain ? nullptr : std::make_shared<DnnlFormat>(desc);
 }
 
 bool FusedOf(const Unary& unary, Fused& fused) {

@@ -35,6 +35,7 @@ class DnnlFormat final : public Format {
   explicit DnnlFormat(const dnnl_memory_desc_t& desc) : desc_(desc) {}
   bool Same(const Format& other) const override;
   int64_t size_bytes() const override;
+  bool is_bf16() const override { return desc_.data_type == dnnl_bf16; }
   std::string ToString() const override;
   const dnnl_memory_desc_t& desc() const { return desc_; }
 
@@ -47,7 +48,9 @@ dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim, dnnl_data_type_t type
 dnnl_memory_desc_t StridedDesc(std::span<const int64_t> dim, std::span<const int64_t> stride, dnnl_data_type_t type = dnnl_f32);
 dnnl_memory_desc_t AnyDesc(std::span<const int64_t> dim, dnnl_data_type_t type = dnnl_f32);  // format for oneDNN to choose
 dnnl_memory_desc_t DescOf(const TensorInfo& tensor);                                         // in the format it has
-FormatRef FormatOf(const dnnl_memory_desc_t& desc, std::span<const int64_t> dim);            // null when it is row-major
+int64_t ElementsIn(const dnnl_memory_desc_t& desc);                                          // elements of f32 or bf16, padding among them
+// Null when it is row-major, unless stored as bf16.
+FormatRef FormatOf(const dnnl_memory_desc_t& desc, std::span<const int64_t> dim);
 
 // A tensor as oneDNN sees it, whose elements others own.
 class Memory {
@@ -116,6 +119,10 @@ struct Tail {
   Unary then = {UnaryOp::kIdentity};
   std::shared_ptr<const void> bias = nullptr;  // none; of the channels
   Channels channels = {};                      // of the output, where there is a bias
+  // Whether it is done to results stored as bf16, too.
+  bool TakesBf16() const {
+    return bias == nullptr && (then.op == UnaryOp::kIdentity || then.op == UnaryOp::kRelu || then.op == UnaryOp::kClip);
+  }
   bool none() const { return addend < 0 && then.op == UnaryOp::kIdentity && bias == nullptr; }
 };
 

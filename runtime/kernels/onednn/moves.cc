@@ -40,12 +40,23 @@ Made MakeConcat(const Operation& operation) {
     if (largest == nullptr || in.count() > largest->count()) largest = &in;
   }
   if (largest == nullptr || 2 * formatted < operation.out[0].count()) return NotHere();
-  const auto layout = LayoutOf(largest->format, largest->dim);
+  const bool bf16 = std::all_of(operation.in.begin(), operation.in.end(),
+                                [](const TensorInfo& in) { return in.format != nullptr && in.format->is_bf16(); });
+  const FormatRef format = bf16 ? FormatFor(*largest, WF_F32) : largest->format;
+  const auto layout = format == nullptr ? std::nullopt : LayoutOf(format, largest->dim);
   const auto fits = [&](const TensorInfo& in) { return in.dtype == WF_F32 && in.constant == nullptr && layout->Takes(in.dim); };
   if (!layout || !std::all_of(operation.in.begin(), operation.in.end(), fits)) return NotHere();
   Operation seen{Concat{layout->Axis(axis, rank)}, {}, {Seen(*layout, operation.out[0])}};
   for (const TensorInfo& in : operation.in) seen.in.push_back(Seen(*layout, in));
-  return InLayout(ref::MakeConcat(seen), *layout, operation);
+  if (!bf16) return InLayout(ref::MakeConcat(seen), *layout, operation);
+  for (TensorInfo& in : seen.in) in.dtype = WF_BF16;
+  seen.out[0].dtype = WF_BF16;
+  auto made = InLayout(ref::MakeConcat(seen), *layout, operation);
+  if (!made.ok() || *made == nullptr) return made;
+  for (size_t i = 0; i < operation.in.size(); ++i)
+    (*made)->in_format[i] = FormatFor({WF_F32, operation.in[i].dim, (*made)->in_format[i], nullptr}, WF_BF16);
+  (*made)->out_format = FormatFor({WF_F32, operation.out[0].dim, (*made)->out_format, nullptr}, WF_BF16);
+  return made;
 }
 
 Made MakeResize(const Operation& operation) {

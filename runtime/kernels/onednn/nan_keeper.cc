@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
+#include "runtime/kernels/half.h"
 #include "runtime/kernels/memory.h"
 
 namespace wf::kernels::onednn {
@@ -15,16 +17,41 @@ namespace {
 constexpr const char* kCannot = "a NaN was met, and there is no memory to see where";
 
 bool IsNan(float x) { return std::isnan(x); }
+bool IsNan(Brain x) { return std::isnan(ToFloat(x)); }
+bool IsMarked(float x) { return x > 0; }
+bool IsMarked(Brain x) { return ToFloat(x) > 0; }
 
-int64_t FloatsOf(const dnnl_memory_desc_t& desc) {
-  return static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&desc)) / int64_t{sizeof(float)};
+template <typename T>
+T Stored(float x) {
+  if constexpr (std::is_same_v<T, Brain>) {
+    return ToBrain(x);
+  } else {
+    return x;
+  }
 }
 
-float* ElementsOf(std::span<const dnnl_exec_arg_t> args, int arg) {
+int64_t BytesOf(const dnnl_memory_desc_t& desc) { return static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&desc)); }
+
+void* ElementsOf(std::span<const dnnl_exec_arg_t> args, int arg) {
   const auto at = std::find_if(args.begin(), args.end(), [arg](const dnnl_exec_arg_t& each) { return each.arg == arg; });
   void* data = nullptr;
   if (at != args.end()) (void)Load()->dnnl_memory_get_data_handle(at->memory, &data);
-  return static_cast<float*>(data);
+  return data;
+}
+
+// Where `is_lost` says so of an element found, the one of the result at its place is NaN.
+template <typename T, typename F>
+void PutNan(const void* found, void* out, int64_t count, F is_lost) {
+  const auto* marks = static_cast<const T*>(found);
+  for (int64_t i = 0; i < count; ++i) {
+    if (is_lost(marks[i])) static_cast<T*>(out)[i] = Stored<T>(std::numeric_limits<float>::quiet_NaN());
+  }
+}
+
+template <typename T>
+void Mark(const void* in, void* marks, int64_t count) {
+  const auto* x = static_cast<const T*>(in);
+  std::transform(x, x + count, static_cast<T*>(marks), [](T each) { return Stored<T>(IsNan(each) ? 1.0f : 0.0f); });
 }
 
 // Arguments with others in the place of some.
@@ -33,15 +60,15 @@ class OwnArgs {
   explicit OwnArgs(std::span<const dnnl_exec_arg_t> args) : args_(args.begin(), args.end()) {}
 
   // Zeroed elements; null: no memory.
-  float* Put(int arg, const dnnl_memory_desc_t& desc) {
-    const auto elements = Allocate(static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&desc)));
+  void* Put(int arg, const dnnl_memory_desc_t& desc) {
+    const auto elements = Allocate(BytesOf(desc));
     Memory memory;
     if (elements == nullptr || !memory.Create(desc, elements.get())) return nullptr;
     std::erase_if(args_, [arg](const dnnl_exec_arg_t& each) { return each.arg == arg; });
     args_.push_back({arg, memory.get()});
     memory_.push_back(std::move(memory));
     elements_.push_back(elements);
-    return reinterpret_cast<float*>(elements.get());
+    return elements.get();
   }
   std::span<const dnnl_exec_arg_t> get() const { return args_; }
 
@@ -83,10 +110,10 @@ const char* NanKeeper::Run(dnnl_primitive_t primitive, dnnl_stream_t stream, std
 }
 
 const char* NanKeeper::RestoreRows(std::span<const dnnl_exec_arg_t> args) const {
-  const float* in = ElementsOf(args, DNNL_ARG_SRC);
-  float* out = ElementsOf(args, DNNL_ARG_DST);
-  for (const float* const end = in + FloatsOf(src_); in != end; in += row_, out += row_) {
-    if (std::any_of(in, in + row_, IsNan)) std::fill_n(out, row_, std::numeric_limits<float>::quiet_NaN());
+  const auto* in = static_cast<const float*>(ElementsOf(args, DNNL_ARG_SRC));
+  auto* out = static_cast<float*>(ElementsOf(args, DNNL_ARG_DST));
+  for (const float* const end = in + ElementsIn(src_); in != end; in += row_, out += row_) {
+    if (std::any_of(in, in + row_, [](float x) { return IsNan(x); })) std::fill_n(out, row_, std::numeric_limits<float>::quiet_NaN());
   }
   return nullptr;
 }
@@ -94,32 +121,30 @@ const char* NanKeeper::RestoreRows(std::span<const dnnl_exec_arg_t> args) const 
 const char* NanKeeper::RestoreBehind(dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const {
   const std::shared_ptr<const Plain> plain = PlainPrimitive();
   OwnArgs own(args);
-  const float* const found = own.Put(DNNL_ARG_DST, dst_);
-  const bool has_scratch = FloatsOf(plain->scratch) > 0;
+  const void* const found = own.Put(DNNL_ARG_DST, dst_);
+  const bool has_scratch = BytesOf(plain->scratch) > 0;
   if (plain->primitive.get == nullptr || found == nullptr || (has_scratch && own.Put(DNNL_ARG_SCRATCHPAD, plain->scratch) == nullptr))
     return kCannot;
   if (const char* failure = Execute(plain->primitive.get, stream, own.get())) return failure;
-  PutNan(found, IsNan, args);
+  void* const out = ElementsOf(args, DNNL_ARG_DST);
+  const auto is_nan = [](auto x) { return IsNan(x); };
+  dst_.data_type == dnnl_bf16 ? PutNan<Brain>(found, out, ElementsIn(dst_), is_nan) : PutNan<float>(found, out, ElementsIn(dst_), is_nan);
   return nullptr;
 }
 
 const char* NanKeeper::RestoreMaximum(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const {
   OwnArgs own(args);
-  const float* const in = ElementsOf(args, DNNL_ARG_SRC);
-  const float* const found = own.Put(DNNL_ARG_DST, dst_);
-  float* const marks = own.Put(DNNL_ARG_SRC, src_);
+  const void* const in = ElementsOf(args, DNNL_ARG_SRC);
+  void* const out = ElementsOf(args, DNNL_ARG_DST);
+  const void* const found = own.Put(DNNL_ARG_DST, dst_);
+  void* const marks = own.Put(DNNL_ARG_SRC, src_);
   if (found == nullptr || marks == nullptr) return kCannot;
-  std::transform(in, in + FloatsOf(src_), marks, [](float x) { return IsNan(x) ? 1.0f : 0.0f; });
+  const bool is_bf16 = src_.data_type == dnnl_bf16;
+  is_bf16 ? Mark<Brain>(in, marks, ElementsIn(src_)) : Mark<float>(in, marks, ElementsIn(src_));
   if (const char* failure = Execute(primitive, stream, own.get())) return failure;
-  PutNan(found, [](float mark) { return mark > 0; }, args);
+  const auto is_marked = [](auto x) { return IsMarked(x); };
+  is_bf16 ? PutNan<Brain>(found, out, ElementsIn(dst_), is_marked) : PutNan<float>(found, out, ElementsIn(dst_), is_marked);
   return nullptr;
-}
-
-void NanKeeper::PutNan(const float* found, bool (*is_nan)(float), std::span<const dnnl_exec_arg_t> args) const {
-  float* const out = ElementsOf(args, DNNL_ARG_DST);
-  for (int64_t i = 0; i < FloatsOf(dst_); ++i) {
-    if (is_nan(found[i])) out[i] = std::numeric_limits<float>::quiet_NaN();
-  }
 }
 
 }  // namespace wf::kernels::onednn

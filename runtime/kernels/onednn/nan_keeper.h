@@ -35,7 +35,6 @@ class NanKeeper {
   const char* RestoreRows(std::span<const dnnl_exec_arg_t> args) const;
   const char* RestoreBehind(dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const;
   const char* RestoreMaximum(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const;
-  void PutNan(const float* found, bool (*is_nan)(float), std::span<const dnnl_exec_arg_t> args) const;
 
   const Kind kind_;
   const DescMaker make_plain_;

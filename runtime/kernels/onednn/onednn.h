@@ -52,7 +52,9 @@ std::string Description();  // its version, build and the instructions that it u
 // Whether this machine sums products of u8 and s8 into 32 bits (VNNI, AMX). What AVX2 and AVX-512 have without it saturates at 16 bits on
 // the way, so that oneDNN's results would be others.   Loads the library.
 bool MultipliesBytes();
-// The format for elements of another type, of one byte or f32; null where it is row-major, padded or of another library.
+bool MultipliesBf16();  // the same for products of bf16, which are summed in f32
+// The same format with the elements stored in another type, of one byte, f32 or bf16; null where it is row-major, padded or of another
+// library.
 FormatRef FormatFor(const TensorInfo& tensor, uint8_t dtype);
 void LoadAhead();
 void LetGoOfCode();

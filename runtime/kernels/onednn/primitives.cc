@@ -20,7 +20,7 @@ namespace {
 // impl: the implementation; empty: oneDNN's first.
 PrimitiveDesc FuseBehind(const dnnl_convolution_desc_t& op, std::string_view impl, const Operation& operation, Fused& fused, Tail& tail) {
   const Unary& then = std::get<Conv>(operation.params).then;
-  const bool is_quicker_apart = then.op == UnaryOp::kSwish && avx2::Available();
+  const bool is_quicker_apart = then.op == UnaryOp::kSwish && avx2::Available() && op.dst_desc.data_type != dnnl_bf16;
   if (is_quicker_apart || !FusedOf(then, fused)) {
     fused = {};
     tail.then = then;
@@ -55,7 +55,7 @@ bool DescribeConv(const Operation& operation, const ConvAsk& ask, dnnl_convoluti
   const Conv& conv = std::get<Conv>(operation.params);
   const TensorInfo& w = operation.in[1];
   const Sliding s = SlidingOf(operation, conv, std::span(w.dim).subspan(2));
-  const dnnl_memory_desc_t weights = AnyDesc(GroupedDim(w.dim, conv.group));
+  const dnnl_memory_desc_t weights = AnyDesc(GroupedDim(w.dim, conv.group), ask.src.data_type);
   const bool has_bias = HasInput(operation, 2);
   const dnnl_memory_desc_t bias = has_bias ? PlainDesc(operation.in[2].dim) : dnnl_memory_desc_t{};
   return Load()->dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_inference, ask.alg, &ask.src, &weights,
@@ -71,7 +71,7 @@ Made MakeConvAsAsked(const Operation& operation, const ConvAsk& ask) {
   Fused fused;
   Around around;
   const PrimitiveDesc desc = FuseBehind(op, ask.impl, operation, fused, around.tail);
-  if (desc == nullptr) return NotHere();
+  if (desc == nullptr || (ask.dst.data_type == dnnl_bf16 && !around.tail.TakesBf16())) return NotHere();
   std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, Query(desc, dnnl_query_src_md), nullptr}};
   if (fused.addend) operands.push_back({kAddendArg, 3, *fused.addend, nullptr});
   const dnnl_memory_desc_t packed = Query(desc, dnnl_query_weights_md, 0);
@@ -158,10 +158,30 @@ Made MakeWinograd(const Operation& operation, const ConvAsk& ask) {
   return WhereBelow(kMostMixed, operation.in[0], *std::move(mixed), *std::move(whole));
 }
 
+// The result is f32 where what is behind it has to be done apart. Numbers are multiplied by twos: of an odd number of channels the last is
+// taken with one of the next point, times 0, which is NaN where that is not finite.
+Made MakeConvInBf16(const Operation& operation) {
+  const int64_t channels = operation.in[1].dim[1];
+  if (operation.in[1].constant == nullptr || (channels != 1 && channels % 2 != 0)) return NotHere();
+  ConvAsk ask = OwnAsk(operation);
+  ask.src.data_type = dnnl_bf16;
+  if (operation.bf16_out) {
+    ask.dst.data_type = dnnl_bf16;
+    auto made = MakeConvAsAsked(operation, ask);
+    if (!made.ok() || *made != nullptr) return made;
+  }
+  ask.dst.data_type = dnnl_f32;
+  return MakeConvAsAsked(operation, ask);
+}
+
 }  // namespace
 
 Made MakeConv(const Operation& operation) {
   if (Load() == nullptr || AnyEmpty(operation)) return NotHere();
+  if (operation.bf16) {
+    auto made = MakeConvInBf16(operation);
+    if (!made.ok() || *made != nullptr) return made;
+  }
   const std::optional<ConvAsk> ask = AskOfWay(operation, operation.way);
   if (!ask) return NotHere();
   return ask->alg == dnnl_convolution_winograd ? MakeWinograd(operation, *ask) : MakeConvAsAsked(operation, *ask);
@@ -221,7 +241,7 @@ Made MakePool(const Operation& operation) {
                                                    : dnnl_pooling_avg_exclude_padding;
   const dnnl_memory_desc_t src = DescOf(x);
   const std::vector<int64_t>& out = operation.out[0].dim;
-  const dnnl_memory_desc_t dst = x.format != nullptr ? AnyDesc(out, TypeOf(x.dtype)) : PlainDesc(out, TypeOf(x.dtype));
+  const dnnl_memory_desc_t dst = x.format != nullptr ? AnyDesc(out, src.data_type) : PlainDesc(out, src.data_type);
   dnnl_pooling_v2_desc_t op{};
   if (Load()->dnnl_pooling_v2_forward_desc_init(&op, dnnl_forward_inference, alg, &src, &dst, s.stride, kernel, s.dilation, s.begin,
                                                 s.end) != dnnl_success) {

@@ -19,6 +19,7 @@ struct ProductShape {
   int64_t m, k, n;
   bool turned;  // the weights are given as [n, k]
   bool has_bias;
+  dnnl_data_type_t factors = dnnl_f32, product = dnnl_f32;
 };
 
 struct Which {
@@ -29,7 +30,8 @@ struct Which {
 ProductForm AsInnerProduct(const ProductShape& s, const Fused& fused, const Which& which = {}) {
   const int64_t src_dim[] = {s.m, s.k}, weights_dim[] = {s.n, s.k}, dst_dim[] = {s.m, s.n}, bias_dim[] = {s.n};
   const int64_t stride[] = {s.turned ? s.k : 1, s.turned ? 1 : s.n};
-  const dnnl_memory_desc_t src = PlainDesc(src_dim), weights = AnyDesc(weights_dim), dst = PlainDesc(dst_dim), bias = PlainDesc(bias_dim);
+  const dnnl_memory_desc_t src = PlainDesc(src_dim, s.factors), weights = AnyDesc(weights_dim, s.factors),
+                           dst = PlainDesc(dst_dim, s.product), bias = PlainDesc(bias_dim);
   dnnl_inner_product_desc_t op{};
   ProductForm form{{nullptr, nullptr}, src, StridedDesc(weights_dim, stride), nullptr};
   if (Load()->dnnl_inner_product_forward_desc_init(&op, dnnl_forward_inference, &src, &weights, s.has_bias ? &bias : nullptr, &dst) !=
@@ -48,7 +50,8 @@ ProductForm AsConvolution(const ProductShape& s, const Fused& fused, const Which
   const int64_t dst_dim[] = {1, s.n, s.m, 1}, dst_stride[] = {s.m * s.n, 1, s.n, s.n};
   const int64_t weights_dim[] = {s.n, s.k, 1, 1}, bias_dim[] = {s.n};
   const int64_t stride[] = {s.turned ? s.k : 1, s.turned ? 1 : s.n, 1, 1};
-  const dnnl_memory_desc_t src = StridedDesc(src_dim, src_stride), dst = StridedDesc(dst_dim, dst_stride), weights = AnyDesc(weights_dim);
+  const dnnl_memory_desc_t src = StridedDesc(src_dim, src_stride, s.factors), dst = StridedDesc(dst_dim, dst_stride, s.product),
+                           weights = AnyDesc(weights_dim, s.factors);
   const dnnl_memory_desc_t bias = PlainDesc(bias_dim);
   const dnnl_dims_t one = {1, 1}, none = {0, 0};
   dnnl_convolution_desc_t op{};
@@ -82,16 +85,23 @@ ProductForm FormOfWay(const ProductShape& shape, const Fused& fused, std::string
   return way.starts_with(kPoints) ? AsConvolution(shape, fused, which) : ProductForm{{nullptr, nullptr}, {}, {}, nullptr};
 }
 
-ProductShape ShapeOf(const Operation& operation) {
+ProductShape ShapeOf(const Operation& operation, bool bf16) {
   const int64_t k = operation.in[0].dim.back();
   const bool turned = std::get<MatMul>(operation.params).turn_b;
-  return {operation.in[0].count() / k, k, operation.out[0].dim.back(), turned, HasInput(operation, 2)};
+  return {operation.in[0].count() / k,
+          k,
+          operation.out[0].dim.back(),
+          turned,
+          HasInput(operation, 2),
+          bf16 ? dnnl_bf16 : dnnl_f32,
+          bf16 && operation.bf16_out ? dnnl_bf16 : dnnl_f32};
 }
 
+FormatRef RowMajorBf16(const std::vector<int64_t>& dim) { return FormatOf(PlainDesc(dim, dnnl_bf16), dim); }
+
 // The only form whose weights can be packed in any format.
-Made MakeInnerProduct(const Operation& operation, const Fused& fused) {
+Made MakeInnerProduct(const Operation& operation, const Fused& fused, const ProductShape& shape) {
   const TensorInfo& b = operation.in[1];
-  const ProductShape shape = ShapeOf(operation);
   const int64_t n = shape.n;
   const bool has_bias = shape.has_bias;
   ProductForm form = operation.way.empty() ? BestForm(shape, fused) : FormOfWay(shape, fused, operation.way);
@@ -104,7 +114,11 @@ Made MakeInnerProduct(const Operation& operation, const Fused& fused) {
   Around around;
   around.keeper = std::move(form.keeper);
   around.row_major = true;
-  return MakePrimitive(form.desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
+  auto kernel = MakePrimitive(form.desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
+  if (!kernel.ok() || *kernel == nullptr) return kernel;
+  if (shape.factors == dnnl_bf16) (*kernel)->in_format[0] = RowMajorBf16(operation.in[0].dim);
+  if (shape.product == dnnl_bf16) (*kernel)->out_format = RowMajorBf16(operation.out[0].dim);
+  return kernel;
 }
 
 // [.., r, c], with leading ones up to `rank`, optionally turned.
@@ -128,6 +142,8 @@ bool MatrixDesc(const std::vector<int64_t>& dim, size_t rank, bool turn, dnnl_me
 }  // namespace
 
 namespace {
+
+constexpr int64_t kWorthRounding = 4096;  // weights: products with fewer are done before their inputs are rounded
 
 bool HasPackedWeights(const Operation& operation) {
   const TensorInfo& b = operation.in[1];
@@ -166,7 +182,14 @@ bool DescribeProduct(const Operation& operation, dnnl_matmul_desc_t& op) {
 Made MakeMatMul(const Operation& operation) {
   Fused fused;
   if (!FuseProduct(operation, fused)) return NotHere();
-  if (HasPackedWeights(operation)) return MakeInnerProduct(operation, fused);
+  if (HasPackedWeights(operation)) {
+    const bool has_pairs = operation.in[0].dim.back() % 2 == 0;  // else, as in a convolution, one of the next row would be read
+    if (operation.bf16 && has_pairs && operation.in[1].count() >= kWorthRounding) {
+      auto made = MakeInnerProduct(operation, fused, ShapeOf(operation, /*bf16=*/true));
+      if (!made.ok() || *made != nullptr) return made;
+    }
+    return MakeInnerProduct(operation, fused, ShapeOf(operation, /*bf16=*/false));
+  }
   dnnl_matmul_desc_t op{};
   if (!DescribeProduct(operation, op)) return NotHere();
   const std::string_view way = operation.way;
@@ -192,7 +215,7 @@ std::vector<std::string> MatMulWays(const Operation& operation) {
   std::string own;
   std::vector<std::string> names;
   if (HasPackedWeights(operation)) {
-    const ProductShape shape = ShapeOf(operation);
+    const ProductShape shape = ShapeOf(operation, /*bf16=*/false);
     const ProductForm inner = AsInnerProduct(shape, fused, {.names = &names});
     add(kInner, names);
     const ProductForm points = AsConvolution(shape, fused, {.names = &names});

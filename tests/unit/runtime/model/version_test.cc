@@ -109,6 +109,26 @@ TEST(Version, WholeNetworksAgreeWithOnnxRuntime) {
   for (const Case& each : cases) ExpectAgrees(each);
 }
 
+// In f32 where the machine has no instructions for it.
+TEST(Version, NetworksInBf16AreNearThoseInF32) {
+  for (const Case& each : CaseReader("net_cases.bin").All()) {
+    SCOPED_TRACE(each.name);
+    const TempFile file(each.model);
+    LoadOptions options;
+    options.max_rows = 16;
+    options.bf16 = true;
+    auto version = Version::Load(file.path(), options);
+    ASSERT_TRUE(version.ok()) << version.status().message();
+    EXPECT_EQ((*version)->program().bf16, kernels::MultipliesBf16());
+    const std::vector<Held> held(each.in.begin(), each.in.end());
+    std::vector<wf_tensor> outputs(each.out.size());
+    ASSERT_TRUE((*version)->Run(0, RowsOf(**version, each), TensorsOf(held), outputs).ok());
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      if (each.out[i].dtype == WF_F32) ExpectClose<float>(each.out[i], outputs[i], 0.02);
+    }
+  }
+}
+
 TEST(Version, ModelsOfTablesAgreeWithOnnxRuntime) {
   const std::vector<Case> cases = CaseReader("ml_cases.bin").All();
   ASSERT_GE(cases.size(), 100u);

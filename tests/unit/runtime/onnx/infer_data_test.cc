@@ -129,6 +129,20 @@ TEST(InferFromData, RangesAndSizesOfShapesAreFollowed) {
   EXPECT_EQ(model->signature.outputs[1].ToString(), "all: f32[n*t]");
 }
 
+TEST(InferFromData, MagnitudesOfExtentsAreFollowed) {
+  Builder b;
+  b.Input("x", {"n", 12}).Output("y");
+  Builder::Int(b.Node("Shape", {"x"}, {"rows"}), "end", 1);
+  b.Longs("minus", {-3});
+  Builder::Int(b.Node("Concat", {"rows", "minus"}, {"signed"}), "axis", 0);
+  b.Node("Abs", {"signed"}, {"to"});
+  b.Tensor("one", {1, 1}, pb::FLOAT).add_float_data(1);
+  b.Node("Expand", {"one", "to"}, {"y"});
+  const auto model = b.Read();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->signature.outputs[0].ToString(), "y: f32[n, 3]");
+}
+
 TEST(InferFromData, PartsKnownAndNotStandSideBySide) {
   Builder b;
   b.Input("x", {"n", 12}).Input("k", {1}, kLong).Output("y");

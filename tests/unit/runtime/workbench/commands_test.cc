@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/base/check.h"
+#include "runtime/kernels/operation.h"
 #include "runtime/workbench/npy.h"
 #include "tests/unit/runtime/onnx/builder.h"
 
@@ -205,8 +206,18 @@ TEST_F(Commands, BenchReportsTimesAndTheOperatorsThatTakeThem) {
     EXPECT_THAT(out(), HasSubstr(std::string("\"") + member + "\": "));
   EXPECT_THAT(out(), HasSubstr(R"("operators": [{"operator": "Add", "kernel": ")"));
   EXPECT_THAT(ReadText("t.json"), HasSubstr(R"x("node": "node `twice` (Add)")x"));
-  EXPECT_EQ(Run({"bench", "--seconds=0.05", "--precision=bf16", "--", Path("x.onnx")}), kFailed);
+  EXPECT_EQ(Run({"bench", "--seconds=0.05", "--precision=i8", "--", Path("x.onnx")}), kFailed);
   EXPECT_THAT(err(), HasSubstr("not built yet"));
+}
+
+TEST_F(Commands, PrecisionIsThatOfTheRunWhereTheMachineHasIt) {
+  Write("x.onnx", Doubles());
+  const int here = kernels::MultipliesBf16() ? kFine : kFailed;
+  EXPECT_EQ(Run({"bench", "--seconds=0.05", "--precision=bf16", "--format=json", "--", Path("x.onnx")}), here);
+  EXPECT_THAT(here == kFine ? out() : err(), HasSubstr(here == kFine ? R"("precision": "bf16")" : "no instructions for bf16"));
+  EXPECT_EQ(Run({"compare", "--precision=bf16", "--", Path("x.onnx")}), here) << err();
+  EXPECT_EQ(Run({"compare", "--", Path("x.onnx")}), kUsage);
+  EXPECT_THAT(err(), HasSubstr("or one and `--precision=bf16`"));
 }
 
 TEST_F(Commands, CompareToleratesWhatItIsTold) {

@@ -69,7 +69,7 @@ struct Operation {
   std::vector<TensorInfo> in;   // dtype 0: absent
   std::vector<TensorInfo> out;  // dtype 0: nobody reads it, never the first; the format is the kernel's choice
   std::string way = {};         // of those that Ways gives; empty: what the first row takes by itself
-  bool bf16 = false;            // of f32: rows that can multiply numbers rounded to bf16, and sum in f32
+  bool bf16 = false;            // of f32: rows that can, on this machine, multiply numbers rounded to bf16, and sum in f32
   bool bf16_out = false;        // and who reads the result takes it stored so (Format::is_bf16)
 };
 

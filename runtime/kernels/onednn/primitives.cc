@@ -162,7 +162,7 @@ Made MakeWinograd(const Operation& operation, const ConvAsk& ask) {
 // taken with one of the next point, times 0, which is NaN where that is not finite.
 Made MakeConvInBf16(const Operation& operation) {
   const int64_t channels = operation.in[1].dim[1];
-  if (operation.in[1].constant == nullptr || (channels != 1 && channels % 2 != 0)) return NotHere();
+  if (!MultipliesBf16() || operation.in[1].constant == nullptr || (channels != 1 && channels % 2 != 0)) return NotHere();
   ConvAsk ask = OwnAsk(operation);
   ask.src.data_type = dnnl_bf16;
   if (operation.bf16_out) {

@@ -184,7 +184,7 @@ Made MakeMatMul(const Operation& operation) {
   if (!FuseProduct(operation, fused)) return NotHere();
   if (HasPackedWeights(operation)) {
     const bool has_pairs = operation.in[0].dim.back() % 2 == 0;  // else, as in a convolution, one of the next row would be read
-    if (operation.bf16 && has_pairs && operation.in[1].count() >= kWorthRounding) {
+    if (operation.bf16 && MultipliesBf16() && has_pairs && operation.in[1].count() >= kWorthRounding) {
       auto made = MakeInnerProduct(operation, fused, ShapeOf(operation, /*bf16=*/true));
       if (!made.ok() || *made != nullptr) return made;
     }

@@ -244,10 +244,11 @@ void ReadOn(Reader& reader, SettingValues& out) {
 void ReadPrecision(Reader& reader, SettingValues& out) {
   if (!reader.Count(1)) return;
   const std::string_view word = reader.Word(0);
-  if (word == "i8" || word == "bf16") {
-    reader.NotBuilt(word == "i8" ? "`precision i8`" : "`precision bf16`").Help("`precision auto` takes the fastest that is built");
-  } else if (word == "f32" || word == "auto") {
-    out.precision = Given<DType>{word == "f32" ? DType::kF32 : DType::kNone, reader.setting().span};
+  if (word == "i8") {
+    reader.NotBuilt("`precision i8`").Help("a file that was quantised computes in 8 bits by itself");
+  } else if (word == "f32" || word == "bf16" || word == "auto") {
+    const DType dtype = word == "f32" ? DType::kF32 : word == "bf16" ? DType::kBf16 : DType::kNone;
+    out.precision = Given<DType>{dtype, reader.setting().span};
   } else {
     reader.WrongShape(reader.setting().args[0].span);
   }

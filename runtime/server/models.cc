@@ -186,13 +186,16 @@ struct BatcherKey {
 
 namespace {
 
+// That of the task here: `auto` is f32, and so is bf16 on a machine that has no instructions for it.
+uint8_t PrecisionOf(const wf_policy& policy) { return policy.precision == WF_BF16 && kernels::MultipliesBf16() ? WF_BF16 : WF_F32; }
+
 BatcherKey KeyOf(const wf_plan& tuned, uint16_t id) {
   static constexpr wf_policy kNothingWritten{};
   const wf_task& task = tuned.tasks[id];
   const wf_policy& policy = task.policy == WF_NONE ? kNothingWritten : tuned.policies[task.policy];  // the padding keeps its tables
   const uint32_t rows = abi::BatchRows(policy.batch_max, tuned.models[task.target].batched != 0);
   const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows);
-  return {task.target, rows, queue, std::clamp<int>(policy.instances, 1, abi::kMostInstances), policy.precision, batch::Padding(policy)};
+  return {task.target, rows, queue, std::clamp<int>(policy.instances, 1, abi::kMostInstances), PrecisionOf(policy), batch::Padding(policy)};
 }
 
 // The files that the program asks for, newest first. Of `latest N` all of them, so that an older one may stand in for one that is refused.
@@ -233,13 +236,42 @@ struct Models::Wanted {
   size_t rank;
 };
 
+// A version, in each precision that a task asks for.
+struct Models::Resident {
+  std::unique_ptr<LoadedModel> f32, bf16;  // null: nobody asks for it; never both
+
+  LoadedModel& any() const { return f32 == nullptr ? *bf16 : *f32; }
+  LoadedModel& Of(uint8_t precision) const { return precision == WF_BF16 ? *bf16 : *f32; }
+};
+
+struct Models::Precisions {
+  bool f32 = false, bf16 = false;
+  bool is_missed = false;  // bf16 is asked for, and this machine has no instructions for it
+};
+
+// A model that no task calls is loaded in f32.
+Models::Precisions Models::PrecisionsOf(uint32_t model) const {
+  Precisions found;
+  for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
+    const wf_task& task = plan_.tasks[t];
+    if (task.kind != WF_MODEL || task.target != model) continue;
+    const bool is_asked = task.policy != WF_NONE && plan_.policies[task.policy].precision == WF_BF16;
+    const bool is_bf16 = is_asked && kernels::MultipliesBf16();
+    (is_bf16 ? found.bf16 : found.f32) = true;
+    found.is_missed = found.is_missed || is_asked != is_bf16;
+  }
+  found.f32 = found.f32 || !found.bf16;
+  return found;
+}
+
 Models::Models(const wf_plan& plan, const Settings& settings, const base::Clock& clock)
     : plan_(plan), model_root_(settings.model_root), kernel_cache_(settings.kernel_cache), clock_(clock), loaded_(plan.n_models) {
   if (plan.n_models > 0) static_cast<void>(loader_.TryStart("wf-loader", kernels::LoadLibraries));
 }
 Models::~Models() = default;
 
-base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& row, const onnx::VersionFile& file, int instances) const {
+base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& row, const onnx::VersionFile& file, int instances,
+                                                               bool bf16) const {
   const Compiled compiled = CompiledReader(row).Read();
   model::LoadOptions options;
   options.name = View(row.name);
@@ -253,6 +285,7 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.requests_bytes = memory_.requests_bytes;
   options.process_bytes = memory_.process_bytes;
   options.choices = choices_;
+  options.bf16 = bf16;
   options.clock = &clock_;
   auto version = model::Version::Load(file.path, options);
   if (!version.ok()) return version.status();
@@ -265,6 +298,22 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
     observe::Log(observe::Level::kWarning, "an output of strings is left out of a model",
                  {{"model", View(row.name)}, {"version", file.version}, {"output", output}});
   return std::make_unique<LoadedModel>(row, *std::move(version), choices_, static_cast<size_t>(instances - loops_ - 1));
+}
+
+base::Result<Models::Resident> Models::LoadResident(const wf_model& row, const onnx::VersionFile& file, int instances,
+                                                    const Precisions& precisions) const {
+  Resident resident;
+  if (precisions.f32) {
+    auto loaded = LoadVersion(row, file, instances, /*bf16=*/false);
+    if (!loaded.ok()) return loaded.status();
+    resident.f32 = *std::move(loaded);
+  }
+  if (precisions.bf16) {
+    auto loaded = LoadVersion(row, file, instances, /*bf16=*/true);
+    if (!loaded.ok()) return loaded.status();
+    resident.bf16 = *std::move(loaded);
+  }
+  return resident;
 }
 
 // A version that cannot be served is told and left out, as long as another one can.
@@ -285,10 +334,13 @@ base::Status Models::LoadModel(uint32_t index, int instances) {
   }
   const std::vector<onnx::VersionFile> files = Candidates(row, *found);
   LogMissing(row, files);
+  const Precisions precisions = PrecisionsOf(index);
+  if (precisions.is_missed)
+    observe::Log(observe::Level::kWarning, "this machine has no instructions for bf16; a model computes in f32", {{"model", name}});
   base::Status first(base::kNotFound, "`" + path + "` has none of the versions that the program names");
   for (const onnx::VersionFile& file : files) {
     if (loaded_[index].size() == MostVersions(row)) break;
-    auto version = LoadVersion(row, file, instances);
+    auto version = LoadResident(row, file, instances, precisions);
     if (version.ok()) {
       loaded_[index].push_back(*std::move(version));
       continue;
@@ -329,7 +381,7 @@ base::Status Models::Load(int loops, int threads, const ModelMemory& memory) {
   for (const auto& versions : loaded_) most = std::max(most, versions.size());
   for (size_t rank = 0; rank < most; ++rank) {
     for (uint16_t m = 0; m < plan_.n_models; ++m) {
-      if (rank < loaded_[m].size()) served_.push_back({View(plan_.models[m].name), loaded_[m][rank]->version()});
+      if (rank < loaded_[m].size()) served_.push_back({View(plan_.models[m].name), loaded_[m][rank].any().version()});
     }
   }
   return {};
@@ -342,7 +394,7 @@ void Models::StartPreparing() {
 
 Models::Queue* Models::Add(const Wanted& wanted, int first_instance) {
   const BatcherKey& key = wanted.key;
-  LoadedModel& model = *loaded_[key.model][wanted.rank];
+  LoadedModel& model = loaded_[key.model][wanted.rank].Of(key.precision);
   batch::BatcherOptions options;
   options.model = &model;
   options.policy = {key.batch, static_cast<int>(key.queue), key.padding};
@@ -351,7 +403,8 @@ Models::Queue* Models::Add(const Wanted& wanted, int first_instance) {
   options.measuring_instance = loop_instance_[key.model] + loops_;
   batch::Batcher& batcher = executor_->AddBatcher(options);
   for (const auto& other : queues_) {
-    const bool is_like = other->key.model == key.model && other->rank == wanted.rank && other->key.padding == key.padding;
+    const bool is_like = other->key.model == key.model && other->rank == wanted.rank && other->key.precision == key.precision &&
+                         other->key.padding == key.padding;
     if (is_like) batcher.LearnFrom(*other->batcher);
   }
   if (prepares_) executor_->Prepare(batcher);
@@ -364,7 +417,7 @@ base::Result<Models::Queue*> Models::QueueFor(const Wanted& wanted) {
   for (const auto& queue : queues_) {
     if (queue->key == wanted.key && queue->rank == wanted.rank) return queue.get();
   }
-  const int first = loaded_[wanted.key.model][wanted.rank]->TakePlaces(wanted.key.instances);
+  const int first = loaded_[wanted.key.model][wanted.rank].Of(wanted.key.precision).TakePlaces(wanted.key.instances);
   if (first >= 0) return Add(wanted, first);
   return base::Status(base::kResourceExhausted, "model `" + std::string(View(plan_.models[wanted.key.model].name)) + "`: the " +
                                                     std::to_string(loop_instance_[wanted.key.model]) +
@@ -378,9 +431,10 @@ base::Status Models::BindVersions(size_t rank, const wf_plan& tuned, std::vector
   for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
     const uint16_t m = plan_.tasks[t].target;
     if (plan_.tasks[t].kind != WF_MODEL || rank >= loaded_[m].size() || (rank > 0 && plan_.models[m].published == 0)) continue;
-    const auto queue = QueueFor({KeyOf(tuned, static_cast<uint16_t>(t)), rank});
+    const BatcherKey key = KeyOf(tuned, static_cast<uint16_t>(t));
+    const auto queue = QueueFor({key, rank});
     WF_RETURN_IF_ERROR(queue.status());
-    LoadedModel* const model = loaded_[m][rank].get();
+    LoadedModel* const model = &loaded_[m][rank].Of(key.precision);
     (*bindings)[t] = {(*queue)->batcher, model, model->depends_on_data() ? -1 : loop_instance_[m]};
   }
   return {};
@@ -396,7 +450,7 @@ base::Status Models::Bind(sched::Catalogue* catalogue) {
     status = BindVersions(rank, tuned, &bindings);
     for (uint16_t m = 0; m < plan_.n_models; ++m) {
       if (rank < loaded_[m].size() && plan_.models[m].published != 0)
-        catalogue->versions.push_back({m, loaded_[m][rank]->version(), bindings});
+        catalogue->versions.push_back({m, loaded_[m][rank].any().version(), bindings});
     }
     if (rank == 0) catalogue->by_task = std::move(bindings);
   }
@@ -427,7 +481,7 @@ void Models::Unbind(const sched::Catalogue& catalogue) {
 void Models::Sweep() {
   std::erase_if(queues_, [this](const auto& queue) {
     if (queue->users > 0) return false;
-    LoadedModel& model = *loaded_[queue->key.model][queue->rank];
+    LoadedModel& model = loaded_[queue->key.model][queue->rank].Of(queue->key.precision);
     const std::string_view name = View(plan_.models[queue->key.model].name);
     const int first = queue->batcher->options().first_instance;
     auto counted = std::make_unique<batch::BatchStats>();
@@ -450,7 +504,11 @@ void Models::ShareMemory() {
   int64_t instances = static_cast<int64_t>(plan_.n_models) * (loops_ + 1) + 1;
   for (const auto& queue : queues_) instances += queue->key.instances;
   for (const auto& versions : loaded_) {
-    for (const auto& model : versions) model->set_kept_bytes(memory_.share.kept_bytes / instances);
+    for (const Resident& version : versions) {
+      for (LoadedModel* const model : {version.f32.get(), version.bf16.get()}) {
+        if (model != nullptr) model->set_kept_bytes(memory_.share.kept_bytes / instances);
+      }
+    }
   }
 }
 

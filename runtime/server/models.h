@@ -57,7 +57,13 @@ class Models {
   struct Queue;
   struct Wanted;
   base::Status LoadModel(uint32_t index, int instances);
-  base::Result<std::unique_ptr<LoadedModel>> LoadVersion(const wf_model& row, const onnx::VersionFile& file, int instances) const;
+  struct Resident;
+  struct Precisions;
+  Precisions PrecisionsOf(uint32_t model) const;
+  base::Result<std::unique_ptr<LoadedModel>> LoadVersion(const wf_model& row, const onnx::VersionFile& file, int instances,
+                                                         bool bf16) const;
+  base::Result<Resident> LoadResident(const wf_model& row, const onnx::VersionFile& file, int instances,
+                                      const Precisions& precisions) const;
   base::Status BindVersions(size_t rank, const wf_plan& tuned, std::vector<sched::ModelBinding>* bindings);
   base::Result<Queue*> QueueFor(const Wanted& wanted);
   Queue* Add(const Wanted& wanted, int first_instance);
@@ -72,8 +78,8 @@ class Models {
   std::shared_ptr<kernels::Choices> choices_;  // null: only what is sound is asked
   int loops_ = 1;
   bool prepares_ = false;
-  std::vector<std::vector<std::unique_ptr<LoadedModel>>> loaded_;  // by model, newest first
-  std::vector<int> loop_instance_;                                 // by model: the instance of the first loop, behind those of queues
+  std::vector<std::vector<Resident>> loaded_;  // by model, newest first
+  std::vector<int> loop_instance_;             // by model: the instance of the first loop, behind those of queues
   std::unique_ptr<batch::Executor> executor_;
   std::vector<std::unique_ptr<Queue>> queues_;
   std::vector<NamedBatcher> batchers_;  // of the queues

@@ -48,24 +48,31 @@ void RemoveFolder(const char* path) {
 }
 
 extern "C" void RemoveAndEnd(int signal) noexcept {
-  for (int i = n_entries - 1; i >= 0; --i) {
-    if (entries[i].path[0] == 0) continue;
-    if (entries[i].is_folder) {
-      RemoveFolder(entries[i].path);
-    } else {
-      unlink(entries[i].path);
-    }
-  }
+  RemoveBeforeEnding();
   raise(signal);  // SA_RESETHAND: now it ends the process
+}
+
+sigset_t AllEndings() {
+  sigset_t all;
+  sigemptyset(&all);
+  for (const int signal : kEndings) sigaddset(&all, signal);
+  return all;
+}
+
+// Where whoever started the process wants it to end by the signal.
+void Watch(size_t i) {
+  if (before[i].sa_handler != SIG_DFL) return;
+  struct sigaction action{};
+  action.sa_handler = RemoveAndEnd;
+  action.sa_flags = SA_RESETHAND;
+  action.sa_mask = AllEndings();  // one by one
+  sigaction(kEndings[i], &action, nullptr);
 }
 
 void WatchEndings() {
   for (size_t i = 0; i < kEndings.size(); ++i) {
-    struct sigaction action{};
-    action.sa_handler = RemoveAndEnd;
-    action.sa_flags = SA_RESETHAND;
     sigaction(kEndings[i], nullptr, &before[i]);
-    if (before[i].sa_handler == SIG_DFL) sigaction(kEndings[i], &action, nullptr);
+    Watch(i);
   }
 }
 
@@ -94,6 +101,27 @@ RemovedOnEnding::~RemovedOnEnding() {
   entries[at_].path[0] = 0;
   while (n_entries > 0 && entries[n_entries - 1].path[0] == 0) n_entries = n_entries - 1;
   if (n_entries == 0) UnwatchEndings();
+}
+
+EndingsHeld::EndingsHeld() {
+  const sigset_t all = AllEndings();
+  pthread_sigmask(SIG_BLOCK, &all, &before_);
+}
+
+EndingsHeld::~EndingsHeld() {
+  for (size_t i = 0; n_entries > 0 && i < kEndings.size(); ++i) Watch(i);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void RemoveBeforeEnding() noexcept {
+  for (int i = n_entries - 1; i >= 0; --i) {
+    if (entries[i].path[0] == 0) continue;
+    if (entries[i].is_folder) {
+      RemoveFolder(entries[i].path);
+    } else {
+      unlink(entries[i].path);
+    }
+  }
 }
 
 }  // namespace wf::source

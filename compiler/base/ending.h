@@ -1,5 +1,6 @@
 #pragma once
 
+#include <csignal>
 #include <string>
 
 namespace wf::source {
@@ -17,5 +18,22 @@ class RemovedOnEnding {
  private:
   const int at_;
 };
+
+// The same signals wait while this lives, whatever handlers others bring meanwhile, and find those of RemovedOnEnding then: a second one,
+// as `timeout` sends, would end the process in a handler that is interrupted.
+// Thread: of one at a time; the signals come to no other.
+class EndingsHeld {
+ public:
+  EndingsHeld();
+  ~EndingsHeld();
+  EndingsHeld(const EndingsHeld&) = delete;
+  EndingsHeld& operator=(const EndingsHeld&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// For who ends the process by itself.   Thread: any; async-signal-safe.
+void RemoveBeforeEnding() noexcept;
 
 }  // namespace wf::source

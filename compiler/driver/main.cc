@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "compiler/base/ending.h"
 #include "compiler/driver/commands.h"
 #include "runtime/base/poison.h"
 
@@ -28,12 +29,14 @@ void Say(const char (&text)[kBytes]) noexcept {
 // A failed check has said what failed, a crash says nothing; this adds what to do, and turns the signal into the exit status that stands
 // for our bugs.
 extern "C" void OnBug(int signal) noexcept {
+  wf::source::RemoveBeforeEnding();
   if (signal != SIGABRT) Say("wfc: it crashed\n");
   Say("wfc: this is a bug in wfc, not in your program; please report the lines above with the .wf file (exit status 101)\n");
   _exit(wf::driver::kOurBug);
 }
 
 void OnNoMemory() {
+  wf::source::RemoveBeforeEnding();
   Say("wfc: the memory that it may use is spent\n");
   _exit(wf::driver::kProgramHasErrors);
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/base/ending.h"
 #include "compiler/base/partial_file.h"
 #include "compiler/link/lld.h"
 
@@ -108,6 +109,7 @@ base::Status Link(std::span<const char> object, const Options& options) {
                                      partial.path()};
   if (options.strip) arguments.emplace_back("--strip-all");
   arguments.insert(arguments.end(), pieces->begin(), pieces->end());
+  const source::EndingsHeld held;  // the linker brings handlers of its own
   if (base::Status status = RunLld(arguments); !status.ok()) {
     std::string reason = WriteFailure(status.message(), partial.path());
     return reason.empty() ? status : base::Status(base::kResourceExhausted, std::move(reason));

@@ -9,15 +9,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
+#include <filesystem>
 #include <string_view>
 
 #include "runtime/base/descriptor.h"
+#include "runtime/base/replace_file.h"
 #include "runtime/base/system_error.h"
 #include "runtime/kernels/onednn/onednn.h"
 
@@ -87,21 +86,6 @@ bool ReadLines(std::string_view text, std::string_view rest, std::map<std::strin
   return false;
 }
 
-Status WriteAll(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = write(file, text.data(), text.size());
-    if (put < 0 && errno != EINTR) return {base::CodeOfErrno(errno), base::TextOfErrno(errno)};
-    if (put > 0) text.remove_prefix(static_cast<size_t>(put));
-  }
-  return {};
-}
-
-// Where the name leads; itself where nothing is there yet.
-std::string TargetOf(const std::string& file) {
-  const std::unique_ptr<char, decltype(&std::free)> target(realpath(file.c_str(), nullptr), &std::free);
-  return target == nullptr ? file : target.get();
-}
-
 }  // namespace
 
 std::string MachineText() {
@@ -142,9 +126,9 @@ ChoicesRead ReadChoices(const std::string& file, const std::string& machine) {
 }
 
 Status CheckWritable(const std::string& file) {
-  const std::string target = TargetOf(file);
-  const size_t slash = target.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : target.substr(0, slash + 1);
+  std::error_code unknown;
+  const std::filesystem::path target = std::filesystem::weakly_canonical(file, unknown);
+  const std::string folder = unknown ? "." : target.parent_path().string();
   return access(folder.c_str(), W_OK | X_OK) == 0 ? Status() : SystemFailure(file, "cannot be written", errno);
 }
 
@@ -152,17 +136,8 @@ Status WriteChoices(const std::string& file, const std::string& machine, const s
   std::string text = fmt::format("{}{}\n{}{}\n", kKind, kVersion, kMachine, machine);
   for (const auto& [key, chosen] : way) text += fmt::format("{}\t{}\n", chosen, key);
   text += fmt::format("{}{} {:016x}\n", kEnd, way.size(), SumOf(text));
-  const std::string target = TargetOf(file);
-  const std::string beside = fmt::format("{}.{}-{}", target, getpid(), std::chrono::steady_clock::now().time_since_epoch().count());
-  const base::Descriptor opened(open(beside.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
-  if (opened.get() < 0) return SystemFailure(file, "cannot be written", errno);
-  Status done = WriteAll(opened.get(), text);
-  struct stat before{};
-  if (done.ok() && stat(target.c_str(), &before) == 0) (void)fchmod(opened.get(), before.st_mode & 0777);
-  if (done.ok() && rename(beside.c_str(), target.c_str()) != 0) done = Status(base::CodeOfErrno(errno), base::TextOfErrno(errno));
-  if (done.ok()) return done;
-  (void)unlink(beside.c_str());
-  return {done.code(), fmt::format("`{}`: cannot be written: {}", file, done.message())};
+  const Status done = base::ReplaceFile(file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  return done.ok() ? done : Status(done.code(), fmt::format("`{}`: cannot be written: {}", file, done.message()));
 }
 
 }  // namespace wf::kernels

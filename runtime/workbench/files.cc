@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "runtime/base/replace_file.h"
 #include "runtime/base/system_error.h"
 #include "runtime/onnx/infer.h"
 #include "runtime/onnx/source.h"
@@ -154,10 +154,8 @@ Result<std::vector<uint8_t>> ReadFile(const std::string& path) {
 }
 
 Status WriteFile(const std::string& path, std::span<const uint8_t> bytes) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wbe"), std::fclose);
-  if (file != nullptr && std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() && std::fflush(file.get()) == 0)
-    return Status::Ok();
-  return Status(base::kUnavailable, fmt::format("`{}`: {}", path, base::TextOfErrno(errno)));
+  const Status done = base::ReplaceFile(path, bytes);
+  return done.ok() ? done : Status(base::kUnavailable, fmt::format("`{}`: {}", path, done.message()));
 }
 
 Result<std::vector<Tensor>> ReadInputs(std::span<const std::string> given, const onnx::Signature& signature) {

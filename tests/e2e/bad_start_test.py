@@ -159,6 +159,21 @@ class BadBuild(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done)
             self.assertIn(str(target), done.stderr)
 
+    def test_a_build_that_is_ended_leaves_no_partial_file(self):
+        folder = harness.scratch() / "ended"
+        folder.mkdir()
+        for turn in range(12):
+            build = subprocess.Popen([harness.WFC, "build", HELLO, "-o", folder / "server"], stderr=subprocess.PIPE)
+            while build.poll() is None and not any(folder.iterdir()):
+                pass
+            time.sleep(turn * 0.01)
+            for ending in (signal.SIGTERM, signal.SIGTERM, signal.SIGINT):  # `timeout` sends twice
+                build.send_signal(ending)
+            build.communicate(timeout=60)
+            self.assertLessEqual({path.name for path in folder.iterdir()}, {"server"})
+            for path in folder.iterdir():  # it was quicker
+                path.unlink()
+
     def test_a_full_disk_leaves_no_partial_file(self):
         folder = harness.scratch() / "full"
         folder.mkdir()

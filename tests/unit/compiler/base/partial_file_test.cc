@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "compiler/base/ending.h"
+
 namespace wf::source {
 namespace {
 
@@ -55,6 +57,40 @@ TEST_F(PartialFileTest, IsGoneWhenASignalEndsTheProcess) {
     EXPECT_TRUE(WIFSIGNALED(state) && WTERMSIG(state) == signal) << state;
     EXPECT_TRUE(std::filesystem::is_empty(folder_));
   }
+}
+
+TEST_F(PartialFileTest, IsGoneWhenSeveralSignalsComeWhileTheHandlersOfOthersStand) {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+    PartialFile partial(target_);
+    if (!partial.Create(0600).ok()) _exit(1);
+    {
+      const EndingsHeld held;
+      for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { _exit(3); });  // as a library's, which removes its own alone
+      raise(SIGTERM);
+      raise(SIGINT);
+    }
+    _exit(2);
+  }
+  int state = 0;
+  waitpid(child, &state, 0);
+  EXPECT_TRUE(WIFSIGNALED(state)) << state;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+TEST_F(PartialFileTest, IsGoneWhereTheProcessEndsItself) {
+  const pid_t child = fork();
+  if (child == 0) {
+    PartialFile partial(target_);
+    if (!partial.Create(0600).ok()) _exit(1);
+    RemoveBeforeEnding();
+    _exit(0);
+  }
+  int state = 0;
+  waitpid(child, &state, 0);
+  EXPECT_EQ(state, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 
 TEST_F(PartialFileTest, LeavesSignalsAsTheyWere) {

@@ -70,7 +70,7 @@ ExprPtr CheckBinary(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, con
 std::optional<std::vector<Dim>> Broadcast(Body& body, std::string_view what, const Expr& left, const Expr& right, const Span& span);
 bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span& span);  // reports storage types, bool, strings
 
-// check_call.cc, check_builtin.cc, check_convert.cc
+// check_call.cc, check_builtin.cc
 struct Call {
   const ast::CallExpr& expr;
   const ast::Expr* piped = nullptr;  // the left side of `|>`

@@ -14,7 +14,6 @@
 #endif
 #define WF_GUARDED_BY(mutex) WF_THREAD_ATTRIBUTE(guarded_by(mutex))
 #define WF_REQUIRES(...) WF_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
-#define WF_EXCLUDES(...) WF_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
 
 namespace wf::base {
 

@@ -12,9 +12,9 @@ namespace wf::net {
 // TLS between the wires of one loop and the connections on them: what goes through here is encrypted below, plain above.
 // Thread: loop-confined.   Owns: buffers that its wires take turns with.   Borrows: wires.
 // Errors: a peer whose handshake fails is told why, then OnRefused; later, what is not as it should be is a broken wire.
-// Bounds: of what is sent, a wire encrypts kChunkBytes ahead of its peer; of what comes it keeps one record. At most most_handshakes go a
-// step further in one turn, so that answers do not wait for the signatures of a crowd; what the others sent waits, kMaxHeldBytes of it or
-// so.
+// Bounds: of what is sent, a wire encrypts kChunkBytes ahead of its peer; of what comes it keeps one record. At most as many handshakes as
+// set_handshakes says go a step further in one turn, so that answers do not wait for the signatures of a crowd; what the others sent waits,
+// kMaxHeldBytes of it or so.
 class SecureWires final : public Wires {
  public:
   static constexpr size_t kChunkBytes = 64 * 1024;

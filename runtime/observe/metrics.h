@@ -10,7 +10,7 @@
 
 namespace wf::observe {
 
-// A number that one thread changes and any thread reads.
+// A number that one thread changes and any thread reads.   Thread: one writer, many readers.
 class Counter {
  public:
   void Add(uint64_t n = 1) noexcept { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }

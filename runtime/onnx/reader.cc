@@ -447,7 +447,8 @@ class Builder {
         fits = !Dim::ProvedDifferent(port.dim[axis], computed.dim[axis]);
       }
       if (!fits)
-        return Fail(fmt::format("output {} is declared, but the nodes compute {}", wanted, ToString(computed.dtype, computed.dim)));
+        return Fail(fmt::format("output `{}` is declared, but {} computes {}", wanted, WriterOf(model_.graph.outputs[i]),
+                                ToString(computed.dtype, computed.dim)));
       port.dtype = computed.dtype;
       Shape dim = computed.dim;
       for (size_t axis = 0; output_has_shape_[i] && axis < dim.size(); ++axis) {

@@ -35,6 +35,7 @@ base::Result<std::vector<VersionFile>> FindVersions(const std::string& path, std
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
   if (folder == nullptr) return base::Status(base::kPermissionDenied, fmt::format("`{}`: {}", path, base::TextOfErrno(errno)));
   std::vector<VersionFile> versions;
+  std::vector<std::string> odd;
   while (const dirent* entry = readdir(folder.get())) {
     int64_t version = 0;
     if (!ParseVersion(entry->d_name, version)) continue;
@@ -42,12 +43,17 @@ base::Result<std::vector<VersionFile>> FindVersions(const std::string& path, std
     const bool has_file = stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode);
     if (has_file && version >= 0)
       versions.push_back({version, file});
-    else if (skipped != nullptr)
-      skipped->push_back(
-          fmt::format("`{}/{}`: {}", path, entry->d_name, has_file ? "its number is above 2^63 - 1" : "no file model.onnx in it"));
+    else
+      odd.push_back(fmt::format("`{}/{}`: {}", path, entry->d_name,
+                                has_file                          ? "its number is above 2^63 - 1"
+                                : lstat(file.c_str(), &info) == 0 ? "its model.onnx is no file"
+                                                                  : "no file model.onnx in it"));
   }
-  if (versions.empty())
-    return base::Status(base::kNotFound, fmt::format("`{}`: no numbered version with a model.onnx, such as `1/model.onnx`", path));
+  if (skipped != nullptr) *skipped = odd;
+  if (versions.empty()) {
+    return base::Status(base::kNotFound, fmt::format("`{}`: no numbered version with a model.onnx, such as `1/model.onnx`{}{}", path,
+                                                     odd.empty() ? "" : "; ", odd.empty() ? "" : odd.front()));
+  }
   std::sort(versions.begin(), versions.end(), [](const VersionFile& a, const VersionFile& b) { return a.version < b.version; });
   for (size_t i = 1; i < versions.size(); ++i) {  // 1 and 01
     if (versions[i].version == versions[i - 1].version) {

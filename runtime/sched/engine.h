@@ -76,7 +76,7 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // New buses take this one. `on_released` is told on this loop when the last bus of an older one is drained.
+  // New buses take this one. CatalogueUser::OnReleased is told on this loop when the last bus of an older one is drained.
   void SetCatalogue(const Catalogue& catalogue);
   const Catalogue& catalogue() const;  // the current one. REQUIRES: there is one
   class CatalogueUser {

@@ -9,7 +9,7 @@
 
 namespace wf::sched {
 
-// A count that one thread raises and others read.
+// A count that one thread raises and others read.   Thread: one writer, many readers.
 class Counter {
  public:
   void Add(uint64_t n = 1) noexcept { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }

@@ -28,7 +28,7 @@ class CodecQueue {
 };
 
 // Threads, the first of which is started when it is first needed. Where the system gives none, whoever pushes does the work.
-// Owns: its threads.
+// Thread: Push by any; made and destroyed by one.   Owns: its threads.
 class Codecs final : public CodecQueue {
  public:
   explicit Codecs(int max_threads) { threads_.reserve(static_cast<size_t>(max_threads)); }

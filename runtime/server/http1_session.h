@@ -15,7 +15,7 @@ namespace wf::server {
 // Thread: loop-confined.   Owns: bytes of requests that wait.   Borrows: connection, until OnClosed.
 // Bounds: kMaxPending bytes of later requests and one read, then reading stops; they share SessionLimits::waiting_bytes, beyond which they
 // are refused; kTurnRequests are answered in one turn of the loop, and
-// none while a lot waits to be sent; a refused body is read up to kMaxDiscarded, then the connection closes.
+// none while a lot waits to be sent; a refused body is read up to SessionLimits::discarded_bytes, then the connection closes.
 class Http1Session final : public Session {
  public:
   static constexpr size_t kMaxPending = 64 * 1024;

@@ -292,7 +292,7 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   if (const base::Status same = CheckCompiled((*version)->signature(), compiled); !same.ok())
     return base::Status(base::kFailedPrecondition, "`" + file.path + "` is not the model that was compiled in: " + same.message());
   if (const std::string& odd = (*version)->warning(); !odd.empty())
-    observe::Log(observe::Level::kWarning, "a model's warm-up gave nothing finite; it is served",
+    observe::Log(observe::Level::kWarning, "a model's warm-up has not shown that it works; it is served",
                  {{"model", View(row.name)}, {"version", file.version}, {"reason", odd}});
   for (const std::string& output : (*version)->left_out())
     observe::Log(observe::Level::kWarning, "an output of strings is left out of a model",

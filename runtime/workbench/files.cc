@@ -35,6 +35,9 @@ class InputReader {
     for (size_t i = 0; i < ports_.size(); ++i) {
       if (given.starts_with(ports_[i].name + "=")) return AddFile(i, given.substr(ports_[i].name.size() + 1));
     }
+    const size_t equals = given.find('=');
+    if (std::error_code unknown; equals != std::string::npos && !std::filesystem::exists(given, unknown))
+      return Status(base::kInvalidArgument, fmt::format("`{}`: no input is called `{}`", given, given.substr(0, equals)));
     if (given.ends_with(".json")) return AddMembers(given);
     return ports_.empty() ? Status(base::kInvalidArgument, fmt::format("`{}`: the model has no input", given)) : AddFile(kNext, given);
   }

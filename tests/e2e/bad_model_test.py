@@ -136,7 +136,7 @@ class OddModel(unittest.TestCase):
                 (folder / "chain.onnx").write_bytes(content)
                 server = harness.Server.of(folder / "run.wf", "--model-root", folder)
                 self.addCleanup(server.stop)
-                self.assertTrue(server.logs('"level":"warning"', "a model's warm-up gave nothing finite; it is served", '"model":"Chain"',
+                self.assertTrue(server.logs('"level":"warning"', "a model's warm-up has not shown that it works; it is served", '"model":"Chain"',
                                             f"output `y` is not finite; node `{node}` (", "none of 8 runs of its warm-up"), server.output())
                 self.assertEqual(server.call("POST", "/S/Run", json.dumps({"x": x}).encode()).json, {"y": y})
 

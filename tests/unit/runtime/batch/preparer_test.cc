@@ -206,8 +206,17 @@ TEST_F(PreparerTest, NoFurtherRunBeginsOnceItIsToStop) {
 
 TEST_F(PreparerTest, ADrainStopsIt) {
   Add();
+  std::atomic<int> runs = 0;
+  model_.when_run = [&] {
+    ++runs;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  };
   executor_.StartPreparing();
+  while (runs == 0) std::this_thread::yield();
   executor_.BeginDrain();
+  const int before = runs;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_LE(runs, before + 1) << "the one that was under way";
 }
 
 TEST_F(PreparerTest, WhatTheLoadHasMeasuredIsKnownFromTheStart) {

@@ -275,7 +275,7 @@ TEST(Impls, EachRowKeepsTheNanThatRefKeeps) { ExpectRowsAgree(true); }
 
 // The rows for blocked data need an operand in that format: a convolution's result.
 TEST(Impls, ElementwiseRowsKeepABlockedFormat) {
-  if (!onednn::Available()) return;
+  ASSERT_TRUE(onednn::Available()) << "scripts/setup installs it";
   const Conv conv{{1, 1}, {1, 1}, {1, 1}, 1, {UnaryOp::kIdentity}};
   Operation operation{
       conv, {Random({1, 16, 8, 8}, 1).info, Constant(Random({16, 16, 3, 3}, 2)).info}, {{WF_F32, {1, 16, 8, 8}, nullptr, nullptr}}};
@@ -319,7 +319,7 @@ void ExpectSameInLayouts(MakeFn make, MakeFn ref, const Params& params, const st
 }
 
 TEST(Impls, ImagesAreJoinedAndResizedInTheOrderTheyHave) {
-  if (!onednn::Available()) return;
+  ASSERT_TRUE(onednn::Available()) << "scripts/setup installs it";
   const std::vector<Tensor> parts = {Random({2, 16, 3, 5}, 1), Random({2, 8, 3, 5}, 2)};
   ExpectSameInLayouts(onednn::MakeConcat, ref::MakeConcat, Concat{1}, parts, {2, 24, 3, 5});
   ExpectSameInLayouts(onednn::MakeConcat, ref::MakeConcat, Concat{3}, {Random({2, 8, 3, 5}, 1), Random({2, 8, 3, 2}, 2)}, {2, 8, 3, 7});
@@ -341,7 +341,7 @@ TEST(Impls, ImagesAreJoinedAndResizedInTheOrderTheyHave) {
 }
 
 TEST(Impls, JoinedPartsFollowTheLargerShare) {
-  if (!onednn::Available()) return;
+  ASSERT_TRUE(onednn::Available()) << "scripts/setup installs it";
   const onednn::Layout layout{onednn::Order::kBlocked, 8};
   const Tensor large = Random({1, 16, 4, 4}, 1), small = Random({1, 8, 4, 4}, 2), odd = Random({1, 3, 4, 4}, 3);
   const Tensor blocked = Formatted(large, layout.Format(large.info.dim));
@@ -366,7 +366,7 @@ TEST(Impls, EveryContractEndsWithRef) {
 }
 
 TEST(Impls, PackedWeightsAreSharedBetweenBatchSizes) {
-  if (!onednn::Available()) return;
+  ASSERT_TRUE(onednn::Available()) << "scripts/setup installs it";
   const Tensor weights = Constant(Random({16, 16, 3, 3}, 1));
   const Conv conv{{1, 1}, {1, 1}, {1, 1}, 1, {UnaryOp::kIdentity}};
   for (const int64_t batch : {1, 2, 4}) {

@@ -75,7 +75,7 @@ void ExpectAsRef(const Layer& of) {
 }
 
 TEST(PackedRecurrent, IsAsRefForEachCellAndSize) {
-  if (!Here()) return;
+  ASSERT_TRUE(Here()) << "oneDNN, which scripts/setup installs, and AVX2";
   for (const RecurrentCell cell : {RecurrentCell::kRnn, RecurrentCell::kGru, RecurrentCell::kLstm}) {
     for (const int64_t hidden : {1, 6, 16, 33, 70}) {
       for (const int64_t batch : {1, 2, 3, 4, 8}) {
@@ -91,7 +91,7 @@ TEST(PackedRecurrent, IsAsRefForEachCellAndSize) {
 }
 
 TEST(PackedRecurrent, IsAsRefInEachForm) {
-  if (!Here()) return;
+  ASSERT_TRUE(Here()) << "oneDNN, which scripts/setup installs, and AVX2";
   for (const RecurrentCell cell : {RecurrentCell::kRnn, RecurrentCell::kGru, RecurrentCell::kLstm}) {
     for (int form = 0; form < 64; ++form) {
       SCOPED_TRACE(std::to_string(static_cast<int>(cell)) + " " + std::to_string(form));
@@ -111,7 +111,7 @@ TEST(PackedRecurrent, IsAsRefInEachForm) {
 }
 
 TEST(PackedRecurrent, OtherFunctionsAreTaken) {
-  if (!Here()) return;
+  ASSERT_TRUE(Here()) << "oneDNN, which scripts/setup installs, and AVX2";
   Layer layer{Usual(RecurrentCell::kLstm, true, false)};
   layer.layer.activation = {{ActivationOp::kHardSigmoid, 0.2f, 0.5f}, {ActivationOp::kSoftsign}, {ActivationOp::kRelu}};
   ExpectAsRef(layer);
@@ -129,7 +129,7 @@ TEST(PackedRecurrent, WeightsThatChangeAreLeftToRef) {
 }
 
 TEST(PackedRecurrent, ALengthBeyondTheStepsFails) {
-  if (!Here()) return;
+  ASSERT_TRUE(Here()) << "oneDNN, which scripts/setup installs, and AVX2";
   Layer layer{Usual(RecurrentCell::kGru, true, false)};
   std::vector<Tensor> in = InputsOf(layer);
   in[4] = Of<int32_t>(WF_I32, {1}, {6});

@@ -54,7 +54,7 @@ TEST(Plan, JoinsNormalisationAndActivationsToTheirConvolutions) {
 }
 
 TEST(Plan, AChainOfConvolutionsNeedsNoReorder) {
-  if (!kernels::onednn::Available()) return;
+  ASSERT_TRUE(kernels::onednn::Available()) << "scripts/setup installs it";
   const std::string text = MakePlan("net_cases.bin", "cnn 2").plan->ToString();
   EXPECT_LE(Count(text, "reorder"), 1) << text;  // only before the matrix products
   EXPECT_GT(text.find("reorder"), text.rfind("(MaxPool)")) << text;

@@ -222,7 +222,7 @@ TEST(ReadModel, AnOutputMustBeWhatTheNodesCompute) {
   Builder b;
   b.Input("x", {"n", 4}).Output("y", {"n", 5});
   b.Node("Relu", {"x"}, {"y"});
-  EXPECT_EQ(b.Error(), "`x.onnx`: output y: f32[n, 5] is declared, but the nodes compute f32[n, 4]");
+  EXPECT_EQ(b.Error(), "`x.onnx`: output `y: f32[n, 5]` is declared, but node `n` (Relu) computes f32[n, 4]");
 }
 
 TEST(ReadModel, NamesFromTheFileAreMadePrintable) {

@@ -139,6 +139,7 @@ TEST_F(Commands, RunTellsWhichInputIsWrong) {
   EXPECT_THAT(error_of({"run", Path("x.onnx"), Path("a.npy")}), HasSubstr("input `x`: axis 1 is 3, wanted 2"));
   EXPECT_THAT(error_of({"run", Path("x.onnx"), Path("a.npy"), Path("a.npy")}), HasSubstr("every input has a file already"));
   EXPECT_THAT(error_of({"run", Path("x.onnx"), Path("a.json")}), HasSubstr("no input is called `z`"));
+  EXPECT_THAT(error_of({"run", Path("x.onnx"), "q=" + Path("a.npy")}), HasSubstr("no input is called `q`"));
   EXPECT_THAT(error_of({"run", Path("x.onnx"), Path("a.txt")}), HasSubstr(".npy, .pb or .json"));
   EXPECT_THAT(error_of({"run", Path("x.onnx"), Path("none.npy")}), HasSubstr("none.npy"));
   EXPECT_THAT(error_of({"run", Path("none.onnx")}), HasSubstr("none.onnx"));

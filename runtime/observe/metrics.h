@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
@@ -8,19 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/base/counter.h"
+
 namespace wf::observe {
 
-// A number that one thread changes and any thread reads.   Thread: one writer, many readers.
-class Counter {
- public:
-  void Add(uint64_t n = 1) noexcept { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
-  void Subtract(uint64_t n = 1) noexcept { value_.store(value_.load(std::memory_order_relaxed) - n, std::memory_order_relaxed); }
-  void Set(uint64_t n) noexcept { value_.store(n, std::memory_order_relaxed); }
-  uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
+using base::Counter;
 
 // Durations in log-linear buckets: four equal ones per power of two from 1.024 us to 137 s, so that a quantile is off by at most 12.5 %.
 // Thread: one writer, many readers.   Cost: Add a few ns, no lock.

@@ -6,18 +6,11 @@
 #include <memory>
 
 #include "runtime/abi/plan.h"
+#include "runtime/base/counter.h"
 
 namespace wf::sched {
 
-// A count that one thread raises and others read.   Thread: one writer, many readers.
-class Counter {
- public:
-  void Add(uint64_t n = 1) noexcept { value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed); }
-  uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
+using base::Counter;
 
 // Durations by powers of two: bucket b holds those below 2^b ns, and not below 2^(b-1).
 struct DurationHistogram {

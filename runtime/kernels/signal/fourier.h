@@ -13,7 +13,7 @@ class Fourier {
   using Complex = std::complex<double>;
 
   Fourier(int64_t length, bool inverse);
-  static int64_t WorkCount(int64_t length);          // the same before it is made
+  static int64_t WorkCount(int64_t length);  // the same before it is made
   // Transforms `length` elements in place; the inverse is not divided.
   void Run(Complex* x, Complex* work) const;
 

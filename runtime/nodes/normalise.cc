@@ -13,8 +13,9 @@ using abi::TextStep;
 
 namespace {
 
-constexpr int32_t kFirstChanging =
-    0xc0;  // what is below decomposes to nothing but itself; two that are compatible with other characters apart
+constexpr size_t kBlock = 4096;                                   // bytes that are normalised at a time, where the text can be cut there
+constexpr int32_t kFirstDecomposing = 0xc0, kFirstCompat = 0xa0;  // what is below decomposes to nothing but itself
+constexpr int32_t kSpaceMarkPoint = 0x2581;                       // kSpaceMark
 constexpr int32_t kDottedCapitalI = 0x130, kDotAbove = 0x307;
 
 bool IsAscii(std::string_view text) {
@@ -23,14 +24,29 @@ bool IsAscii(std::string_view text) {
   return all < 0x80;
 }
 
+bool IsGraphic(char c) { return c > ' ' && c < 0x7f; }
+
 int MarkOrder(int32_t point) { return point < 0x300 ? 0 : utf8proc_get_property(point)->combining_class; }
 
 }  // namespace
 
-bool Normaliser::Run(std::string_view text, bool begins_with_space, std::string_view* result) {
-  if (!out_.Reserve(1 + text.size())) return false;
-  out_.Resize(0);
-  out_.Push(' ');
+size_t LengthOfBlock(std::string_view text) {
+  for (size_t at = kBlock; at + 1 < text.size(); ++at) {
+    if (text[at] == ' ' && IsGraphic(text[at - 1]) && IsGraphic(text[at + 1])) return at;
+  }
+  return text.size();
+}
+
+Normaliser::Normaliser(wf_ctx* ctx, const TextStep* steps) : steps_(steps), points_(ctx), more_(ctx), out_(ctx), copy_(ctx) {
+  for (const TextStep* step = steps; *step != TextStep::kEnd; ++step) has_[static_cast<uint8_t>(*step) % has_.size()] = true;
+  space_ = Has(TextStep::kMarkSpaces) ? kSpaceMark : " ";
+}
+
+bool Normaliser::Run(std::string_view text, Lead lead, std::string_view* result) {
+  lost_first_ = false;
+  if (!out_.Reserve(space_.size() * (1 + text.size()))) return false;
+  std::memcpy(out_.data(), space_.data(), space_.size());
+  out_.Resize(space_.size());
   if (IsAscii(text)) {
     if (!RunAscii(text)) return false;
   } else {
@@ -40,25 +56,63 @@ bool Normaliser::Run(std::string_view text, bool begins_with_space, std::string_
     }
     if (!Encode()) return false;
   }
-  const bool keeps_space = begins_with_space && out_.size() > 1 && out_[1] != ' ';
-  *result = std::string_view(out_.data(), out_.size()).substr(keeps_space ? 0 : 1);
+  const std::string_view all(out_.data(), out_.size()), made = all.substr(space_.size());
+  const bool leads = lead == Lead::kSpace || (lead == Lead::kSpaceIfFirstStays && !lost_first_);
+  *result = leads && !made.empty() && !made.starts_with(space_) ? all : made;
   return true;
 }
 
 // Most steps leave ASCII as it is.
 bool Normaliser::RunAscii(std::string_view text) {
-  bool cleans = false, lowers = false;
-  for (const TextStep* step = steps_; *step != TextStep::kEnd; ++step) {
-    cleans = cleans || *step == TextStep::kClean;
-    lowers = lowers || *step == TextStep::kLowercase;
-  }
+  const bool cleans = Has(TextStep::kClean), cleans_more = Has(TextStep::kNmt);
+  const bool lowers = Has(TextStep::kLowercase) || Has(TextStep::kCasefold);
   char* out = out_.end();
   for (char c : text) {
-    if (cleans && (c < ' ' || c == 0x7f)) {
-      if (c != '\t' && c != '\n' && c != '\r') continue;
-      c = ' ';
+    if ((cleans || cleans_more) && (c < ' ' || c == 0x7f)) {
+      if (c == 0 && !cleans) {  // which SentencePiece keeps
+      } else if (c != '\t' && c != '\n' && c != '\r' && (c != '\f' || cleans)) {
+        lost_first_ = lost_first_ || out == out_.end();
+        continue;
+      } else {
+        c = ' ';
+      }
     }
     *out++ = lowers && c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+  }
+  out_.Resize(static_cast<uint64_t>(out - out_.data()));
+  const bool has_more = Has(TextStep::kJoinSpaces) || Has(TextStep::kStripStart) || Has(TextStep::kStripEnd) ||
+                        Has(TextStep::kMarkSpaces) || Has(TextStep::kMarkWords);
+  return !has_more || ArrangeAsciiSpaces();
+}
+
+// In place where spaces keep their size, else through a copy.
+bool Normaliser::ArrangeAsciiSpaces() {
+  std::string_view text = std::string_view(out_.data(), out_.size()).substr(space_.size());
+  if (Has(TextStep::kStripStart)) {
+    const size_t spaces = SpacesAtStart(text);
+    lost_first_ = lost_first_ || spaces != 0;
+    text.remove_prefix(spaces);
+  }
+  if (Has(TextStep::kStripEnd)) text = text.substr(0, WithoutSpacesAtEnd(text));
+  const bool marks_words = Has(TextStep::kMarkWords), joins = Has(TextStep::kJoinSpaces);
+  if (!copy_.Reserve(text.size())) return false;
+  std::memcpy(copy_.data(), text.data(), text.size());
+  if (!out_.Reserve(space_.size() + kSpaceMark.size() * (1 + text.size()))) return false;
+  char* out = out_.data() + space_.size();
+  const auto add_mark = [&](std::string_view mark) {
+    for (const char c : mark) *out++ = c;
+  };
+  bool was_space = marks_words;
+  for (uint64_t i = 0; i < text.size(); ++i) {
+    const char c = copy_[i];
+    const bool is_space = marks_words ? IsSpace(c) : c == ' ';
+    if (!is_space) {
+      if (marks_words && was_space) add_mark(kSpaceMark);
+      *out++ = c;
+    } else if (!marks_words && !(joins && was_space)) {
+      add_mark(space_);
+    }
+    was_space = is_space;
   }
   out_.Resize(static_cast<uint64_t>(out - out_.data()));
   return true;
@@ -71,9 +125,11 @@ bool Normaliser::Do(TextStep step) {
     case TextStep::kSpaceIdeographs:
       return SpaceIdeographs();
     case TextStep::kDecompose:
-      return Decompose(false);
+      return Decompose(UTF8PROC_DECOMPOSE, kFirstDecomposing);
     case TextStep::kDecomposeCompat:
-      return Decompose(true);
+      return Decompose(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, kFirstCompat);
+    case TextStep::kCasefold:
+      return Decompose(UTF8PROC_CASEFOLD, 'A');
     case TextStep::kCompose: {
       const auto options = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
       const utf8proc_ssize_t size = utf8proc_normalize_utf32(points_.data(), static_cast<utf8proc_ssize_t>(points_.size()), options);
@@ -88,6 +144,27 @@ bool Normaliser::Do(TextStep step) {
       return true;
     case TextStep::kLowercase:
       return Lowercase();
+    case TextStep::kNmt:
+      CleanAsSentencePiece();
+      return true;
+    case TextStep::kJoinSpaces:
+      points_.Resize(static_cast<uint64_t>(
+          std::unique(points_.begin(), points_.end(), [](int32_t a, int32_t b) { return a == ' ' && b == ' '; }) - points_.begin()));
+      return true;
+    case TextStep::kStripStart: {
+      int32_t* const first = std::find_if_not(points_.begin(), points_.end(), IsSpace);
+      lost_first_ = lost_first_ || first != points_.begin();
+      points_.Resize(static_cast<uint64_t>(std::move(first, points_.end(), points_.begin()) - points_.begin()));
+      return true;
+    }
+    case TextStep::kStripEnd:
+      while (points_.size() != 0 && IsSpace(points_[points_.size() - 1])) points_.Resize(points_.size() - 1);
+      return true;
+    case TextStep::kMarkSpaces:
+      std::replace(points_.begin(), points_.end(), int32_t{' '}, kSpaceMarkPoint);
+      return true;
+    case TextStep::kMarkWords:
+      return MarkWords();
     case TextStep::kEnd:
       break;
   }
@@ -96,6 +173,7 @@ bool Normaliser::Do(TextStep step) {
 
 template <typename Goes>
 void Normaliser::Drop(Goes goes) {
+  lost_first_ = lost_first_ || (points_.size() != 0 && goes(points_[0]));
   points_.Resize(static_cast<uint64_t>(std::remove_if(points_.begin(), points_.end(), goes) - points_.begin()));
 }
 
@@ -105,6 +183,28 @@ bool Normaliser::Clean() {
   for (int32_t& x : points_) {
     if (IsSpace(x)) x = ' ';
   }
+  return true;
+}
+
+void Normaliser::CleanAsSentencePiece() {
+  Drop([](int32_t x) { return (x >= 1 && x <= 8) || x == 0xb || (x >= 0xe && x <= 0x1f) || x == 0x7f || x == 0x8f || x == 0x9f; });
+  for (int32_t& x : points_) {
+    const bool is_space = x == '\t' || x == '\n' || x == '\f' || x == '\r' || x == 0x1680 || (x >= 0x200b && x <= 0x200f) || x == 0x2028 ||
+                          x == 0x2029 || x == kSpaceMarkPoint || x == 0xfeff || x == 0xfffd;
+    if (is_space) x = ' ';
+  }
+}
+
+bool Normaliser::MarkWords() {
+  more_.Resize(0);
+  bool was_space = true;
+  for (const int32_t x : points_) {
+    const bool is_space = IsSpace(x);
+    if (was_space && !is_space && x != kSpaceMarkPoint && !more_.Push(kSpaceMarkPoint)) return false;
+    if (!is_space && !more_.Push(x)) return false;
+    was_space = is_space;
+  }
+  std::swap(points_, more_);
   return true;
 }
 
@@ -119,10 +219,9 @@ bool Normaliser::SpaceIdeographs() {
   return true;
 }
 
-bool Normaliser::Decompose(bool is_compat) {
+bool Normaliser::Decompose(int what, int32_t first) {
   constexpr uint64_t kMost = 32;  // characters of one, NFKD of U+FDFA has 18
-  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (is_compat ? UTF8PROC_COMPAT : 0));
-  const int32_t first = is_compat ? 0xa0 : kFirstChanging;
+  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | what);
   more_.Resize(0);
   for (const int32_t x : points_) {
     if (x < first) {
@@ -135,7 +234,7 @@ bool Normaliser::Decompose(bool is_compat) {
     if (count > 0 && static_cast<uint64_t>(count) <= kMost) more_.Resize(more_.size() + static_cast<uint64_t>(count));
   }
   std::swap(points_, more_);
-  SortMarks();
+  if ((what & UTF8PROC_DECOMPOSE) != 0) SortMarks();
   return true;
 }
 

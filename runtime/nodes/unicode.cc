@@ -7,6 +7,12 @@ namespace {
 
 bool IsWithin(int32_t x, int32_t first, int32_t last) { return x >= first && x <= last; }
 
+size_t StartOfLast(std::string_view text) {
+  size_t at = text.size() - 1;
+  while (at > 0 && (static_cast<uint8_t>(text[at]) & 0xc0) == 0x80) --at;
+  return at;
+}
+
 }  // namespace
 
 uint32_t Encode(int32_t code_point, char* out) {
@@ -25,6 +31,25 @@ bool IsSpace(int32_t x) {
   if (x < 0x80) return x == ' ' || IsWithin(x, 9, 13);
   return x == 0x85 || x == 0xa0 || x == 0x1680 || IsWithin(x, 0x2000, 0x200a) || x == 0x2028 || x == 0x2029 || x == 0x202f || x == 0x205f ||
          x == 0x3000;
+}
+
+size_t SpacesAtStart(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const CodePoint point = Decode(text.substr(at));
+    if (!IsSpace(point.value)) break;
+    at += point.length;
+  }
+  return at;
+}
+
+size_t WithoutSpacesAtEnd(std::string_view text) {
+  while (!text.empty()) {
+    const size_t last = StartOfLast(text);
+    if (!IsSpace(Decode(text.substr(last)).value)) break;
+    text = text.substr(0, last);
+  }
+  return text.size();
 }
 
 bool IsLetter(int32_t x) { return IsWithin(utf8proc_category(x), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO); }

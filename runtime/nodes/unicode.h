@@ -5,6 +5,8 @@
 
 namespace wf::nodes {
 
+inline constexpr std::string_view kSpaceMark = "\u2581";  // what stands for a space in pieces of SentencePiece
+
 struct CodePoint {
   int32_t value;
   uint32_t length;  // in bytes
@@ -31,5 +33,8 @@ bool IsNonspacing(int32_t code_point);   // category Mn
 bool IsMark(int32_t code_point);         // category M
 bool IsIdeograph(int32_t code_point);    // what BERT calls a Chinese character
 int32_t Lower(int32_t code_point);       // one to one
+
+size_t SpacesAtStart(std::string_view text);       // their bytes
+size_t WithoutSpacesAtEnd(std::string_view text);  // bytes before them
 
 }  // namespace wf::nodes

@@ -20,7 +20,7 @@ CALLS = {
 
 
 def std_text(options):
-    """tokenizers and functions of texts on 2,000 lines of many languages, against PyPI's `tokenizers` and Python"""
+    """tokenizers and functions of texts on 1,000 lines of many languages, against PyPI's `tokenizers` and Python"""
     python = harness.clients()
     folder = harness.scratch() / "texts"
     folder.mkdir()

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "e2e"))
 
 from tokenizers import Tokenizer, decoders, pre_tokenizers  # noqa: E402
 
-LINES = 2000
+LINES = 1000  # as many as a node goes over
 PYTHON = {
     "normalise": lambda lines: [unicodedata.normalize("NFKC", line) for line in lines],
     "casefold": lambda lines: [line.casefold() for line in lines],

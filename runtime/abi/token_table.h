@@ -23,7 +23,6 @@ enum class TextStep : uint8_t {
   kDropNonspacing,   // category Mn
   kDropMarks,        // category M
   kLowercase,
-  kCasefold,    // of no tokenizer
   kNmt,         // as kClean does, by the rules of SentencePiece
   kJoinSpaces,  // several ' ' side by side become one
   kStripStart,  // white space at the ends of the text goes

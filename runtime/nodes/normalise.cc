@@ -13,9 +13,8 @@ using abi::TextStep;
 
 namespace {
 
-constexpr size_t kBlock = 4096;                                   // bytes that are normalised at a time, where the text can be cut there
-constexpr int32_t kFirstDecomposing = 0xc0, kFirstCompat = 0xa0;  // what is below decomposes to nothing but itself
-constexpr int32_t kSpaceMarkPoint = 0x2581;                       // kSpaceMark
+constexpr size_t kBlock = 4096;              // bytes that are normalised at a time, where the text can be cut there
+constexpr int32_t kSpaceMarkPoint = 0x2581;  // kSpaceMark
 constexpr int32_t kDottedCapitalI = 0x130, kDotAbove = 0x307;
 
 bool IsAscii(std::string_view text) {
@@ -65,7 +64,7 @@ bool Normaliser::Run(std::string_view text, Lead lead, std::string_view* result)
 // Most steps leave ASCII as it is.
 bool Normaliser::RunAscii(std::string_view text) {
   const bool cleans = Has(TextStep::kClean), cleans_more = Has(TextStep::kNmt);
-  const bool lowers = Has(TextStep::kLowercase) || Has(TextStep::kCasefold);
+  const bool lowers = Has(TextStep::kLowercase);
   char* out = out_.end();
   for (char c : text) {
     if ((cleans || cleans_more) && (c < ' ' || c == 0x7f)) {
@@ -125,11 +124,9 @@ bool Normaliser::Do(TextStep step) {
     case TextStep::kSpaceIdeographs:
       return SpaceIdeographs();
     case TextStep::kDecompose:
-      return Decompose(UTF8PROC_DECOMPOSE, kFirstDecomposing);
+      return Decompose(false);
     case TextStep::kDecomposeCompat:
-      return Decompose(UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, kFirstCompat);
-    case TextStep::kCasefold:
-      return Decompose(UTF8PROC_CASEFOLD, 'A');
+      return Decompose(true);
     case TextStep::kCompose: {
       const auto options = static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE);
       const utf8proc_ssize_t size = utf8proc_normalize_utf32(points_.data(), static_cast<utf8proc_ssize_t>(points_.size()), options);
@@ -219,12 +216,12 @@ bool Normaliser::SpaceIdeographs() {
   return true;
 }
 
-bool Normaliser::Decompose(int what, int32_t first) {
+bool Normaliser::Decompose(bool is_compat) {
   constexpr uint64_t kMost = 32;  // characters of one, NFKD of U+FDFA has 18
-  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | what);
+  const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (is_compat ? UTF8PROC_COMPAT : 0));
   more_.Resize(0);
   for (const int32_t x : points_) {
-    if (x < first) {
+    if (!Decomposes(x, is_compat)) {
       if (!more_.Push(x)) return false;
       continue;
     }
@@ -234,7 +231,7 @@ bool Normaliser::Decompose(int what, int32_t first) {
     if (count > 0 && static_cast<uint64_t>(count) <= kMost) more_.Resize(more_.size() + static_cast<uint64_t>(count));
   }
   std::swap(points_, more_);
-  if ((what & UTF8PROC_DECOMPOSE) != 0) SortMarks();
+  SortMarks();
   return true;
 }
 

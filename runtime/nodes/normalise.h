@@ -35,7 +35,7 @@ class Normaliser {
   void CleanAsSentencePiece();
   bool MarkWords();
   bool SpaceIdeographs();
-  bool Decompose(int what, int32_t first);  // the options of utf8proc; the first character that they change
+  bool Decompose(bool is_compat);
   void SortMarks();
   bool Lowercase();
   template <typename Goes>

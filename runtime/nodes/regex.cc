@@ -1,5 +1,6 @@
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
@@ -42,35 +43,24 @@ class Patterns {
   }
 
  private:
-  struct Entry {
-    Pattern pattern;
-    uint64_t used_at = 0;
-  };
-
   Pattern Known(std::string_view text) {
     const base::MutexLock lock(mutex_);
-    for (Entry& entry : entries_) {
-      if (entry.pattern == nullptr || entry.pattern->pattern() != text) continue;
-      entry.used_at = ++uses_;
-      return entry.pattern;
+    for (size_t i = 0; i < kMost && patterns_[i] != nullptr; ++i) {
+      if (patterns_[i]->pattern() != text) continue;
+      std::rotate(&patterns_[0], &patterns_[i], &patterns_[i] + 1);
+      return patterns_[0];
     }
     return nullptr;
   }
-  void Keep(const Pattern& pattern) {
-    Pattern dropped;  // freed without the mutex
+  void Keep(Pattern pattern) {
     const base::MutexLock lock(mutex_);
-    Entry* oldest = &entries_[0];
-    for (Entry& entry : entries_) {
-      if (entry.used_at < oldest->used_at) oldest = &entry;
-    }
-    dropped = std::exchange(oldest->pattern, pattern);
-    oldest->used_at = ++uses_;
+    std::rotate(patterns_.begin(), patterns_.end() - 1, patterns_.end());
+    patterns_[0].swap(pattern);  // what was there is freed without the mutex
   }
 
   static constexpr size_t kMost = 64;
   base::Mutex mutex_;
-  std::array<Entry, kMost> entries_ WF_GUARDED_BY(mutex_);
-  uint64_t uses_ WF_GUARDED_BY(mutex_) = 0;
+  std::array<Pattern, kMost> patterns_ WF_GUARDED_BY(mutex_);  // the last used first
 };
 
 // The matches of a pattern in a text, from the left, none within another: an empty one may stand at the end of the one before, but not at

@@ -7,14 +7,14 @@
 namespace wf::nodes {
 namespace {
 
-constexpr uint32_t kNone = UINT32_MAX;
+constexpr uint32_t kNoStart = UINT32_MAX;
 
 // The best way to a byte of a word: what its pieces score, and the last of them.
 struct Way {
   double score;
-  uint32_t start, id;  // of the last piece; kNone: there is no way
+  uint32_t start, id;  // of the last piece; kNoStart: there is no way
 };
-struct Piece {
+struct WordPart {
   uint32_t start, end, id;
 };
 
@@ -25,13 +25,13 @@ class BestPieces final : public WordEncoder {
   BestPieces(wf_ctx* ctx, const TokenTable& table) : ctx_(ctx), table_(table), ways_(ctx), pieces_(ctx) {}
 
   bool Add(const Word& word, Scratch<int64_t>& ids) override {
-    if (word.text.size() >= kNone) {
+    if (word.text.size() >= kNoStart) {
       Fail(ctx_, code::kType, "a word of 4 GiB");
       return false;
     }
     if (!FindWays(word.text) || !TakeBest(word.text.size())) return false;
     for (uint64_t i = pieces_.size(); i > 0;) {  // the last is first
-      Piece piece = pieces_[--i];
+      WordPart piece = pieces_[--i];
       if (piece.id != table_.head().unknown) {
         if (!ids.Push(piece.id)) return false;
         continue;
@@ -47,8 +47,8 @@ class BestPieces final : public WordEncoder {
     const uint64_t size = word.size();
     if (!ways_.Reserve(size + 1)) return false;
     ways_.Resize(size + 1);
-    ways_[0] = {0, 0, kNone};
-    for (uint64_t i = 1; i <= size; ++i) ways_[i] = {0, kNone, kNone};
+    ways_[0] = {0, 0, kNoStart};
+    for (uint64_t i = 1; i <= size; ++i) ways_[i] = {0, kNoStart, kNoStart};
     const double unknown_score = table_.head().unknown_score;
     uint64_t steps = 1;
     for (uint32_t at = 0; at < size; ++steps) {
@@ -76,7 +76,7 @@ class BestPieces final : public WordEncoder {
   void Reach(uint32_t start, uint32_t end, double score, uint32_t id) {
     const double whole = ways_[start].score + score;
     Way& way = ways_[end];
-    if (way.start == kNone || whole > way.score) way = {whole, start, id};
+    if (way.start == kNoStart || whole > way.score) way = {whole, start, id};
   }
 
   bool TakeBest(uint64_t size) {
@@ -116,7 +116,7 @@ class BestPieces final : public WordEncoder {
   wf_ctx* ctx_;
   const TokenTable& table_;
   Scratch<Way> ways_;
-  Scratch<Piece> pieces_;
+  Scratch<WordPart> pieces_;
 };
 
 }  // namespace

@@ -101,7 +101,7 @@ Status AddMarks(const Json& one, bool is_behind_spaces, Tokenizer& out) {
     return Unsupported("a `Metaspace` of another character");
   const bool adds = one.BoolOf("add_prefix_space", true), splits = one.BoolOf("split", true);
   const Json* given = one.Find("prepend_scheme");
-  const std::string_view scheme = given != nullptr ? given->text : adds ? "always" : "never";
+  const std::string_view scheme = given != nullptr ? std::string_view(given->text) : adds ? "always" : "never";
   if (is_behind_spaces && (scheme != "always" || !splits))
     return Unsupported("a `Metaspace` behind `WhitespaceSplit` that does not begin each word");
   out.split = splits ? abi::TokenSplit::kMarks : abi::TokenSplit::kWhole;

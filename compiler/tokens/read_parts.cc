@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/abi/char_map.h"
+#include "runtime/base/base64.h"
+
 namespace wf::tokens {
 
 using abi::TextStep;
@@ -35,6 +38,17 @@ Status AddReplace(const Json& one, Tokenizer& out) {
   return Status::Ok();
 }
 
+Status AddMap(const Json& one, Tokenizer& out) {
+  if (!out.map.empty()) return Unsupported("two normalizers `Precompiled`");
+  const std::string_view text = one.TextOf("precompiled_charsmap");
+  out.map.resize(text.size() / 4 * 3);
+  const int64_t bytes = base::DecodeBase64(text, reinterpret_cast<uint8_t*>(out.map.data()));
+  out.map.resize(static_cast<size_t>(std::max<int64_t>(bytes, 0)));
+  if (abi::CharMap(out.map).empty()) return Broken("`precompiled_charsmap` is no map of characters");
+  out.steps.push_back(TextStep::kMapCharacters);
+  return Status::Ok();
+}
+
 Status AddNormalizer(const Json& one, Tokenizer& out) {
   const std::string_view type = one.TextOf("type");
   std::vector<TextStep>& steps = out.steps;
@@ -56,6 +70,8 @@ Status AddNormalizer(const Json& one, Tokenizer& out) {
     steps.push_back(TextStep::kLowercase);
   } else if (type == "Nmt") {
     steps.push_back(TextStep::kNmt);
+  } else if (type == "Precompiled") {
+    return AddMap(one, out);
   } else if (type == "Replace") {
     return AddReplace(one, out);
   } else if (type == "Strip") {

@@ -48,6 +48,7 @@ struct Tokenizer {
   uint32_t longest_word = 100;      // WordPiece
   std::vector<Merge> merges;        // BPE
   std::vector<double> scores;       // Unigram, by id
+  std::string map;                  // for kMapCharacters
   bool falls_back = false;          // Unigram: unknown characters become bytes
   std::vector<Added> added;
   std::vector<uint32_t> before, after;

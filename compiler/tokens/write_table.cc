@@ -11,6 +11,7 @@
 #include "compiler/base/utf8.h"
 #include "compiler/tokens/read_model.h"
 #include "compiler/tokens/trie.h"
+#include "runtime/abi/char_map.h"
 
 namespace wf::tokens {
 
@@ -69,6 +70,9 @@ class TableWriter {
     head_.merges = AddMerges();
     if (in_.model == abi::TokenModel::kBpe || in_.falls_back) head_.bytes = AddBytes();
     if (is_unigram_) AddPieces();
+    head_.map = {static_cast<uint32_t>(out_.size()), static_cast<uint32_t>(in_.map.size())};
+    out_ += in_.map;
+    if (KeepsAscii()) head_.flags |= abi::kKeepsAscii;
     head_.join = in_.join;
     head_.prefix = static_cast<uint32_t>(in_.joined_prefix.size());
     head_.names = AddNames();
@@ -156,6 +160,14 @@ class TableWriter {
       Place(slots, abi::Mixed(hash), {abi::Mixed(hash), AppendText(key.text), length, key.continues ? 1U : 0U, key.id});
     }
     return Append(slots);
+  }
+
+  bool KeepsAscii() const {
+    const abi::CharMap map(in_.map);
+    for (char c = ' '; c < 0x7f; ++c) {
+      if (map.Find({&c, 1})) return false;
+    }
+    return true;
   }
 
   // What `tokenizers` takes the space away from.

@@ -23,9 +23,10 @@ enum class TextStep : uint8_t {
   kDropNonspacing,   // category Mn
   kDropMarks,        // category M
   kLowercase,
-  kNmt,         // as kClean does, by the rules of SentencePiece
-  kJoinSpaces,  // several ' ' side by side become one
-  kStripStart,  // white space at the ends of the text goes
+  kMapCharacters,  // by the table's map
+  kNmt,            // as kClean does, by the rules of SentencePiece
+  kJoinSpaces,     // several ' ' side by side become one
+  kStripStart,     // white space at the ends of the text goes
   kStripEnd,
   kMarkSpaces,  // ' ' becomes U+2581
   kMarkWords,   // white space goes, and each word has U+2581 before it
@@ -44,6 +45,7 @@ enum TokenFlags : uint32_t {
   kFuseUnknown = 2,  // unknown characters side by side are one token
   kWholeWords = 4,   // a word of the vocabulary is not taken apart and merged again
   kOnlyAtStart = 8,  // kSpaceBefore is for what stands at the very start alone
+  kKeepsAscii = 32,  // the map leaves ASCII that can be seen as it is, and ' '
   kDropsFirst = 16,  // kMarks of the first token leave no space
 };
 
@@ -114,6 +116,7 @@ struct TokenHead {
   TokenSection bytes;          // uint32_t[256]: BPE, the id of each byte or kNoToken; Unigram, where unknown characters become bytes
   TokenSection nodes;          // TokenNode: Unigram
   TokenSection scores;         // double: Unigram, by id
+  TokenSection map;            // bytes: of CharMap
   TokenSection names;          // TokenName
   TokenSection texts;          // bytes
 };

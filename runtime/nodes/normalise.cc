@@ -36,7 +36,8 @@ size_t LengthOfBlock(std::string_view text) {
   return text.size();
 }
 
-Normaliser::Normaliser(wf_ctx* ctx, const TextStep* steps) : steps_(steps), points_(ctx), more_(ctx), out_(ctx), copy_(ctx) {
+Normaliser::Normaliser(wf_ctx* ctx, const TextStep* steps, abi::CharMap map, bool keeps_ascii)
+    : steps_(steps), map_(map), keeps_ascii_(keeps_ascii), points_(ctx), more_(ctx), out_(ctx), copy_(ctx) {
   for (const TextStep* step = steps; *step != TextStep::kEnd; ++step) has_[static_cast<uint8_t>(*step) % has_.size()] = true;
   space_ = Has(TextStep::kMarkSpaces) ? kSpaceMark : " ";
 }
@@ -46,7 +47,7 @@ bool Normaliser::Run(std::string_view text, Lead lead, std::string_view* result)
   if (!out_.Reserve(space_.size() * (1 + text.size()))) return false;
   std::memcpy(out_.data(), space_.data(), space_.size());
   out_.Resize(space_.size());
-  if (IsAscii(text)) {
+  if (IsQuick(text)) {
     if (!RunAscii(text)) return false;
   } else {
     if (!Decode(text)) return false;
@@ -59,6 +60,12 @@ bool Normaliser::Run(std::string_view text, Lead lead, std::string_view* result)
   const bool leads = lead == Lead::kSpace || (lead == Lead::kSpaceIfFirstStays && !lost_first_);
   *result = leads && !made.empty() && !made.starts_with(space_) ? all : made;
   return true;
+}
+
+// Whether the text is ASCII on which no step works but those of RunAscii.
+bool Normaliser::IsQuick(std::string_view text) const {
+  if (!Has(TextStep::kMapCharacters)) return IsAscii(text);
+  return keeps_ascii_ && std::all_of(text.begin(), text.end(), [](char c) { return c == ' ' || IsGraphic(c); });
 }
 
 // Most steps leave ASCII as it is.
@@ -141,6 +148,8 @@ bool Normaliser::Do(TextStep step) {
       return true;
     case TextStep::kLowercase:
       return Lowercase();
+    case TextStep::kMapCharacters:
+      return MapCharacters();
     case TextStep::kNmt:
       CleanAsSentencePiece();
       return true;
@@ -190,6 +199,48 @@ void Normaliser::CleanAsSentencePiece() {
                           x == 0x2029 || x == kSpaceMarkPoint || x == 0xfeff || x == 0xfffd;
     if (is_space) x = ' ';
   }
+}
+
+// Of what is seen as one character, which is mapped as one when it is short.
+uint64_t Normaliser::EndOfCluster(uint64_t begin) {
+  utf8proc_int32_t state = 0;
+  uint64_t end = begin + 1;
+  for (; end < points_.size(); ++end) {
+    const int32_t before = points_[end - 1], next = points_[end];
+    if (before < 0x300 && next < 0x300 ? before != '\r' || next != '\n' : utf8proc_grapheme_break_stateful(before, next, &state)) break;
+  }
+  return end;
+}
+
+bool Normaliser::PushMapped(std::string_view text, bool* is_mapped) {
+  auto mapped = map_.Find(text);
+  *is_mapped = mapped.has_value();
+  while (mapped && !mapped->empty()) {
+    const CodePoint point = nodes::Decode(*mapped);
+    if (!more_.Push(point.value)) return false;
+    mapped->remove_prefix(point.length);
+  }
+  return true;
+}
+
+bool Normaliser::MapCharacters() {
+  constexpr uint64_t kLongest = 5;  // bytes of a cluster that is mapped as one
+  more_.Resize(0);
+  for (uint64_t at = 0, end = 0; at < points_.size(); at = end) {
+    end = EndOfCluster(at);
+    std::array<char, 4 * (kLongest + 1)> text{};
+    uint64_t length = 0;
+    for (uint64_t i = at; i < end && length <= kLongest; ++i) length += nodes::Encode(points_[i], text.data() + length);
+    bool is_mapped = false;
+    if (end - at > 1 && length <= kLongest && !PushMapped({text.data(), length}, &is_mapped)) return false;
+    for (uint64_t i = at; i < end && !is_mapped; ++i) {
+      const uint32_t bytes = nodes::Encode(points_[i], text.data());
+      bool is_one = false;
+      if (!PushMapped({text.data(), bytes}, &is_one) || (!is_one && !more_.Push(points_[i]))) return false;
+    }
+  }
+  std::swap(points_, more_);
+  return true;
 }
 
 bool Normaliser::MarkWords() {

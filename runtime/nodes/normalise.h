@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "runtime/abi/char_map.h"
 #include "runtime/abi/token_table.h"
 #include "runtime/nodes/scratch.h"
 
@@ -18,7 +19,8 @@ size_t LengthOfBlock(std::string_view text);
 // Cost: O(text), but O(n log n) for n combining marks in a row; 8 bytes a character, of texts that are not ASCII.
 class Normaliser {
  public:
-  Normaliser(wf_ctx* ctx, const abi::TextStep* steps);
+  // map: for kMapCharacters; keeps_ascii: it leaves ASCII that can be seen as it is, and ' '.
+  Normaliser(wf_ctx* ctx, const abi::TextStep* steps, abi::CharMap map = abi::CharMap({}), bool keeps_ascii = false);
 
   // Whether a step looks at the ends of the text, so that it cannot be given in blocks.
   bool needs_whole() const { return Has(abi::TextStep::kStripStart) || Has(abi::TextStep::kStripEnd); }
@@ -34,6 +36,10 @@ class Normaliser {
   bool Clean();
   void CleanAsSentencePiece();
   bool MarkWords();
+  bool MapCharacters();
+  uint64_t EndOfCluster(uint64_t begin);
+  bool PushMapped(std::string_view text, bool* is_mapped);
+  bool IsQuick(std::string_view text) const;
   bool SpaceIdeographs();
   bool Decompose(bool is_compat);
   void SortMarks();
@@ -44,6 +50,8 @@ class Normaliser {
   bool Encode();
 
   const abi::TextStep* steps_;
+  abi::CharMap map_;
+  bool keeps_ascii_;
   bool lost_first_ = false;  // of the text of this call
   std::array<bool, 32> has_{};
   std::string_view space_;  // ' ' or the mark for it

@@ -27,7 +27,7 @@ bool TokenTable::Open(wf_bytes bytes) {
          Holds(head_.added[1], sizeof(abi::AddedToken)) && Holds(head_.words, sizeof(TokenWord)) &&
          Holds(head_.merges, sizeof(TokenMerge)) && Holds(head_.bytes, sizeof(uint32_t)) && head_.bytes.count == wanted_bytes &&
          Holds(head_.nodes, sizeof(abi::TokenNode)) && Holds(head_.scores, sizeof(double)) && Holds(head_.names, sizeof(abi::TokenName)) &&
-         Holds(head_.texts, 1);
+         Holds(head_.map, 1) && Holds(head_.texts, 1);
 }
 
 uint32_t TokenTable::FindWord(uint64_t hash, std::string_view text, bool continues) const {

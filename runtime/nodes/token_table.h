@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "runtime/abi/char_map.h"
 #include "runtime/abi/token_table.h"
 #include "runtime/abi/values.h"
 
@@ -37,6 +38,7 @@ class TokenTable {
   // `hash`: of kWordHash or kContinuationHash and the bytes of `text`. kNoToken when there is none.
   uint32_t FindWord(uint64_t hash, std::string_view text, bool continues) const;
   std::optional<abi::TokenMerge> FindMerge(uint32_t left, uint32_t right) const;
+  abi::CharMap map() const { return abi::CharMap({reinterpret_cast<const char*>(bytes_) + head_.map.offset, head_.map.count}); }
   double ScoreOf(uint32_t id) const { return id < head_.scores.count ? At<double>(head_.scores, id) : 0; }
 
  private:

@@ -81,7 +81,7 @@ class Run {
         start_(call.text.data()),
         encoder_(encoder),
         added_{AddedTokens(table_, table_.head().added[0]), AddedTokens(table_, table_.head().added[1])},
-        normaliser_(ctx_, table_.head().steps),
+        normaliser_(ctx_, table_.head().steps, table_.map(), (table_.head().flags & abi::kKeepsAscii) != 0),
         ids_(ctx_) {}
 
   Scratch<int64_t>& ids() { return ids_; }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tokenizers trained here by PyPI's `tokenizers`, on translations that lie on the machine and on the project's pages: a server gives the ids that it gives."""
 import gettext
+import io
 import json
 import random
 import sys
@@ -13,6 +14,7 @@ import harness
 if __name__ == "__main__":
     harness.in_environment()
 
+import sentencepiece
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 LINES = 12000
@@ -106,6 +108,41 @@ def pieces(lines, splitter, normalizer=None, processor=None, special=("<unk>", "
     return tokenizer
 
 
+def map_of(rule, lines):
+    """SentencePiece's map of characters, as it lies in its models: field 2 of field 3."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter([line for line in lines if line.isascii()][:300]), model_writer=model, vocab_size=400, hard_vocab_limit=False,
+                                             normalization_rule_name=rule, minloglevel=2)
+    found = model.getvalue()
+    for field in (3, 2):
+        found = next(value for number, value in fields(found) if number == field)
+    return found
+
+
+def fields(message):
+    """The number and the bytes of each field of a protobuf that has bytes."""
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+    at = 0
+    while at < len(message):
+        key = varint()
+        size = {0: 0, 1: 8, 2: 0, 5: 4}[key & 7]
+        if key & 7 == 0:
+            varint()
+        elif key & 7 == 2:
+            size = varint()
+            yield key >> 3, message[at:at + size]
+        at += size
+
+
 def with_bytes(tokenizer):
     """The same, with a piece for each byte, to which unknown characters fall back."""
     file = json.loads(tokenizer.to_str())
@@ -139,7 +176,10 @@ def tokenizers_of(lines):
                       normalizers.Sequence([normalizers.Strip(left=False), normalizers.Lowercase(), normalizers.StripAccents()]))
     for tokenizer, decoder in ((gpt2, decoders.ByteLevel()), (roberta, decoders.ByteLevel()), (llama, decoders.ByteLevel())):
         tokenizer.decoder = decoder
+    mapped = [normalizers.Sequence([normalizers.Precompiled(map_of(rule, lines)), normalizers.Replace(Regex(" {2,}"), " ")]) for rule in ("nmt_nfkc", "nmt_nfkc_cf")]
     return {
+        "mapped": (pieces(sample, words, mapped[0], around(["<s>"], ["</s>"])), "unigram"),
+        "folded": (pieces(sample, marks, mapped[1]), "unigram"),
         "sentence": (sentence, "unigram"),
         "spaced": (pieces(sample, words, normalizers.NFKC(), around([], ["</s>"]), max_piece_length=8), "unigram"),
         "stripped": (stripped, "unigram"),

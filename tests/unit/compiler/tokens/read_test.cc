@@ -69,6 +69,8 @@ TEST(ReadTokenizer, SaysWhatIsBroken) {
            WordPieceFile(R"("post_processor": {"type": "Sequence"}, )"),
            BpeFile("", R"("unk_token": "missing", )"),
            UnigramFile("", R"("unk_id": 7, )"),
+           UnigramFile(R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAA="}, )"),
+           UnigramFile(R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": "BAAAAAE"}, )"),
            UnigramFile("", R"("unk_id": "a", )"),
            R"({"pre_tokenizer": {"type": "Metaspace"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": []}})",
            R"({"pre_tokenizer": {"type": "Metaspace"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": {"a": 0}}})",
@@ -89,7 +91,6 @@ TEST(ReadTokenizer, SaysWhatThereIsNot) {
       const std::string& file : std::initializer_list<std::string>{
           UnigramFile("", ""),
           UnigramFile("", R"("unk_id": null, )"),
-          UnigramFile(R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": ""}, )"),
           UnigramFile(R"("normalizer": {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}, )"),
           WordPieceFile(R"("normalizer": {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}, )"),
           R"({"pre_tokenizer": {"type": "Metaspace", "replacement": "_"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", 0]]}})",

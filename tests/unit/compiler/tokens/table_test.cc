@@ -4,6 +4,7 @@
 
 #include "compiler/tokens/read_tokenizer.h"
 #include "compiler/tokens/write_table.h"
+#include "runtime/base/base64.h"
 #include "runtime/nodes/nodes.h"
 #include "runtime/nodes/token_table.h"
 #include "tests/unit/compiler/tokens/files.h"
@@ -151,6 +152,29 @@ TEST(Unigram, AMarkAtTheStartStandsForItsFirstCharacter) {
     EXPECT_EQ(Pieces(file, text), Ids{2}) << text;
   EXPECT_EQ(Pieces(file, "a "), (Ids{1, 2}));
   EXPECT_EQ(Pieces(file, "é"), (Ids{1, 3}));
+}
+
+// A map as SentencePiece compiles it, of `a` to `text`.
+std::string MapOfA(std::string_view text) {
+  std::vector<uint32_t> units('a' + 1);
+  units['a'] = 'a' | 1U << 8 | 1U << 10;  // a text's place stands at 'a' ^ 1
+  units['a' ^ 1] = 1;
+  const auto length = static_cast<uint32_t>(units.size() * sizeof(uint32_t));
+  std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);
+  bytes.append(reinterpret_cast<const char*>(units.data()), length);
+  bytes += 'x';
+  bytes += text;
+  bytes += '\0';
+  std::string encoded(base::Base64Bytes(bytes.size()), ' ');
+  base::EncodeBase64(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), reinterpret_cast<uint8_t*>(encoded.data()));
+  return R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": ")" + encoded + R"("}, )";
+}
+
+TEST(Unigram, CharactersAreMapped) {
+  EXPECT_EQ(Pieces(UnigramFile(MapOfA("b")), "a b"), (Ids{1, 3, 1, 3}));
+  EXPECT_EQ(Pieces(UnigramFile(MapOfA("éb")), "xa"), (Ids{1, 0, 6, 3}));
+  EXPECT_EQ(Pieces(UnigramFile(MapOfA("")), "a ba"), (Ids{1, 3})) << "to nothing";
+  EXPECT_EQ(Pieces(UnigramFile(MapOfA("b")), "a\u0301 é"), (Ids{1, 3, 1, 6})) << "what is seen as one character goes by its beginning";
 }
 
 TEST(Detokenise, JoinsAsTheDecoderSays) {

@@ -113,7 +113,7 @@ ExprPtr TokenizerOf(Body& body, const std::string& content, const std::string& n
     return Poison(body, call.span);
   }
   const auto text = std::find_if(body.env.modules.begin(), body.env.modules.end(), [](const Module& m) { return m.path == "std.text"; });
-  const Entity* type = FindEntity(*text, read->model == abi::TokenModel::kBpe ? "Bpe" : "WordPiece");
+  const Entity* type = FindEntity(*text, tokens::NameOf(read->model));
   WF_CHECK(type != nullptr && type->type != nullptr, name);
   return MakeConst(body, "tokenizer(" + name + ")", type->type, ir::Value::Items({ir::Value::Text(std::move(*table))}), call.span);
 }

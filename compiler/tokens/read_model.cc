@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <unordered_set>
 
 #include "compiler/tokens/read_parts.h"
@@ -28,6 +29,29 @@ Status ReadWords(JsonScanner& scanner, Tokenizer& out) {
     WF_RETURN_IF_ERROR(ReadId(scanner, id));
     if (out.vocabulary.size() == kMostEntries) return Broken("more than " + std::to_string(kMostEntries) + " words");
     return out.vocabulary.emplace(std::move(name), id).second ? Status::Ok() : scanner.Wrong("each word once");
+  });
+}
+
+// [["a", -2.5], ..]; of a piece that stands twice the later holds
+Status ReadPieces(JsonScanner& scanner, Tokenizer& out) {
+  return scanner.Array([&]() -> Status {
+    std::string piece;
+    double score = 0;
+    int parts = 0;
+    WF_RETURN_IF_ERROR(scanner.Array([&]() -> Status {
+      if (++parts == 1) return scanner.String(piece);
+      const std::string_view digits = scanner.Digits();
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), score);
+      if (parts > 2 || digits.empty() || error != std::errc() || end != digits.data() + digits.size())
+        return scanner.Wrong("a piece and its score");
+      scanner.Skip(digits.size());
+      return Status::Ok();
+    }));
+    if (parts != 2) return scanner.Wrong("a piece and its score");
+    if (out.scores.size() == kMostEntries) return Broken("more than " + std::to_string(kMostEntries) + " pieces");
+    out.vocabulary.insert_or_assign(std::move(piece), static_cast<uint32_t>(out.scores.size()));
+    out.scores.push_back(score);
+    return Status::Ok();
   });
 }
 
@@ -64,7 +88,7 @@ Status ReadMembers(JsonScanner& scanner, Members& members, Tokenizer& out) {
       return ReadWords(scanner, out);
     }
     if (name == "merges" && scanner.Peek() == '[') return ReadMerges(scanner, members);
-    if (name == "vocab" && members.others.TextOf("type") == "Unigram") return Unsupported("the model `Unigram`");
+    if (name == "vocab" && scanner.Peek() == '[' && !members.has_words) return ReadPieces(scanner, out);
     auto value = ReadTree(scanner, left);
     if (!value.ok()) return value.status();
     members.others.keys.push_back(std::move(name));
@@ -122,6 +146,17 @@ Status FinishBpe(const Members& members, Tokenizer& out) {
   return LookUpMerges(members, out);
 }
 
+Status FinishUnigram(const Json& members, Tokenizer& out) {
+  out.model = abi::TokenModel::kUnigram;
+  const Json* unknown = members.Find("unk_id");
+  if (unknown == nullptr) return Unsupported("the model `Unigram` without `unk_id`");
+  const auto id = unknown->id();
+  if (!id || *id >= out.scores.size()) return Broken("`unk_id` is no piece");
+  out.unknown_id = *id;
+  out.falls_back = members.BoolOf("byte_fallback", false);
+  return Status::Ok();
+}
+
 }  // namespace
 
 Status ReadModel(JsonScanner& scanner, Tokenizer& out) {
@@ -132,8 +167,9 @@ Status ReadModel(JsonScanner& scanner, Tokenizer& out) {
   if (type.empty() && others.Find("type") == nullptr) {  // older files do not say
     type = !members.merges.empty() ? "BPE" : others.Find("continuing_subword_prefix") != nullptr ? "WordPiece" : "";
   }
-  if (type != "WordPiece" && type != "BPE") return Unsupported("the model " + Quoted(type));
-  if (!members.has_words) return Broken("a model without `vocab`");
+  if (type != "WordPiece" && type != "BPE" && type != "Unigram") return Unsupported("the model " + Quoted(type));
+  if (type == "Unigram" ? out.scores.empty() : !members.has_words || !out.scores.empty()) return Broken("a model without `vocab`");
+  if (type == "Unigram") return FinishUnigram(others, out);
   return type == "BPE" ? FinishBpe(members, out) : FinishWordPiece(others, out);
 }
 

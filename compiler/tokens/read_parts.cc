@@ -3,12 +3,19 @@
 #include <algorithm>
 #include <array>
 
+#include "runtime/abi/char_map.h"
+#include "runtime/base/base64.h"
+
 namespace wf::tokens {
 
 using abi::TextStep;
 using base::Status;
 
 namespace {
+
+constexpr std::string_view kSpaceMark = "\u2581";
+constexpr const char* kTooManySteps = "more than 15 steps of normalizers";
+static_assert(abi::kMaxTextSteps == 15);
 
 // `sequence` is a list of parts, or one part.
 template <typename Each>
@@ -18,6 +25,27 @@ Status ForEachPart(const Json& part, std::string_view list, Each each) {
   const Json* parts = part.Find(list);
   if (parts == nullptr) return Broken("a `Sequence` without " + Quoted(list));
   for (const Json& one : parts->items) WF_RETURN_IF_ERROR(each(one));
+  return Status::Ok();
+}
+
+// Several spaces become one, or the mark into which those that are left are made anyway.
+Status AddReplace(const Json& one, Tokenizer& out) {
+  const Json* pattern = one.Find("pattern");
+  const std::string_view content = one.TextOf("content");
+  const bool joins = pattern != nullptr && pattern->TextOf("Regex") == " {2,}" && (content == " " || content == kSpaceMark);
+  if (!joins || out.model != abi::TokenModel::kUnigram) return Unsupported("the normalizer `Replace` but for several spaces, for Unigram");
+  out.steps.push_back(TextStep::kJoinSpaces);
+  return Status::Ok();
+}
+
+Status AddMap(const Json& one, Tokenizer& out) {
+  if (!out.map.empty()) return Unsupported("two normalizers `Precompiled`");
+  const std::string_view text = one.TextOf("precompiled_charsmap");
+  out.map.resize(text.size() / 4 * 3);
+  const int64_t bytes = base::DecodeBase64(text, reinterpret_cast<uint8_t*>(out.map.data()));
+  out.map.resize(static_cast<size_t>(std::max<int64_t>(bytes, 0)));
+  if (abi::CharMap(out.map).empty()) return Broken("`precompiled_charsmap` is no map of characters");
+  out.steps.push_back(TextStep::kMapCharacters);
   return Status::Ok();
 }
 
@@ -40,12 +68,20 @@ Status AddNormalizer(const Json& one, Tokenizer& out) {
     steps.insert(steps.end(), {TextStep::kDecomposeCompat, TextStep::kCompose});
   } else if (type == "Lowercase") {
     steps.push_back(TextStep::kLowercase);
+  } else if (type == "Nmt") {
+    steps.push_back(TextStep::kNmt);
+  } else if (type == "Precompiled") {
+    return AddMap(one, out);
+  } else if (type == "Replace") {
+    return AddReplace(one, out);
+  } else if (type == "Strip") {
+    if (one.BoolOf("strip_left", true)) steps.push_back(TextStep::kStripStart);
+    if (one.BoolOf("strip_right", true)) steps.push_back(TextStep::kStripEnd);
   } else if (type == "StripAccents") {
     steps.push_back(TextStep::kDropMarks);
   } else {
     return Unsupported("the normalizer " + Quoted(type));
   }
-  if (steps.size() > abi::kMaxTextSteps) return Unsupported("more steps of normalizers than " + std::to_string(abi::kMaxTextSteps));
   return Status::Ok();
 }
 
@@ -75,16 +111,35 @@ Status ReadPattern(const Json& parts, Tokenizer& out) {
   return Status::Ok();
 }
 
+// Spaces become marks, with which words begin.
+Status AddMarks(const Json& one, bool is_behind_spaces, Tokenizer& out) {
+  if (one.Find("replacement") != nullptr && one.TextOf("replacement") != kSpaceMark)
+    return Unsupported("a `Metaspace` of another character");
+  const bool adds = one.BoolOf("add_prefix_space", true), splits = one.BoolOf("split", true);
+  const Json* given = one.Find("prepend_scheme");
+  const std::string_view scheme = given != nullptr ? std::string_view(given->text) : adds ? "always" : "never";
+  if (is_behind_spaces && (scheme != "always" || !splits))
+    return Unsupported("a `Metaspace` behind `WhitespaceSplit` that does not begin each word");
+  out.split = splits ? abi::TokenSplit::kMarks : abi::TokenSplit::kWhole;
+  out.steps.push_back(is_behind_spaces ? TextStep::kMarkWords : TextStep::kMarkSpaces);
+  if (out.steps.size() > abi::kMaxTextSteps) return Unsupported(kTooManySteps);
+  if (!is_behind_spaces && scheme != "never") out.flags |= abi::kSpaceBefore;
+  if (scheme == "first") out.flags |= abi::kOnlyAtStart;
+  return Status::Ok();
+}
+
 Status AddPreTokenizer(const Json& one, Tokenizer& out) {
   const std::string_view type = one.TextOf("type");
-  const bool is_bpe = out.model == abi::TokenModel::kBpe;
-  if (type == "BertPreTokenizer" && !is_bpe) {
+  const bool is_bpe = out.model == abi::TokenModel::kBpe, is_unigram = out.model == abi::TokenModel::kUnigram;
+  if (type == "BertPreTokenizer" && !is_bpe && !is_unigram) {
     out.split = abi::TokenSplit::kBert;
   } else if (type == "ByteLevel" && is_bpe) {
     out.split = one.BoolOf("use_regex", true) ? abi::TokenSplit::kGpt2 : abi::TokenSplit::kWhole;
     if (one.BoolOf("add_prefix_space", true)) out.flags |= abi::kSpaceBefore;
+  } else if (type == "Metaspace" && is_unigram) {
+    return AddMarks(one, false, out);
   } else {
-    return Unsupported("the pre-tokenizer " + Quoted(type) + (is_bpe ? " with BPE" : " with WordPiece"));
+    return Unsupported("the pre-tokenizer " + Quoted(type) + (is_bpe ? " with BPE" : is_unigram ? " with Unigram" : " with WordPiece"));
   }
   return Status::Ok();
 }
@@ -140,13 +195,19 @@ Status Unsupported(std::string what) { return {base::kUnimplemented, std::move(w
 Status Broken(std::string text) { return {base::kInvalidArgument, std::move(text)}; }
 
 Status ReadNormalizer(const Json& normalizer, Tokenizer& out) {
-  return ForEachPart(normalizer, "normalizers", [&](const Json& one) { return AddNormalizer(one, out); });
+  return ForEachPart(normalizer, "normalizers", [&](const Json& one) {
+    WF_RETURN_IF_ERROR(AddNormalizer(one, out));
+    return out.steps.size() > abi::kMaxTextSteps ? Unsupported(kTooManySteps) : Status::Ok();
+  });
 }
 
 Status ReadPreTokenizer(const Json& splitter, Tokenizer& out) {
   if (splitter.kind == Json::Kind::kNull) return Unsupported("the pre-tokenizer `null`");
   if (const Json* parts = splitter.Find("pretokenizers"); parts != nullptr && parts->items.size() == 2) {
-    if (parts->items[0].TextOf("type") == "Split") return ReadPattern(*parts, out);
+    const Json &first = parts->items[0], &second = parts->items[1];
+    if (first.TextOf("type") == "Split") return ReadPattern(*parts, out);
+    const bool has_marks = first.TextOf("type") == "WhitespaceSplit" && second.TextOf("type") == "Metaspace";
+    if (has_marks && out.model == abi::TokenModel::kUnigram) return AddMarks(second, true, out);
   }
   int parts = 0;
   return ForEachPart(splitter, "pretokenizers", [&](const Json& one) {
@@ -181,7 +242,25 @@ Status ReadPadding(const Json& padding) {
   return to_longest ? Status::Ok() : Unsupported("padding to a length of its own");
 }
 
-Status ReadAdded(const Json& added, Tokenizer& out) {
+void ReadDecoder(const Json& decoder, Tokenizer& out) {
+  const std::string_view type = decoder.TextOf("type");
+  out.join = abi::TokenJoin::kNone;
+  if (decoder.kind == Json::Kind::kNull) {
+    out.join = abi::TokenJoin::kSpaces;
+  } else if (type == "WordPiece") {
+    out.join = abi::TokenJoin::kSpaces;
+    out.joined_prefix = decoder.Find("prefix") != nullptr ? decoder.TextOf("prefix") : "##";
+    out.cleans_up = decoder.BoolOf("cleanup", true);
+  } else if (type == "ByteLevel" && out.model == abi::TokenModel::kBpe) {
+    out.join = abi::TokenJoin::kBytes;
+  } else if (type == "Metaspace" && (decoder.Find("replacement") == nullptr || decoder.TextOf("replacement") == kSpaceMark)) {
+    out.join = abi::TokenJoin::kMarks;
+    const Json* scheme = decoder.Find("prepend_scheme");
+    if (scheme != nullptr ? scheme->text != "never" : decoder.BoolOf("add_prefix_space", true)) out.flags |= abi::kDropsFirst;
+  }
+}
+
+Status ReadAdded(const Json& added, bool normalises, Tokenizer& out) {
   for (const Json& one : added.items) {
     const Json *content = one.Find("content"), *id = one.Find("id");
     if (content == nullptr || content->kind != Json::Kind::kText || id == nullptr || !id->id()) {
@@ -190,8 +269,9 @@ Status ReadAdded(const Json& added, Tokenizer& out) {
     if (content->text.empty()) continue;
     if (one.BoolOf("single_word", false)) return Unsupported("the added token " + Quoted(content->text) + " as a word of its own");
     const bool is_normalised = one.BoolOf("normalized", !one.BoolOf("special", false));
-    if (is_normalised && !out.steps.empty()) return Unsupported("the added token " + Quoted(content->text) + " in normalised text");
-    out.added.push_back({content->text, *id->id(), one.BoolOf("lstrip", false), one.BoolOf("rstrip", false), is_normalised});
+    if (is_normalised && normalises) return Unsupported("the added token " + Quoted(content->text) + " in normalised text");
+    out.added.push_back(
+        {content->text, *id->id(), one.BoolOf("lstrip", false), one.BoolOf("rstrip", false), is_normalised, one.BoolOf("special", false)});
   }
   return Status::Ok();
 }

@@ -15,6 +15,7 @@ base::Status ReadPreTokenizer(const Json& splitter, Tokenizer& out);
 base::Status ReadPostProcessor(const Json& processor, Tokenizer& out);
 base::Status ReadTruncation(const Json& truncation, Tokenizer& out);
 base::Status ReadPadding(const Json& padding);
-base::Status ReadAdded(const Json& added, Tokenizer& out);  // after the normalizer
+void ReadDecoder(const Json& decoder, Tokenizer& out);                       // of one that is not known only the way back is missing
+base::Status ReadAdded(const Json& added, bool normalises, Tokenizer& out);  // normalises: the file has a normalizer
 
 }  // namespace wf::tokens

@@ -22,11 +22,13 @@ Status Finish(const Json& parts, Tokenizer& out) {
     return found != nullptr ? *found : none;
   };
   WF_RETURN_IF_ERROR(ReadNormalizer(part("normalizer"), out));
+  const bool normalises = !out.steps.empty();
   WF_RETURN_IF_ERROR(ReadPreTokenizer(part("pre_tokenizer"), out));
   WF_RETURN_IF_ERROR(ReadPostProcessor(part("post_processor"), out));
   WF_RETURN_IF_ERROR(ReadTruncation(part("truncation"), out));
   WF_RETURN_IF_ERROR(ReadPadding(part("padding")));
-  return ReadAdded(part("added_tokens"), out);
+  ReadDecoder(part("decoder"), out);
+  return ReadAdded(part("added_tokens"), normalises, out);
 }
 
 }  // namespace
@@ -45,7 +47,6 @@ Result<Tokenizer> ReadTokenizer(std::string_view content) {
     }
     auto value = ReadTree(scanner, left);
     if (!value.ok()) return value.status();
-    if (name == "decoder") return Status::Ok();  // of the way back
     parts.keys.push_back(std::move(name));
     parts.items.push_back(std::move(*value));
     return Status::Ok();
@@ -77,6 +78,9 @@ Result<Tokenizer> ReadVocabulary(std::string_view content) {
       return Broken("there is no " + Quoted(name));
     }
   }
+  for (Added& added : out.added) added.is_special = true;
+  out.joined_prefix = "##";
+  out.cleans_up = true;
   out.before = {out.added[1].id};
   out.after = {out.added[2].id};
   return out;

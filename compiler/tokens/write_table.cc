@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <string_view>
 #include <tuple>
 
 #include "compiler/base/utf8.h"
 #include "compiler/tokens/read_model.h"
+#include "compiler/tokens/trie.h"
+#include "runtime/abi/char_map.h"
 
 namespace wf::tokens {
 
@@ -55,7 +58,7 @@ class TableWriter {
     head_.model = in_.model;
     head_.split = in_.split;
     head_.flags = in_.flags;
-    head_.unknown = in_.unknown.empty() ? kNoToken : in_.vocabulary.at(in_.unknown);
+    head_.unknown = is_unigram_ ? in_.unknown_id : in_.unknown.empty() ? kNoToken : in_.vocabulary.at(in_.unknown);
     head_.longest_word = in_.longest_word;
     head_.most = in_.most;
     std::copy(in_.steps.begin(), in_.steps.end(), head_.steps);
@@ -65,7 +68,14 @@ class TableWriter {
     head_.added[1] = AddAdded(true);
     head_.words = AddWords();
     head_.merges = AddMerges();
-    if (in_.model == abi::TokenModel::kBpe) head_.bytes = AddBytes();
+    if (in_.model == abi::TokenModel::kBpe || in_.falls_back) head_.bytes = AddBytes();
+    if (is_unigram_) AddPieces();
+    head_.map = {static_cast<uint32_t>(out_.size()), static_cast<uint32_t>(in_.map.size())};
+    out_ += in_.map;
+    if (KeepsAscii()) head_.flags |= abi::kKeepsAscii;
+    head_.join = in_.join;
+    head_.prefix = static_cast<uint32_t>(in_.joined_prefix.size());
+    head_.names = AddNames();
     if (is_crowded_)
       return base::Status(base::kResourceExhausted, "its words or merges were chosen so that they take one place of a table");
     if (out_.size() + texts_.size() > UINT32_MAX) return base::Status(base::kResourceExhausted, "more than 4 GiB");
@@ -126,6 +136,7 @@ class TableWriter {
     const ByteAlphabet alphabet;
     std::string bytes;
     for (const auto& [word, id] : in_.vocabulary) {
+      if (is_unigram_) continue;
       if (in_.model == abi::TokenModel::kBpe) {
         if ((in_.flags & abi::kWholeWords) != 0 && alphabet.Read(word, bytes)) keys.push_back({bytes, false, id});
         continue;
@@ -151,6 +162,37 @@ class TableWriter {
     return Append(slots);
   }
 
+  bool KeepsAscii() const {
+    const abi::CharMap map(in_.map);
+    for (char c = ' '; c < 0x7f; ++c) {
+      if (map.Find({&c, 1})) return false;
+    }
+    return true;
+  }
+
+  // What `tokenizers` takes the space away from.
+  static bool IsClose(std::string_view text) {
+    constexpr std::array<std::string_view, 9> kClose{".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re"};
+    return std::any_of(kClose.begin(), kClose.end(), [&](std::string_view one) { return text.starts_with(one); });
+  }
+  TokenSection AddNames() {
+    std::map<uint32_t, std::pair<std::string_view, bool>> names;  // a text, and whether it is special
+    for (const Added& added : in_.added) names.try_emplace(added.id, added.text, added.is_special);
+    for (const auto& [word, id] : in_.vocabulary) names.try_emplace(id, word, false);
+    std::vector<abi::TokenName> entries;
+    const ByteAlphabet alphabet;
+    std::string bytes;
+    for (const auto& [id, name] : names) {
+      std::string_view text = name.first;
+      uint32_t flags = name.second ? uint32_t{abi::kSpecialName} : 0;
+      if (in_.join == abi::TokenJoin::kBytes && alphabet.Read(text, bytes)) text = bytes;
+      if (!in_.joined_prefix.empty() && text.starts_with(in_.joined_prefix)) flags |= abi::kContinuedName;
+      if (in_.cleans_up && IsClose(text)) flags |= abi::kCloseName;
+      entries.push_back({id, AppendText(text), static_cast<uint32_t>(text.size()), flags});
+    }
+    return Append(entries);
+  }
+
   // Of a pair that stands twice the later rank holds.
   TokenSection AddMerges() {
     std::vector<TokenMerge> slots(SlotsFor(in_.merges.size()), TokenMerge{0, 0, 0, kNoToken});
@@ -167,18 +209,40 @@ class TableWriter {
     return Append(slots);
   }
 
+  void AddPieces() {
+    std::vector<std::pair<std::string_view, uint32_t>> pieces;
+    for (const auto& [piece, id] : in_.vocabulary) {
+      if (!piece.empty()) pieces.emplace_back(piece, id);
+    }
+    std::sort(pieces.begin(), pieces.end());
+    head_.nodes = Append(TrieOf(pieces));
+    head_.scores = Append(in_.scores);
+    constexpr double kPenalty = 10;  // of `tokenizers`
+    head_.unknown_score = *std::min_element(in_.scores.begin(), in_.scores.end()) - kPenalty;
+  }
+
+  // What a byte is in the vocabulary: with BPE a character, with Unigram <0x2A>.
+  std::string NameOf(uint8_t byte) const {
+    std::string name;
+    if (is_unigram_) {
+      constexpr std::string_view kDigits = "0123456789ABCDEF";
+      name = {'<', '0', 'x', kDigits[byte >> 4], kDigits[byte & 15], '>'};
+    } else {
+      source::AppendUtf8(CharacterOf(byte), name);
+    }
+    return name;
+  }
   TokenSection AddBytes() {
     std::vector<uint32_t> ids;
     for (int byte = 0; byte < 256; ++byte) {
-      std::string character;
-      source::AppendUtf8(CharacterOf(static_cast<uint8_t>(byte)), character);
-      const auto found = in_.vocabulary.find(character);
+      const auto found = in_.vocabulary.find(NameOf(static_cast<uint8_t>(byte)));
       ids.push_back(found == in_.vocabulary.end() ? kNoToken : found->second);
     }
     return Append(ids);
   }
 
   const Tokenizer& in_;
+  const bool is_unigram_ = in_.model == abi::TokenModel::kUnigram;
   abi::TokenHead head_{};
   std::string out_, texts_;
   bool is_crowded_ = false;

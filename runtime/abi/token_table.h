@@ -6,11 +6,11 @@
 
 namespace wf::abi {
 
-enum class TokenModel : uint32_t { kWordPiece = 1, kBpe };
+enum class TokenModel : uint32_t { kWordPiece = 1, kBpe, kUnigram };
 
 // How a text is cut into words: as BERT does, at spaces and punctuation; by the pattern of GPT-2; by that of GPT-4 (and Llama 3), where up
-// to three digits are a word, or of Qwen, where one is; not at all.
-enum class TokenSplit : uint32_t { kBert = 1, kGpt2, kGpt4, kQwen, kWhole };
+// to three digits are a word, or of Qwen, where one is; not at all; before each U+2581, which has taken the place of spaces.
+enum class TokenSplit : uint32_t { kBert = 1, kGpt2, kGpt4, kQwen, kWhole, kMarks };
 
 // What is done to a text before, in order.
 enum class TextStep : uint8_t {
@@ -23,16 +23,30 @@ enum class TextStep : uint8_t {
   kDropNonspacing,   // category Mn
   kDropMarks,        // category M
   kLowercase,
+  kMapCharacters,  // by the table's map
+  kNmt,            // as kClean does, by the rules of SentencePiece
+  kJoinSpaces,     // several ' ' side by side become one
+  kStripStart,     // white space at the ends of the text goes
+  kStripEnd,
+  kMarkSpaces,  // ' ' becomes U+2581
+  kMarkWords,   // white space goes, and each word has U+2581 before it
 };
 
 inline constexpr uint32_t kTokenMagic = 0x316b7477;  // "wtk1"
 inline constexpr uint32_t kMaxTextSteps = 15;
 inline constexpr uint32_t kNoToken = 0xffffffff;
 
+// How tokens become a text again: one behind the other with spaces between them, where a token has none of its flags; as bytes; with spaces
+// for U+2581. kNone: in a way that is not built.
+enum class TokenJoin : uint32_t { kNone, kSpaces, kBytes, kMarks };
+
 enum TokenFlags : uint32_t {
-  kSpaceBefore = 1,  // a text that begins with no ' ' gets one
+  kSpaceBefore = 1,  // a text that begins with no ' ' gets one; with kMarkSpaces, U+2581
   kFuseUnknown = 2,  // unknown characters side by side are one token
   kWholeWords = 4,   // a word of the vocabulary is not taken apart and merged again
+  kOnlyAtStart = 8,  // kSpaceBefore is for what stands at the very start alone
+  kKeepsAscii = 32,  // the map leaves ASCII that can be seen as it is, and ' '
+  kDropsFirst = 16,  // kMarks of the first token leave no space
 };
 
 struct TokenSection {
@@ -51,6 +65,13 @@ struct TokenWord {
   uint32_t id;  // kNoToken: a free slot
 };
 
+// Of a trie of pieces, a double array: the child of a node by a byte stands at `base` + byte, if it names the node as its parent; the root
+// is 0.
+struct TokenNode {
+  uint32_t base, parent;
+  uint32_t id;  // of the piece that ends here, or kNoToken
+};
+
 // That two tokens side by side become one, the lowest rank first. A table, as above.
 struct TokenMerge {
   uint32_t left, right, rank;
@@ -64,6 +85,17 @@ struct AddedToken {
 };
 inline constexpr uint32_t kTrimLeft = 1, kTrimRight = 2;  // spaces beside it are part of it
 
+// The text of a token, or its bytes, in the order of ids.
+struct TokenName {
+  uint32_t id, offset, length;
+  uint32_t flags;  // NameFlags
+};
+enum NameFlags : uint32_t {
+  kSpecialName = 1,
+  kContinuedName = 2,  // behind another it stands without its prefix and without a space
+  kCloseName = 4,      // behind another it stands without a space
+};
+
 struct TokenHead {
   uint32_t magic;
   TokenModel model;
@@ -73,12 +105,19 @@ struct TokenHead {
   uint32_t longest_word;  // WordPiece, in characters: a longer one is unknown
   uint32_t longest_text;  // of `words`, in bytes
   uint32_t most;          // ids, those of `before` and `after` counted; 0: any number
+  TokenJoin join;
+  uint32_t prefix;       // bytes of that of kContinuedName
+  double unknown_score;  // Unigram, of a character that no piece is of
   TextStep steps[kMaxTextSteps + 1];
   TokenSection before, after;  // uint32_t: ids around those of a text
   TokenSection added[2];       // AddedToken, in the order of their texts; the second are looked for in what the first leave
   TokenSection words;          // TokenWord
   TokenSection merges;         // TokenMerge
-  TokenSection bytes;          // uint32_t[256]: BPE, the id of each byte or kNoToken
+  TokenSection bytes;          // uint32_t[256]: BPE, the id of each byte or kNoToken; Unigram, where unknown characters become bytes
+  TokenSection nodes;          // TokenNode: Unigram
+  TokenSection scores;         // double: Unigram, by id
+  TokenSection map;            // bytes: of CharMap
+  TokenSection names;          // TokenName
   TokenSection texts;          // bytes
 };
 

@@ -17,7 +17,11 @@ namespace wf::nodes {
   va_start(values, format);
   const int length = std::vsnprintf(text, sizeof text, format, values);
   va_end(values);
-  const uint64_t kept = length < 0 ? 0 : length < static_cast<int>(sizeof text) ? static_cast<uint64_t>(length) : sizeof text - 1;
+  uint64_t kept = length < 0 ? 0 : static_cast<uint64_t>(length);
+  if (kept >= sizeof text) {  // no part of a character
+    kept = sizeof text - 1;
+    while (kept > 0 && (static_cast<uint8_t>(text[kept - 1]) & 0x80) != 0) --kept;
+  }
   return wf_fail(ctx, code, 0, {reinterpret_cast<const uint8_t*>(text), kept});
 }
 

@@ -83,11 +83,48 @@ wf_code wf_n_xxh64(wf_ctx*, const wf_bytes* data, const uint64_t* seed, uint64_t
 // Errors: 7000 when `between` is empty.   Cost: O(text), 16 bytes a part.
 wf_code wf_n_split(wf_ctx*, const wf_bytes* text, const wf_bytes* between, wf_list* parts) WF_NOEXCEPT;
 
+// The texts, with `between` between each two.   Cost: O(the result).
+wf_code wf_n_join(wf_ctx*, const wf_list* texts, const wf_bytes* between, wf_bytes* joined) WF_NOEXCEPT;
+
 // i64?
 typedef struct wf_optional_i64 {
   int64_t value;
   uint8_t has;
 } wf_optional_i64;
+
+// The byte at which `part` first stands; whether text begins or ends with it.
+wf_code wf_n_find(wf_ctx*, const wf_bytes* text, const wf_bytes* part, wf_optional_i64* at) WF_NOEXCEPT;
+wf_code wf_n_starts_with(wf_ctx*, const wf_bytes* text, const wf_bytes* part, uint8_t* does) WF_NOEXCEPT;
+wf_code wf_n_ends_with(wf_ctx*, const wf_bytes* text, const wf_bytes* part, uint8_t* does) WF_NOEXCEPT;
+
+// `text` with `by` in the places of `part`, from the left.   Errors: 7000 when `part` is empty.   Cost: O(text + result).
+wf_code wf_n_replace(wf_ctx*, const wf_bytes* text, const wf_bytes* part, const wf_bytes* by, wf_bytes* result) WF_NOEXCEPT;
+
+// How many characters (code points) there are; those from `from` to before `to`; the text without white space at the ends; what stands
+// between white space. All but the first are views of text.   Cost: O(text).
+wf_code wf_n_characters(wf_ctx*, const wf_bytes* text, int64_t* count) WF_NOEXCEPT;
+wf_code wf_n_slice(wf_ctx*, const wf_bytes* text, const int64_t* from, const int64_t* to, wf_bytes* part) WF_NOEXCEPT;
+wf_code wf_n_trim(wf_ctx*, const wf_bytes* text, const uint8_t* start, const uint8_t* end, wf_bytes* trimmed) WF_NOEXCEPT;
+wf_code wf_n_words(wf_ctx*, const wf_bytes* text, wf_list* words) WF_NOEXCEPT;
+
+// Changes of characters by Unicode's tables, those of utf8proc.   Errors: 7000 for a form that is none of NFC, NFD, NFKC, NFKD.
+// Cost: O(text), but O(n log n) for n combining marks in a row; some 20 bytes a character besides the result, of 4 KiB where there are
+// spaces between ASCII.
+wf_code wf_n_normalise(wf_ctx*, const wf_bytes* text, const wf_bytes* form, wf_bytes* result) WF_NOEXCEPT;
+wf_code wf_n_lower(wf_ctx*, const wf_bytes* text, wf_bytes* result) WF_NOEXCEPT;
+wf_code wf_n_casefold(wf_ctx*, const wf_bytes* text, wf_bytes* result) WF_NOEXCEPT;
+wf_code wf_n_strip_accents(wf_ctx*, const wf_bytes* text, wf_bytes* result) WF_NOEXCEPT;
+
+enum { WF_MAX_PATTERN_BYTES = 1024 * 1024 /* of memory that a compiled pattern takes, 64 of which are kept */ };
+
+// A pattern is a regular expression of RE2. Whether it matches somewhere; the texts of its matches; what stands between them; the texts of
+// the first match and its groups, none when there is none; the text with \0 to \9 in `by` as the groups hold in the places of the matches.
+// Errors: 7000 when the pattern, or `by`, is none.   Cost: O(text * pattern) at worst, as one search between two looks at the stop flag.
+wf_code wf_n_matches(wf_ctx*, const wf_bytes* text, const wf_bytes* pattern, uint8_t* does) WF_NOEXCEPT;
+wf_code wf_n_find_all(wf_ctx*, const wf_bytes* text, const wf_bytes* pattern, wf_list* found) WF_NOEXCEPT;
+wf_code wf_n_split_all(wf_ctx*, const wf_bytes* text, const wf_bytes* pattern, wf_list* parts) WF_NOEXCEPT;
+wf_code wf_n_groups(wf_ctx*, const wf_bytes* text, const wf_bytes* pattern, wf_list* groups) WF_NOEXCEPT;
+wf_code wf_n_replace_all(wf_ctx*, const wf_bytes* text, const wf_bytes* pattern, const wf_bytes* by, wf_bytes* result) WF_NOEXCEPT;
 
 // The ids of `text` by a tokenizer, which is a table (runtime/abi/token_table.h): i64[n]. At most `most`, else as many as the table says.
 // Errors: 7000 when the table is none of that model, or `most` below the number of special ids, which are put around if `special`.
@@ -97,6 +134,13 @@ wf_code wf_n_wordpiece(wf_ctx*, const wf_bytes* text, const wf_bytes* tokenizer,
                        wf_tensor* ids) WF_NOEXCEPT;
 wf_code wf_n_bpe(wf_ctx*, const wf_bytes* text, const wf_bytes* tokenizer, const wf_optional_i64* most, const uint8_t* special,
                  wf_tensor* ids) WF_NOEXCEPT;
+wf_code wf_n_unigram(wf_ctx*, const wf_bytes* text, const wf_bytes* tokenizer, const wf_optional_i64* most, const uint8_t* special,
+                     wf_tensor* ids) WF_NOEXCEPT;
+
+// The text of ids: i64[n] by a tokenizer of any model; ids that it does not have go, and those of special tokens unless `special`. What is
+// no UTF-8 becomes U+FFFD. Errors: 7000 when the table is none, or joins tokens in a way that is not built.   Cost: O(text), twice the
+// text.
+wf_code wf_n_detokenise(wf_ctx*, const wf_tensor* ids, const wf_bytes* tokenizer, const uint8_t* special, wf_bytes* text) WF_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -73,6 +73,8 @@ Word WordSplitter::Next() {
       return Take(text_.empty() ? 0 : LengthOfGpt4(3));
     case abi::TokenSplit::kQwen:
       return Take(text_.empty() ? 0 : LengthOfGpt4(1));
+    case abi::TokenSplit::kMarks:
+      return Take(text_.empty() ? 0 : LengthOfMarked());
     case abi::TokenSplit::kWhole:
       break;
   }
@@ -107,6 +109,8 @@ Word WordSplitter::NextOfBert() {
   text_.remove_prefix(at);
   return word;
 }
+
+size_t WordSplitter::LengthOfMarked() const { return std::min(text_.find(kSpaceMark, 1), text_.size()); }
 
 // The pattern 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
 size_t WordSplitter::LengthOfGpt2() const {

@@ -22,6 +22,7 @@ class WordSplitter {
  private:
   Word Take(size_t length);
   Word NextOfBert();
+  size_t LengthOfMarked() const;
   size_t LengthOfGpt2() const;
   size_t LengthOfGpt4(size_t most_digits) const;
 

@@ -13,17 +13,21 @@ bool TokenTable::Holds(TokenSection section, uint64_t entry_size) const {
   return section.offset <= length_ && section.count <= (length_ - section.offset) / entry_size;
 }
 
-bool TokenTable::Open(wf_bytes bytes, abi::TokenModel model) {
+bool TokenTable::Open(wf_bytes bytes, abi::TokenModel model) { return Open(bytes) && head_.model == model; }
+
+bool TokenTable::Open(wf_bytes bytes) {
   if (bytes.len < sizeof head_) return false;
   std::memcpy(&head_, bytes.ptr, sizeof head_);
-  if (head_.magic != abi::kTokenMagic || head_.model != model || head_.steps[abi::kMaxTextSteps] != abi::TextStep::kEnd) return false;
+  if (head_.magic != abi::kTokenMagic || head_.steps[abi::kMaxTextSteps] != abi::TextStep::kEnd) return false;
   bytes_ = bytes.ptr;
   length_ = bytes.len;
-  const uint64_t wanted_bytes = model == abi::TokenModel::kBpe ? 256 : 0;
+  const bool has_bytes = head_.model == abi::TokenModel::kBpe || (head_.model == abi::TokenModel::kUnigram && head_.bytes.count != 0);
+  const uint64_t wanted_bytes = has_bytes ? 256 : 0;
   return Holds(head_.before, sizeof(uint32_t)) && Holds(head_.after, sizeof(uint32_t)) && Holds(head_.added[0], sizeof(abi::AddedToken)) &&
          Holds(head_.added[1], sizeof(abi::AddedToken)) && Holds(head_.words, sizeof(TokenWord)) &&
          Holds(head_.merges, sizeof(TokenMerge)) && Holds(head_.bytes, sizeof(uint32_t)) && head_.bytes.count == wanted_bytes &&
-         Holds(head_.texts, 1);
+         Holds(head_.nodes, sizeof(abi::TokenNode)) && Holds(head_.scores, sizeof(double)) && Holds(head_.names, sizeof(abi::TokenName)) &&
+         Holds(head_.map, 1) && Holds(head_.texts, 1);
 }
 
 uint32_t TokenTable::FindWord(uint64_t hash, std::string_view text, bool continues) const {
@@ -37,6 +41,19 @@ uint32_t TokenTable::FindWord(uint64_t hash, std::string_view text, bool continu
     slot = slot + 1 == slots ? 0 : slot + 1;
   }
   return kNoToken;
+}
+
+std::optional<abi::TokenName> TokenTable::FindName(int64_t id) const {
+  const auto name_at = [this](uint64_t i) { return At<abi::TokenName>(head_.names, i); };
+  uint64_t low = 0, high = head_.names.count;
+  if (id >= 0 && static_cast<uint64_t>(id) < high && name_at(static_cast<uint64_t>(id)).id == id) return name_at(static_cast<uint64_t>(id));
+  while (low < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    const abi::TokenName name = name_at(middle);
+    if (name.id == id) return name;
+    (name.id < id ? low : high) = name.id < id ? middle + 1 : middle;
+  }
+  return std::nullopt;
 }
 
 std::optional<TokenMerge> TokenTable::FindMerge(uint32_t left, uint32_t right) const {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "runtime/abi/char_map.h"
 #include "runtime/abi/token_table.h"
 #include "runtime/abi/values.h"
 
@@ -30,9 +31,15 @@ class TokenTable {
     return {reinterpret_cast<const char*>(bytes_) + texts.offset + offset, length};
   }
 
+  // Of a tokenizer of any model.
+  bool Open(wf_bytes bytes);
+  std::optional<abi::TokenName> FindName(int64_t id) const;
+
   // `hash`: of kWordHash or kContinuationHash and the bytes of `text`. kNoToken when there is none.
   uint32_t FindWord(uint64_t hash, std::string_view text, bool continues) const;
   std::optional<abi::TokenMerge> FindMerge(uint32_t left, uint32_t right) const;
+  abi::CharMap map() const { return abi::CharMap({reinterpret_cast<const char*>(bytes_) + head_.map.offset, head_.map.count}); }
+  double ScoreOf(uint32_t id) const { return id < head_.scores.count ? At<double>(head_.scores, id) : 0; }
 
  private:
   bool Holds(abi::TokenSection section, uint64_t entry_size) const;
@@ -40,6 +47,28 @@ class TokenTable {
   const uint8_t* bytes_ = nullptr;
   uint64_t length_ = 0;
   abi::TokenHead head_{};
+};
+
+// Goes down the trie of pieces, byte by byte.   Thread: confined to the call.   Borrows: table.
+class TrieWalk {
+ public:
+  explicit TrieWalk(const TokenTable& table) : table_(table) {}
+  bool Follow(uint8_t byte) {
+    const uint64_t next = uint64_t{node_.base} + byte;
+    if (next >= table_.head().nodes.count) return false;
+    const auto child = table_.At<abi::TokenNode>(table_.head().nodes, next);
+    if (child.parent != at_) return false;
+    at_ = static_cast<uint32_t>(next);
+    node_ = child;
+    return true;
+  }
+  uint32_t id() const { return node_.id; }  // of the piece that ends here
+
+ private:
+  const TokenTable& table_;
+  uint32_t at_ = 0;
+  abi::TokenNode node_ =
+      table_.head().nodes.count == 0 ? abi::TokenNode{UINT32_MAX, 0, abi::kNoToken} : table_.At<abi::TokenNode>(table_.head().nodes, 0);
 };
 
 }  // namespace wf::nodes

@@ -13,43 +13,7 @@ namespace {
 
 using abi::AddedToken;
 
-constexpr size_t kBlock = 4096;  // bytes that are normalised at a time, where the text can be cut there
 constexpr uint64_t kWordsPerStopCheck = 256;
-
-bool IsGraphic(char c) { return c > ' ' && c < 0x7f; }
-
-// Bytes of `text` up to a single space behind kBlock of them: no step looks over it, and every way of cutting into words cuts there.
-size_t LengthOfBlock(std::string_view text) {
-  for (size_t at = kBlock; at + 1 < text.size(); ++at) {
-    if (text[at] == ' ' && IsGraphic(text[at - 1]) && IsGraphic(text[at + 1])) return at;
-  }
-  return text.size();
-}
-
-size_t SpacesAtStart(std::string_view text) {
-  size_t at = 0;
-  while (at < text.size()) {
-    const CodePoint point = Decode(text.substr(at));
-    if (!IsSpace(point.value)) break;
-    at += point.length;
-  }
-  return at;
-}
-
-size_t StartOfLast(std::string_view text) {
-  size_t at = text.size() - 1;
-  while (at > 0 && (static_cast<uint8_t>(text[at]) & 0xc0) == 0x80) --at;
-  return at;
-}
-
-size_t WithoutSpacesAtEnd(std::string_view text) {
-  while (!text.empty()) {
-    const size_t last = StartOfLast(text);
-    if (!IsSpace(Decode(text.substr(last)).value)) break;
-    text = text.substr(0, last);
-  }
-  return text.size();
-}
 
 // Finds the added tokens of one section: at the first place where one stands the longest.
 class AddedTokens {
@@ -111,13 +75,14 @@ class AddedTokens {
 
 class Run {
  public:
-  Run(wf_ctx* ctx, const TokenTable& table, WordEncoder& encoder)
-      : ctx_(ctx),
-        table_(table),
+  Run(const TokenCall& call, WordEncoder& encoder)
+      : ctx_(call.ctx),
+        table_(call.table),
+        start_(call.text.data()),
         encoder_(encoder),
-        added_{AddedTokens(table, table.head().added[0]), AddedTokens(table, table.head().added[1])},
-        normaliser_(ctx, table.head().steps),
-        ids_(ctx) {}
+        added_{AddedTokens(table_, table_.head().added[0]), AddedTokens(table_, table_.head().added[1])},
+        normaliser_(ctx_, table_.head().steps, table_.map(), (table_.head().flags & abi::kKeepsAscii) != 0),
+        ids_(ctx_) {}
 
   Scratch<int64_t>& ids() { return ids_; }
   bool PushAll(abi::TokenSection section) {
@@ -147,13 +112,16 @@ class Run {
  private:
   bool AddText(std::string_view text, uint64_t wanted) {
     const abi::TokenHead& head = table_.head();
-    bool needs_space = (head.flags & abi::kSpaceBefore) != 0;
+    const bool is_only_at_start = (head.flags & abi::kOnlyAtStart) != 0;
+    bool needs_space = (head.flags & abi::kSpaceBefore) != 0 && (!is_only_at_start || text.data() == start_);
+    const auto lead = is_only_at_start ? Normaliser::Lead::kSpaceIfFirstStays : Normaliser::Lead::kSpace;
     if (!needs_space && head.steps[0] == abi::TextStep::kEnd) return AddWords(text, wanted);
     while (!text.empty() && ids_.size() < wanted) {
-      const size_t length = head.split == abi::TokenSplit::kWhole ? text.size() : LengthOfBlock(text);
+      const bool is_whole = head.split == abi::TokenSplit::kWhole || normaliser_.needs_whole();
+      const size_t length = is_whole ? text.size() : LengthOfBlock(text);
       std::string_view block;
-      if (!normaliser_.Run(text.substr(0, length), needs_space, &block)) return false;
-      needs_space = needs_space && block.empty();
+      if (!normaliser_.Run(text.substr(0, length), needs_space ? lead : Normaliser::Lead::kNone, &block)) return false;
+      needs_space = needs_space && block.empty() && !is_only_at_start;
       if (!AddWords(block, wanted)) return false;
       text.remove_prefix(length);
     }
@@ -173,6 +141,7 @@ class Run {
 
   wf_ctx* ctx_;
   const TokenTable& table_;
+  const char* start_;  // of the whole text
   WordEncoder& encoder_;
   AddedTokens added_[2];
   Normaliser normaliser_;
@@ -194,7 +163,7 @@ wf_code Tokenise(const TokenCall& call, WordEncoder& encoder, wf_tensor* ids) {
     }
     wanted = static_cast<uint64_t>(most) - (call.special ? head.after.count : 0);
   }
-  Run run(call.ctx, call.table, encoder);
+  Run run(call, encoder);
   if (!run.ids().Reserve(std::min<uint64_t>(call.text.size() / 4, wanted) + around + 1)) return WF_FAILED;
   if (call.special && !run.PushAll(head.before)) return WF_FAILED;
   if (!run.Add(call.text, wanted)) return WF_FAILED;

@@ -5,6 +5,8 @@
 
 namespace wf::nodes {
 
+inline constexpr std::string_view kSpaceMark = "\u2581";  // what stands for a space in pieces of SentencePiece
+
 struct CodePoint {
   int32_t value;
   uint32_t length;  // in bytes
@@ -22,14 +24,25 @@ inline CodePoint Decode(std::string_view text) {
 // Writes at most 4 bytes and says how many.
 uint32_t Encode(int32_t code_point, char* out);
 
-bool IsSpace(int32_t code_point);        // Unicode's White_Space
-bool IsLetter(int32_t code_point);       // category L
-bool IsNumber(int32_t code_point);       // category N
-bool IsPunctuation(int32_t code_point);  // category P, and all of ASCII that is neither letter, digit, space nor control
-bool IsControl(int32_t code_point);      // category C of what is assigned: control, format, private
-bool IsNonspacing(int32_t code_point);   // category Mn
-bool IsMark(int32_t code_point);         // category M
-bool IsIdeograph(int32_t code_point);    // what BERT calls a Chinese character
-int32_t Lower(int32_t code_point);       // one to one
+bool IsSpace(int32_t code_point);                     // Unicode's White_Space
+bool IsLetter(int32_t code_point);                    // category L
+bool IsNumber(int32_t code_point);                    // category N
+bool IsPunctuation(int32_t code_point);               // category P, and all of ASCII that is neither letter, digit, space nor control
+bool IsControl(int32_t code_point);                   // category C of what is assigned: control, format, private
+bool IsNonspacing(int32_t code_point);                // category Mn
+bool IsMark(int32_t code_point);                      // category M
+bool IsIdeograph(int32_t code_point);                 // what BERT calls a Chinese character
+int32_t Lower(int32_t code_point);                    // one to one
+bool Decomposes(int32_t code_point, bool is_compat);  // in NFD, or NFKD, it is something else
+
+// Whether a text of such characters alone is in that form: each is in it, is no mark and is composed with none before it. False of some
+// that are so, too.
+bool StaysAlone(int32_t code_point, bool is_compat, bool is_composed);
+
+// The full case folding where it is another character: at most 12 bytes; says how many.
+uint32_t EncodeFolded(int32_t code_point, char* out);
+
+size_t SpacesAtStart(std::string_view text);       // their bytes
+size_t WithoutSpacesAtEnd(std::string_view text);  // bytes before them
 
 }  // namespace wf::nodes

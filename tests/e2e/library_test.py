@@ -75,7 +75,7 @@ class Library(harness.ServerCase):
             self.assertAlmostEqual(one, other, delta=tolerance)
 
     def test_every_function_is_called(self):
-        program = SOURCE.read_text() + (harness.ROOT / "tests/e2e/numeric_test.py").read_text()
+        program = SOURCE.read_text() + "".join((harness.ROOT / f"tests/e2e/{name}_test.py").read_text() for name in ("numeric", "text", "tokens"))
         for source in LIBRARY:
             names = re.findall(r"^fn (\w+)", source.read_text(), re.M)
             self.assertTrue(names, source)
@@ -99,6 +99,7 @@ class Library(harness.ServerCase):
         (folder / "table.json").write_text('{"a": 1, "b": 2}')
         (folder / "words.txt").write_text("[UNK]\n[CLS]\n[SEP]\nsome\nwords\n")
         (folder / "letters.json").write_text(json.dumps({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False}}))
+        (folder / "pieces.json").write_text(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["\u2581", -2], ["b", -3], ["\u2581ab", -4], ["a", -5]]}, "pre_tokenizer": {"type": "Metaspace"}}))
         shutil.copy(harness.EXAMPLES / "digits/testdata/seven.png", folder)
         imports = [f"import std.{source.stem};" for source in LIBRARY if source.stem != "prelude"]
         tests = [f'test "{number}" {{ expect {example}; }}' for number, example in enumerate(examples)]
@@ -329,9 +330,28 @@ class Library(harness.ServerCase):
         for text, ids in (("", []), ("low lower", [10, 12, 11]), ("newlow", [14, 10]), ("\u00e9<s>x low", [15, 16, 0, 12])):
             self.assertEqual(self.ask("Bpe", text_=text), {"ids": ids, "forged": ids}, text)
 
+    def test_unigram(self):
+        for text, ids, back in (("", [], ""), ("low newer", [4, 6, 5], "low newer"), (" low\t lowest", [4, 4, 13], "low lowest"), ("\u4f60\u597d \u00e9", [3, 0, 3, 16], " \u00e9"), ("lowe", [4, 10], "lowe")):
+            self.assertEqual(self.ask("Unigram", text_=text), {"ids": [*ids, 2], "back": back}, text)
+        self.assertEqual(self.ask("Unigram", text_="low low low", most=2)["ids"], [4, 2])
+        self.refused(500, 7000, "Unigram", text_="a", most=0)
+
+    def test_batches_have_the_length_of_a_bucket(self):
+        for texts, length in ((["low", "low low"], 3), (["low " * 3], 6), (["low " * 30, ""], 6), ([""], 3)):
+            rows = [self.ask("Unigram", text_=text)["ids"] for text in texts]
+            reply = self.ask("Batch", texts=texts, buckets=[3, 6])
+            self.assertEqual(reply["ids"], [(row + [9] * length)[:length] for row in rows])
+            self.assertEqual(reply["masks"], [([1] * len(row) + [0] * length)[:length] for row in rows])
+        self.refused(500, 7001, "Batch", texts=["low"], buckets=[])
+        for count, length in ((0, 0), (0, 2), (3, 2), (2, 2)):
+            ids = list(range(5, 5 + count))
+            self.assertEqual(self.ask("Padded", ids=ids, length=length), {"ids": (ids + [0] * length)[:length], "mask": ([1] * count + [0] * length)[:length]})
+        self.refused(500, 7004, "Padded", ids=[1], length=-1)
+
     def test_tables_that_no_tokenizer_made(self):
         for table in (b"", b"wtk1", b"wtk1" * 100, bytes(1000)):
             self.refused(500, 7000, "Forged", text_="a", table={"b64": base64.b64encode(table).decode()})
+            self.refused(500, 7000, "ForgedText", ids=[1], table={"b64": base64.b64encode(table).decode()})
 
     def decoded(self, data, workflow="Decode"):
         return self.ask(workflow, picture={"b64": base64.b64encode(data).decode()})["px"]

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Tokenizers trained here by PyPI's `tokenizers`, on translations that lie on the machine and on the project's pages: a server gives the ids that it gives."""
 import gettext
+import io
 import json
 import random
 import sys
@@ -13,7 +14,8 @@ import harness
 if __name__ == "__main__":
     harness.in_environment()
 
-from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+import sentencepiece
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 LINES = 12000
 PER_CALL = 500
@@ -65,7 +67,7 @@ def corpus():
     return lines
 
 
-def trained(model, trainer, splitter, lines, normalizer=None, processor=None):
+def trained(model, trainer, splitter, lines, normalizer=None, processor=None, decoder=None):
     tokenizer = Tokenizer(model)
     if normalizer is not None:
         tokenizer.normalizer = normalizer
@@ -73,6 +75,8 @@ def trained(model, trainer, splitter, lines, normalizer=None, processor=None):
     tokenizer.train_from_iterator(lines, trainer)
     if processor is not None:
         tokenizer.post_processor = processor(tokenizer)
+    if decoder is not None:
+        tokenizer.decoder = decoder
     return tokenizer
 
 
@@ -87,13 +91,64 @@ def around(before, after):
 def word_piece(lines, **options):
     trainer = trainers.WordPieceTrainer(vocab_size=3000, special_tokens=SPECIAL, show_progress=False)
     return trained(models.WordPiece(unk_token="[UNK]"), trainer, pre_tokenizers.BertPreTokenizer(), lines, normalizers.BertNormalizer(**options),
-                   around(["[CLS]"], ["[SEP]"]))
+                   around(["[CLS]"], ["[SEP]"]), decoders.WordPiece())
 
 
 def byte_pairs(lines, special, splitter, alphabet=True, model=None, **options):
     trainer = trainers.BpeTrainer(vocab_size=3000, special_tokens=special, show_progress=False,
                                   initial_alphabet=pre_tokenizers.ByteLevel.alphabet() if alphabet else [])
     return trained(model or models.BPE(), trainer, splitter, lines, **options)
+
+
+def pieces(lines, splitter, normalizer=None, processor=None, special=("<unk>", "<s>", "</s>"), **options):
+    trainer = trainers.UnigramTrainer(vocab_size=3000, special_tokens=list(special), unk_token="<unk>", show_progress=False, **options)
+    known = [line for line in lines if max(map(ord, line), default=0) < 0x500]  # a vocabulary holds all characters that it has seen
+    tokenizer = trained(models.Unigram(), trainer, splitter, known, normalizer, processor)
+    tokenizer.decoder = decoders.Metaspace()
+    return tokenizer
+
+
+def map_of(rule, lines):
+    """SentencePiece's map of characters, as it lies in its models: field 2 of field 3."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter([line for line in lines if line.isascii()][:300]), model_writer=model, vocab_size=400, hard_vocab_limit=False,
+                                             normalization_rule_name=rule, minloglevel=2)
+    found = model.getvalue()
+    for field in (3, 2):
+        found = next(value for number, value in fields(found) if number == field)
+    return found
+
+
+def fields(message):
+    """The number and the bytes of each field of a protobuf that has bytes."""
+    def varint():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = message[at]
+            at += 1
+            value |= (byte & 0x7f) << shift
+            shift += 7
+            if byte < 0x80:
+                return value
+    at = 0
+    while at < len(message):
+        key = varint()
+        size = {0: 0, 1: 8, 2: 0, 5: 4}[key & 7]
+        if key & 7 == 0:
+            varint()
+        elif key & 7 == 2:
+            size = varint()
+            yield key >> 3, message[at:at + size]
+        at += size
+
+
+def with_bytes(tokenizer):
+    """The same, with a piece for each byte, to which unknown characters fall back."""
+    file = json.loads(tokenizer.to_str())
+    file["model"]["byte_fallback"] = True
+    file["model"]["vocab"] += [[f"<0x{byte:02X}>", -20.0 - byte] for byte in range(256)]
+    return Tokenizer.from_str(json.dumps(file))
 
 
 def by_pattern(digits):
@@ -113,7 +168,23 @@ def tokenizers_of(lines):
                           model=models.BPE(unk_token="<unk>", fuse_unk=True, ignore_merges=True), normalizer=normalizers.NFC(), processor=around(["<s>"], []))
     llama = byte_pairs(sample, ["<|begin|>"], by_pattern(r"\p{N}{1,3}"), model=models.BPE(ignore_merges=True))
     llama.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), around(["<|begin|>"], [])(llama)])
+    spaces = normalizers.Sequence([normalizers.Nmt(), normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    marks, words = pre_tokenizers.Metaspace(), pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace()])
+    sentence = pieces(sample, marks, spaces, around(["<s>"], ["</s>"]))
+    sentence.add_special_tokens([AddedToken("<mask>", lstrip=True, special=True)])
+    stripped = pieces(sample, pre_tokenizers.Metaspace(prepend_scheme="first"),
+                      normalizers.Sequence([normalizers.Strip(left=False), normalizers.Lowercase(), normalizers.StripAccents()]))
+    for tokenizer, decoder in ((gpt2, decoders.ByteLevel()), (roberta, decoders.ByteLevel()), (llama, decoders.ByteLevel())):
+        tokenizer.decoder = decoder
+    mapped = [normalizers.Sequence([normalizers.Precompiled(map_of(rule, lines)), normalizers.Replace(Regex(" {2,}"), " ")]) for rule in ("nmt_nfkc", "nmt_nfkc_cf")]
     return {
+        "mapped": (pieces(sample, words, mapped[0], around(["<s>"], ["</s>"])), "unigram"),
+        "folded": (pieces(sample, marks, mapped[1]), "unigram"),
+        "sentence": (sentence, "unigram"),
+        "spaced": (pieces(sample, words, normalizers.NFKC(), around([], ["</s>"]), max_piece_length=8), "unigram"),
+        "stripped": (stripped, "unigram"),
+        "bytes": (with_bytes(pieces(sample, pre_tokenizers.Metaspace(prepend_scheme="never"))), "unigram"),
+        "unsplit": (pieces(sample, pre_tokenizers.Metaspace(split=False), spaces), "unigram"),
         "llama": (llama, "bpe"),
         "qwen": (byte_pairs(sample, ["<|end|>"], by_pattern(r"\p{N}"), normalizer=normalizers.NFC()), "bpe"),
         "uncased": (word_piece(sample), "wordpiece"),
@@ -131,12 +202,17 @@ def tokenizers_of(lines):
 def program(names):
     consts = "".join(f'const {name.upper()} = text.tokenizer("{name}.json");\n' for name in names)
     flows = "".join(f"""
+workflow {name.title()}Text(ids: list<i64[_]>, special: bool = false) -> (lines: list<string>) {{
+  node lines = for one in ids {{ text.detokenise(one, {name.upper()}.table, special) }};
+  return (lines: lines);
+}}
+
 workflow {name.title()}(lines: list<string>, most: i64?, special: bool = true) -> (ids: list<i64[_]>) {{
   node ids = for line in lines {{ text.{function}(line, {name.upper()}, most, special) }};
   return (ids: ids);
 }}
 """ for name, (_, function) in names.items())
-    members = "".join(f"  workflow {name.title()};\n" for name in names)
+    members = "".join(f"  workflow {name.title()};\n  workflow {name.title()}Text;\n" for name in names)
     return f"import std.text;\n\n{consts}{flows}\nservice Tokens {{\n{members}}}\n"
 
 
@@ -172,6 +248,19 @@ class Tokens(harness.ServerCase):
             self.assert_same(name, HOSTILE)
             self.assert_same(name, HOSTILE, special=False)
             self.assert_same(name, self.lines)
+
+    def test_tokens_become_the_text_that_tokenizers_gives(self):
+        dice = random.Random(3)
+        for name, (tokenizer, _) in self.tokenizers.items():
+            some = [tokenizer.encode(line).ids for line in self.lines[:2000] + HOSTILE]
+            some += [[dice.randrange(tokenizer.get_vocab_size() + 20) for _ in range(30)] for _ in range(500)]  # of parts of characters, and of no token
+            for special in (False, True):
+                for at in range(0, len(some), PER_CALL):
+                    part = some[at:at + PER_CALL]
+                    reply = self.server.post(f"/Tokens/{name.title()}Text", {"ids": part, "special": special})
+                    self.assertEqual(reply.status, 200, reply)
+                    for ids, line in zip(part, reply.json["lines"], strict=True):
+                        self.assertEqual(line, tokenizer.decode(ids, skip_special_tokens=not special), (name, ids))
 
     def test_long_texts(self):
         for name in self.tokenizers:

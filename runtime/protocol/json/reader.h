@@ -66,7 +66,5 @@ wf_code ReadShapedStrings(wf_json* in, std::span<const int64_t> extents, uint64_
 // Writes a text as a JSON string; what is not UTF-8 becomes U+FFFD.
 bool PutString(wf_sink* out, std::string_view text);
 bool PutBase64(wf_sink* out, const uint8_t* bytes, uint64_t count);
-// Unpadded or wrong base64 is refused: the decoded size, or -1.
-int64_t DecodeBase64(std::string_view text, uint8_t* out);
 
 }  // namespace wf::json

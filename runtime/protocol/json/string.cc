@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "runtime/base/ascii.h"
+#include "runtime/base/base64.h"
 #include "runtime/protocol/json/reader.h"
 
 namespace wf::json {
@@ -167,39 +168,7 @@ wf_code DecodeString(wf_json* in, const uint8_t* begin, const uint8_t* end, wf_b
   return 0;
 }
 
-constexpr std::array<int8_t, 256> MakeBase64Table() {
-  std::array<int8_t, 256> table{};
-  for (auto& value : table) value = -1;
-  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (size_t i = 0; i < kAlphabet.size(); ++i) table[static_cast<uint8_t>(kAlphabet[i])] = static_cast<int8_t>(i);
-  return table;
-}
-constexpr std::array<int8_t, 256> kBase64 = MakeBase64Table();
-
 }  // namespace
-
-int64_t DecodeBase64(std::string_view text, uint8_t* out) {
-  if (text.size() % 4 != 0) return -1;
-  uint8_t* to = out;
-  size_t padding = 0;
-  if (!text.empty() && text.back() == '=') padding = text[text.size() - 2] == '=' ? 2 : 1;
-  for (size_t i = 0; i < text.size(); i += 4) {
-    const bool last = i + 4 == text.size();
-    const size_t missing = last ? padding : 0;
-    int32_t word = 0;
-    for (size_t k = 0; k < 4; ++k) {
-      const int value = k >= 4 - missing ? 0 : kBase64[static_cast<uint8_t>(text[i + k])];
-      if (value < 0) return -1;
-      word = word << 6 | value;
-    }
-    *to++ = static_cast<uint8_t>(word >> 16);
-    if (missing < 2) *to++ = static_cast<uint8_t>(word >> 8);
-    if (missing < 1) *to++ = static_cast<uint8_t>(word);
-    if (missing == 2 && (word & 0xffff) != 0) return -1;  // bits that no encoder writes
-    if (missing == 1 && (word & 0xff) != 0) return -1;
-  }
-  return to - out;
-}
 
 }  // namespace wf::json
 
@@ -235,7 +204,7 @@ wf_code wf_json_bytes(wf_json* in, wf_bytes* out) noexcept {
   if (wf_json_string(in, &text) != 0) return WF_FAILED;
   auto* decoded = static_cast<uint8_t*>(wf_alloc(in->ctx, text.len / 4 * 3 + 64, 64));
   if (decoded == nullptr) return WF_FAILED;
-  const int64_t size = DecodeBase64(View(text), decoded);
+  const int64_t size = wf::base::DecodeBase64(View(text), decoded);
   if (size < 0) {
     in->at = place;
     return Refuse(in, "not base64 (RFC 4648 with padding)");

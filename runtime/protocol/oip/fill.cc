@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/base/base64.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/oip/request.h"
@@ -228,7 +229,7 @@ wf_code InferRequest::DecodeBase64(bus::Bus& bus, uint32_t port, uint64_t count,
   for (uint64_t i = 0; i < count; ++i) {
     auto* decoded = static_cast<uint8_t*>(wf_alloc(bus.ctx(), elements[i].len / 4 * 3 + 64, kAlign));
     if (decoded == nullptr) return WF_FAILED;
-    const int64_t size = json::DecodeBase64(json::View(elements[i]), decoded);
+    const int64_t size = base::DecodeBase64(json::View(elements[i]), decoded);
     if (size < 0) return RefuseElement(bus, port, i, "is no base64 text with padding");
     elements[i] = {decoded, static_cast<uint64_t>(size)};
   }

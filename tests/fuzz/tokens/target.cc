@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/tokens/read_tokenizer.h"
 #include "compiler/tokens/write_table.h"
@@ -32,12 +33,40 @@ bool Encode(std::string_view table, std::string_view text, decltype(&wf_n_bpe) n
   return true;
 }
 
+decltype(&wf_n_bpe) NativeOf(wf::abi::TokenModel model) {
+  switch (model) {
+    case wf::abi::TokenModel::kWordPiece:
+      return wf_n_wordpiece;
+    case wf::abi::TokenModel::kBpe:
+      return wf_n_bpe;
+    case wf::abi::TokenModel::kUnigram:
+      break;
+  }
+  return wf_n_unigram;
+}
+
+// Whatever the ids, what comes back is a text.
+void Decode(std::string_view table, std::vector<int64_t> ids) {
+  FakeJob job;
+  job.budget = uint64_t{16} << 20;
+  const wf_bytes by = View(table);
+  const wf_tensor some = wf::nodes::Vector(ids, WF_I64);
+  const uint8_t special = 1;
+  wf_bytes text{};
+  if (wf_n_detokenise(&job.ctx, &some, &by, &special, &text) != 0) {
+    if (job.code == 0 || job.message.empty()) std::abort();
+    return;
+  }
+  if (!wf::base::IsUtf8({reinterpret_cast<const char*>(text.ptr), text.len})) std::abort();
+}
+
 }  // namespace
 
 int OneInput(const uint8_t* data, size_t size) {
   const std::string_view input(reinterpret_cast<const char*>(data), size);
   if (input.starts_with(kTableBegins)) {
-    for (const auto native : {wf_n_wordpiece, wf_n_bpe}) Encode(input, kText, native);
+    for (const auto native : {wf_n_wordpiece, wf_n_bpe, wf_n_unigram}) Encode(input, kText, native);
+    Decode(input, {0, 1, 2, 3, 4, 5, 6, 7, 100, 30'000, -1});
     return 0;
   }
   const size_t end = input.find('\0');
@@ -50,9 +79,11 @@ int OneInput(const uint8_t* data, size_t size) {
   }
   const auto table = wf::tokens::WriteTable(*read);
   if (!table.ok()) std::abort();
-  const auto native = read->model == wf::abi::TokenModel::kBpe ? wf_n_bpe : wf_n_wordpiece;
-  const auto other = read->model == wf::abi::TokenModel::kBpe ? wf_n_wordpiece : wf_n_bpe;
+  const auto native = NativeOf(read->model);
   Encode(*table, text, native);
-  if (Encode(*table, text, other)) std::abort();
+  for (const auto other : {wf_n_wordpiece, wf_n_bpe, wf_n_unigram}) {
+    if (other != native && Encode(*table, text, other)) std::abort();
+  }
+  Decode(*table, {0, 1, 2, 3, 4, 5, 6, 7, 100, 30'000, -1});
   return 0;
 }

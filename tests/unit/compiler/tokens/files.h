@@ -16,4 +16,9 @@ inline std::string BpeFile(std::string_view rest = "", std::string_view of_model
          R"("type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2, "abab": 3, "Ġ": 4, "?": 5}, "merges": ["a b", "ab ab"]}})";
 }
 
+inline std::string UnigramFile(std::string_view rest = "", std::string_view of_model = R"("unk_id": 0, )") {
+  return "{" + std::string(rest) + R"("pre_tokenizer": {"type": "Metaspace"}, "model": {)" + std::string(of_model) +
+         R"("type": "Unigram", "vocab": [["?", 0], ["\u2581", -2.5], ["a", -3], ["b", -3], ["ab", -4e0], ["\u2581ab", -8], ["é", -5]]}})";
+}
+
 }  // namespace wf::tokens

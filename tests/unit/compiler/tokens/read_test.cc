@@ -51,7 +51,7 @@ TEST(ReadTokenizer, MergesArePairsOrTextsWithASpace) {
 
 TEST(ReadTokenizer, SaysWhatIsBroken) {
   const std::string begin = R"({"pre_tokenizer": {"type": "BertPreTokenizer"}, "model": {"type": "WordPiece", )";
-  for (const std::string& file : {
+  for (const std::string& file : std::initializer_list<std::string>{
            std::string(),
            std::string("[]"),
            std::string("{} x"),
@@ -68,6 +68,17 @@ TEST(ReadTokenizer, SaysWhatIsBroken) {
            WordPieceFile(R"("post_processor": {"type": "BertProcessing", "sep": ["x", 1]}, )"),
            WordPieceFile(R"("post_processor": {"type": "Sequence"}, )"),
            BpeFile("", R"("unk_token": "missing", )"),
+           UnigramFile("", R"("unk_id": 7, )"),
+           UnigramFile(R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAA="}, )"),
+           UnigramFile(R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": "BAAAAAE"}, )"),
+           UnigramFile("", R"("unk_id": "a", )"),
+           R"({"pre_tokenizer": {"type": "Metaspace"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": []}})",
+           R"({"pre_tokenizer": {"type": "Metaspace"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": {"a": 0}}})",
+           R"({"pre_tokenizer": {"type": "Metaspace"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": [["a"]]}})",
+           R"({"pre_tokenizer": {"type": "Metaspace"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", 1, 2]]}})",
+           R"({"pre_tokenizer": {"type": "Metaspace"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", "1"]]}})",
+           R"({"pre_tokenizer": {"type": "Metaspace"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", 1e999]]}})",
+           R"({"pre_tokenizer": {"type": "BertPreTokenizer"}, "model": {"type": "WordPiece", "vocab": [["[UNK]", 0]]}})",
        }) {
     const auto read = ReadTokenizer(file);
     ASSERT_FALSE(read.ok()) << file;
@@ -75,9 +86,25 @@ TEST(ReadTokenizer, SaysWhatIsBroken) {
   }
 }
 
+TEST(ReadTokenizer, SaysWhatThereIsNot) {
+  for (
+      const std::string& file : std::initializer_list<std::string>{
+          UnigramFile("", ""),
+          UnigramFile("", R"("unk_id": null, )"),
+          UnigramFile(R"("normalizer": {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}, )"),
+          WordPieceFile(R"("normalizer": {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}, )"),
+          R"({"pre_tokenizer": {"type": "Metaspace", "replacement": "_"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": [["a", 0]]}})",
+      }) {
+    const auto read = ReadTokenizer(file);
+    ASSERT_FALSE(read.ok()) << file;
+    EXPECT_EQ(read.status().code(), base::kUnimplemented) << file << ": " << read.status().message();
+  }
+}
+
 TEST(ReadTokenizer, NestingIsBounded) {
   const std::string deep(100'000, '[');
-  for (const std::string& file : {R"({"normalizer": )" + deep, R"({"model": {"x": )" + deep, deep}) EXPECT_FALSE(ReadTokenizer(file).ok());
+  for (const std::string& file : std::initializer_list<std::string>{R"({"normalizer": )" + deep, R"({"model": {"x": )" + deep, deep})
+    EXPECT_FALSE(ReadTokenizer(file).ok());
 }
 
 TEST(ReadVocabulary, NumbersLines) {

@@ -4,6 +4,7 @@
 
 #include "compiler/tokens/read_tokenizer.h"
 #include "compiler/tokens/write_table.h"
+#include "runtime/base/base64.h"
 #include "runtime/nodes/nodes.h"
 #include "runtime/nodes/token_table.h"
 #include "tests/unit/compiler/tokens/files.h"
@@ -45,6 +46,7 @@ Ids IdsOf(Native native, const Call& call, std::string_view text) {
   return ids;
 }
 Ids WordPieces(const std::string& file, std::string_view text) { return IdsOf(wf_n_wordpiece, {TableOf(file)}, text); }
+Ids Pieces(const std::string& file, std::string_view text) { return IdsOf(wf_n_unigram, {TableOf(file)}, text); }
 Ids BytePairs(const std::string& file, std::string_view text) { return IdsOf(wf_n_bpe, {TableOf(file)}, text); }
 
 TEST(WordPiece, TakesTheLongestPieces) {
@@ -90,6 +92,130 @@ TEST(Bpe, ModernPatternsAreKnown) {
     const auto read = ReadTokenizer(other);
     ASSERT_FALSE(read.ok());
     EXPECT_EQ(read.status().code(), base::kUnimplemented);
+  }
+}
+
+TEST(Unigram, TakesThePiecesThatScoreHighest) {
+  EXPECT_EQ(Pieces(UnigramFile(), "ab"), (Ids{1, 4})) << "-2.5 - 4 are more than -8";
+  EXPECT_EQ(Pieces(UnigramFile(), "abab b"), (Ids{1, 4, 4, 1, 3}));
+  EXPECT_EQ(Pieces(UnigramFile(), ""), Ids{});
+  EXPECT_EQ(Pieces(UnigramFile(), " "), (Ids{1}));
+  EXPECT_EQ(Pieces(UnigramFile(), "éé"), (Ids{1, 6, 6}));
+}
+
+TEST(Unigram, UnknownCharactersSideBySideAreOne) {
+  EXPECT_EQ(Pieces(UnigramFile(), "axya x"), (Ids{1, 2, 0, 2, 1, 0}));
+  const std::string bytes = R"({"pre_tokenizer": {"type": "Metaspace"}, "model": {"type": "Unigram", "unk_id": 0, "byte_fallback": true,
+      "vocab": [["?", 0], ["<0xC3>", -9], ["<0xA9>", -9], ["\u2581", -1], ["<0x78>", -9]]}})";
+  EXPECT_EQ(Pieces(bytes, "éx"), (Ids{3, 1, 2, 4}));
+  EXPECT_EQ(Pieces(bytes, "éy é"), (Ids{3, 0, 3, 1, 2})) << "a byte that has none";
+}
+
+TEST(Unigram, TheLaterOfEqualPiecesHolds) {
+  const std::string file =
+      R"({"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "never"}, "model": {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["a", -1], ["a", -2]]}})";
+  EXPECT_EQ(Pieces(file, "a"), (Ids{2}));
+}
+
+TEST(Unigram, WordsBeginWithAMark) {
+  const auto file = [](const std::string& splitter) {
+    return R"({"pre_tokenizer": )" + splitter + R"(, "added_tokens": [{"id": 9, "content": "<x>", "special": true}],
+        "model": {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["\u2581", -1], ["a", -1]]}})";
+  };
+  const std::string text = "a  a<x>a";
+  EXPECT_EQ(Pieces(file(R"({"type": "Metaspace"})"), text), (Ids{1, 2, 1, 1, 2, 9, 1, 2}));
+  EXPECT_EQ(Pieces(file(R"({"type": "Metaspace", "prepend_scheme": "first"})"), text), (Ids{1, 2, 1, 1, 2, 9, 2}));
+  EXPECT_EQ(Pieces(file(R"({"type": "Metaspace", "add_prefix_space": false})"), text), (Ids{2, 1, 1, 2, 9, 2}));
+  EXPECT_EQ(Pieces(file(R"({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace"}]})"), text),
+            (Ids{1, 2, 1, 2, 9, 1, 2}));
+}
+
+std::string TextOf(const std::string& file, std::vector<int64_t> ids, uint8_t special = 0) {
+  FakeJob job;
+  const std::string table = TableOf(file);
+  const wf_bytes by = View(table);
+  const wf_tensor some = nodes::Vector(ids, WF_I64);
+  wf_bytes text{};
+  EXPECT_EQ(wf_n_detokenise(&job.ctx, &some, &by, &special, &text), 0) << job.message;
+  return {reinterpret_cast<const char*>(text.ptr), text.len};
+}
+
+TEST(Unigram, AMarkAtTheStartStandsForItsFirstCharacter) {
+  const std::string file = R"({"pre_tokenizer": {"type": "Metaspace", "prepend_scheme": "first"}, "normalizer": {"type": "Sequence",
+      "normalizers": [{"type": "Nmt"}, {"type": "StripAccents"}, {"type": "Strip"}]},
+      "model": {"type": "Unigram", "unk_id": 0, "vocab": [["?", 0], ["\u2581", -1], ["a", -1], ["é", -1]]}})";
+  for (const std::string& text : {std::string("\x01"
+                                              "a"),
+                                  std::string(" a"),
+                                  std::string("\u0301"
+                                              "a")})
+    EXPECT_EQ(Pieces(file, text), Ids{2}) << text;
+  EXPECT_EQ(Pieces(file, "a "), (Ids{1, 2}));
+  EXPECT_EQ(Pieces(file, "é"), (Ids{1, 3}));
+}
+
+// A map as SentencePiece compiles it, of `a` to `text`.
+std::string MapOfA(std::string_view text) {
+  std::vector<uint32_t> units('a' + 1);
+  units['a'] = 'a' | 1U << 8 | 1U << 10;  // a text's place stands at 'a' ^ 1
+  units['a' ^ 1] = 1;
+  const auto length = static_cast<uint32_t>(units.size() * sizeof(uint32_t));
+  std::string bytes(reinterpret_cast<const char*>(&length), sizeof length);
+  bytes.append(reinterpret_cast<const char*>(units.data()), length);
+  bytes += 'x';
+  bytes += text;
+  bytes += '\0';
+  std::string encoded(base::Base64Bytes(bytes.size()), ' ');
+  base::EncodeBase64(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), reinterpret_cast<uint8_t*>(encoded.data()));
+  return R"("normalizer": {"type": "Precompiled", "precompiled_charsmap": ")" + encoded + R"("}, )";
+}
+
+TEST(Unigram, CharactersAreMapped) {
+  EXPECT_EQ(Pieces(UnigramFile(MapOfA("b")), "a b"), (Ids{1, 3, 1, 3}));
+  EXPECT_EQ(Pieces(UnigramFile(MapOfA("éb")), "xa"), (Ids{1, 0, 6, 3}));
+  EXPECT_EQ(Pieces(UnigramFile(MapOfA("")), "a ba"), (Ids{1, 3})) << "to nothing";
+  EXPECT_EQ(Pieces(UnigramFile(MapOfA("b")), "a\u0301 é"), (Ids{1, 3, 1, 6})) << "what is seen as one character goes by its beginning";
+}
+
+TEST(Detokenise, JoinsAsTheDecoderSays) {
+  const std::string words = R"("decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true}, )";
+  EXPECT_EQ(TextOf(WordPieceFile(words), {1, 2, 4, 0, 6}), "undo a? é");
+  EXPECT_EQ(TextOf(WordPieceFile(words), {2, 2}), "##dodo") << "as `tokenizers` does, the first keeps its prefix";
+  EXPECT_EQ(TextOf(WordPieceFile(), {1, 2, 0}), "un ##do ?");
+  EXPECT_EQ(TextOf(BpeFile(R"("decoder": {"type": "ByteLevel"}, )"), {0, 4, 3, 5}), "a abab?");
+  EXPECT_EQ(TextOf(UnigramFile(R"("decoder": {"type": "Metaspace"}, )"), {5, 5, 6, 1}), "ab abé ");
+  EXPECT_EQ(TextOf(UnigramFile(R"("decoder": {"type": "Metaspace", "prepend_scheme": "never"}, )"), {5, 5}), " ab ab");
+}
+
+TEST(Detokenise, LeavesOutWhatIsSpecialOrNotThere) {
+  const std::string added =
+      R"("decoder": {"type": "ByteLevel"}, "added_tokens": [{"id": 900, "content": "<s>", "special": true}, {"id": 901, "content": "<n>", "special": false}], )";
+  EXPECT_EQ(TextOf(BpeFile(added), {900, 0, 901, -1, 7, 1'000'000'000'000}), "a<n>");
+  EXPECT_EQ(TextOf(BpeFile(added), {900, 0}, 1), "<s>a");
+  EXPECT_EQ(TextOf(BpeFile(added), {}), "");
+}
+
+TEST(Detokenise, WhatIsNoTextIsReplaced) {
+  const std::string file =
+      R"({"pre_tokenizer": {"type": "ByteLevel"}, "decoder": {"type": "ByteLevel"}, "model": {"type": "BPE", "merges": [],
+      "vocab": {"Ã": 0, "©": 1, "a": 2, "ð": 3, "Ł": 4, "ĺ": 5, "Ģ": 6, "í": 7, "ł": 8}}})";  // c3 a9 a f0 9f 98 80 ed a0
+  EXPECT_EQ(TextOf(file, {0, 1, 2}), "éa");
+  EXPECT_EQ(TextOf(file, {3, 4, 5, 6}), "\U0001f600");
+  EXPECT_EQ(TextOf(file, {3, 4, 5, 2}), "\ufffda");
+  EXPECT_EQ(TextOf(file, {0, 0, 1, 1}), "\ufffdé\ufffd");
+  EXPECT_EQ(TextOf(file, {7, 8, 3}), "\ufffd\ufffd\ufffd");
+}
+
+TEST(Detokenise, FailsForOtherDecodersAndOtherBytes) {
+  for (const std::string& table : {TableOf(BpeFile(R"("decoder": {"type": "CTC"}, )")), std::string("wtk1"), std::string(1000, 'x')}) {
+    FakeJob job;
+    const wf_bytes by = View(table);
+    std::vector<int64_t> ids{0};
+    const wf_tensor some = nodes::Vector(ids, WF_I64);
+    const uint8_t special = 0;
+    wf_bytes text{};
+    EXPECT_EQ(wf_n_detokenise(&job.ctx, &some, &by, &special, &text), WF_FAILED);
+    EXPECT_EQ(job.code, 7000);
   }
 }
 
@@ -169,6 +295,7 @@ TEST(Tokens, TablesOfOtherBytesDoNoHarm) {
   std::mt19937 dice(11);
   for (const auto& [native, good] :
        {std::pair<Native, std::string>(wf_n_wordpiece, TableOf(WordPieceFile(R"("normalizer": {"type": "BertNormalizer"}, )"))),
+        std::pair<Native, std::string>(wf_n_unigram, TableOf(UnigramFile(R"("normalizer": {"type": "Nmt"}, )"))),
         std::pair<Native, std::string>(wf_n_bpe,
                                        TableOf(BpeFile(R"("added_tokens": [{"id": 7, "content": "<x>", "special": true}], )")))}) {
     for (int round = 0; round < 20'000; ++round) {
@@ -178,6 +305,14 @@ TEST(Tokens, TablesOfOtherBytesDoNoHarm) {
       FakeJob job;
       job.budget = 1 << 20;
       static_cast<void>(Encode(job, native, {table}, "undone É <x> abab \u4f60 ab"));
+      FakeJob other;
+      other.budget = 1 << 20;
+      const wf_bytes by = View(table);
+      std::vector<int64_t> ids{0, 5, 3, 2'000'000'000, 1};
+      const wf_tensor some = nodes::Vector(ids, WF_I64);
+      const uint8_t special = 1;
+      wf_bytes text{};
+      static_cast<void>(wf_n_detokenise(&other.ctx, &some, &by, &special, &text));
     }
   }
 }
@@ -194,6 +329,7 @@ TEST(Tokens, FailBeyondTheBudget) {
   for (int i = 0; i < 10'000; ++i) words += "é ab";
   for (const auto& [native, table] :
        {std::pair<Native, std::string>(wf_n_wordpiece, TableOf(WordPieceFile(R"("normalizer": {"type": "BertNormalizer"}, )"))),
+        std::pair<Native, std::string>(wf_n_unigram, TableOf(UnigramFile())),
         std::pair<Native, std::string>(wf_n_bpe, TableOf(BpeFile()))}) {
     FakeJob whole;
     ASSERT_EQ(Encode(whole, native, {table}, words), 0) << whole.message;

@@ -1,23 +1,16 @@
-#include <gtest/gtest.h>
-
 #include "runtime/nodes/nodes.h"
-#include "tests/unit/runtime/nodes/fake_job.h"
+#include "tests/unit/runtime/nodes/texts.h"
 
 namespace wf::nodes {
 namespace {
 
-std::vector<std::string> Split(std::string_view text, std::string_view between) {
+Texts Split(std::string_view text, std::string_view between) {
   FakeJob job;
   const wf_bytes all = View(text), separator = View(between);
   wf_list parts{};
   EXPECT_EQ(wf_n_split(&job.ctx, &all, &separator, &parts), 0) << job.message;
-  std::vector<std::string> texts;
-  const auto* part = static_cast<const wf_bytes*>(parts.ptr);
-  for (uint64_t i = 0; i < parts.len; ++i) texts.emplace_back(reinterpret_cast<const char*>(part[i].ptr), part[i].len);
-  return texts;
+  return TextsOf(parts);
 }
-
-using Texts = std::vector<std::string>;
 
 TEST(Split, YieldsWhatStandsBetween) {
   EXPECT_EQ(Split("a, b, c", ", "), (Texts{"a", "b", "c"}));

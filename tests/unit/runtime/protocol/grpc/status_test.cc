@@ -1,4 +1,5 @@
 #include "runtime/protocol/grpc/status.h"
+#include "runtime/base/base64.h"
 
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ std::string Unbase64(std::string text) {
   EXPECT_EQ(text.find('='), std::string::npos);
   text.resize((text.size() + 3) / 4 * 4, '=');
   std::string bytes(text.size(), '\0');
-  const int64_t size = json::DecodeBase64(text, reinterpret_cast<uint8_t*>(bytes.data()));
+  const int64_t size = base::DecodeBase64(text, reinterpret_cast<uint8_t*>(bytes.data()));
   EXPECT_GE(size, 0);
   bytes.resize(static_cast<size_t>(size));
   return bytes;

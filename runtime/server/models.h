@@ -46,6 +46,9 @@ class Models {
   void Sweep();                                    // takes away what nothing is bound to; from time to time
   void StartPreparing();                           // once the first one is bound: what is bound later is prepared, too
   int threads() const { return executor_ == nullptr ? 0 : executor_->threads(); }
+  batch::Executor* executor() {
+    return executor_.get();
+  }  // that of no threads is driven by whoever loaded this; null: no node calls a model
   const std::vector<NamedBatcher>& batchers() const { return batchers_; }
   const std::vector<NamedStats>& removed() const { return removed_; }
   const std::vector<NamedVersion>& served() const { return served_; }

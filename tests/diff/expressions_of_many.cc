@@ -33,7 +33,7 @@ std::vector<std::string> Writer::SomeDims(uint32_t most) {
 Type Writer::SmallType(int depth) {
   const uint32_t kind = Below(depth > 0 ? 10 : 6);
   if (kind < 3) return ElementType(true);
-  if (kind < 5) return String();
+  if (kind < 5) return OneIn(6) ? Bytes() : String();
   if (kind == 5) return Scalar(DType::kBool);
   if (kind == 6 && !records_.empty()) return Any(records_);
   if (kind == 7) return Optional(SmallType(0));

@@ -27,9 +27,12 @@ std::string ToString(const ir::Program& program, size_t workflow, const Ending& 
 // Bit for bit, but that one NaN is as good as another; messages too. Of each key `got` has an annotation that may be the last in `wanted`.
 bool SameEnding(const ir::Program& program, size_t workflow, const Ending& wanted, const Ending& got);
 
-// What the interpreter of the compiler says; the native functions of the library are those of the runtime. `is_cut`: it took more steps or
-// memory than such a program should.
-Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, bool* is_cut);
+class ModelHost;
+
+// What the interpreter of the compiler says; the native functions of the library are those of the runtime, and models run there, alone.
+// `is_cut`: it took more steps or memory than such a program should.
+Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, ModelHost& models,
+                   bool* is_cut);
 
 // The values of a workflow's ports in a root frame.
 std::vector<ir::Value> Inputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame);

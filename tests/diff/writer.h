@@ -19,6 +19,8 @@ struct Name {
   bool is_value = false;     // of a `let` or node: where its type has `_`, the compiler may still know the extent
 };
 
+struct KnownModel;
+
 // Of a workflow the result is the tuple of its results.
 struct Function {
   std::string name;
@@ -28,6 +30,7 @@ struct Function {
   Type result;
   bool may_fail = false;
   bool annotates = false;  // it, or what it calls: it stands in no loop
+  const KnownModel* model = nullptr;
 };
 
 // Writes expressions of a wanted type out of what is in scope. Every production of the table in expressions.cc says which types it makes
@@ -109,6 +112,7 @@ class Writer {
   std::string Same(const Type& type, int depth);
   std::string Interpolation(const Type& type, int depth);
   std::string Joined(const Type& type, int depth);
+  std::string OfBytes(const Type& type, int depth);
   std::string Comprehension(const Type& type, int depth);
   std::string Elementwise(const Type& type, int depth);
   std::string Compared(const Type& type, int depth);
@@ -141,10 +145,11 @@ class Writer {
   std::string ArmsOfNone(const Name& subject, const Type& type, int depth, const WriteValue& value);
   std::string Let(int depth, const WriteValue& value);
   std::string Require(int depth);
-  // What only a node may hold, because it may wait: loops side by side, workflows, and choices between them.
+  // What only a node may hold, because it may wait: loops side by side, workflows, models, and choices between them.
   std::string Waiting(const Type& type, int depth);
   std::string Each(const Type& type, int depth);
   std::string CallWorkflow(const Type& type, int depth);
+  std::string CallModel(const Type& type, int depth);
   // After `else`: it sees `err`.
   std::string Fallback(const Type& type, int depth, const WriteValue& value);
 
@@ -154,7 +159,9 @@ class Writer {
   };
   // `function` with dimensions for which its `result` is `type`; null: there are none.
   Callee Fit(const Function& function, const Type& result, const Type& type) const;
-  std::string CallTo(Callee callee, int depth);
+  std::string CallTo(Callee callee, int depth, const WriteValue& argument = {});
+  // Those whose result, or a part of it, is of the type, each with what stands behind the call.
+  std::vector<std::pair<Callee, std::string>> Fitting(const std::vector<Function>& functions, const Type& type) const;
 
   struct Source {
     std::string names, text;
@@ -168,14 +175,16 @@ class Writer {
   const std::string suffix_;  // of names at the top of the file
   std::vector<Name> scope_;
   std::vector<std::string> dims_;  // symbols in scope
-  std::vector<Function> functions_, workflows_;
+  std::vector<Function> functions_, workflows_, models_;
   std::vector<Type> records_;
   std::vector<std::string> errors_;
+  std::vector<std::string> shared_;  // declarations that others of the file have, too
   bool in_tensor_block_ = false, is_coerced_ = false, may_fail_ = false;
-  bool has_metadata_ = false;  // in the body of a workflow
-  bool in_fallback_ = false;   // where `err` is taken
-  bool has_each_ = false;      // written since it was last looked at
-  bool has_call_ = false;      // of a workflow, likewise
+  bool has_metadata_ = false;              // in the body of a workflow
+  bool in_fallback_ = false;               // where `err` is taken
+  bool has_each_ = false;                  // written since it was last looked at
+  bool has_call_ = false;                  // of a workflow, likewise
+  std::vector<const KnownModel*> called_;  // models, likewise
   bool in_each_ = false;
   bool annotates_ = false;  // the workflow at hand
   int loops_ = 0, names_made_ = 0;

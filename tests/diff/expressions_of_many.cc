@@ -93,8 +93,10 @@ std::string Writer::Row(const Type& type, int depth) {
 
 // A part of the wanted extents; it may lie outside, which fails when it runs.
 std::string Writer::Slice(const Type& type, int) {
-  const std::vector<Name> names = Names(
-      [&](const Name& name) { return IsTensor(name.type) && name.type.dtype == type.dtype && name.type.dims.size() == type.dims.size(); });
+  const std::vector<Name> names = Names([&](const Name& name) {
+    const bool hides = name.is_value && IsOpen(name.type);  // the compiler may know that it lies outside
+    return !hides && IsTensor(name.type) && name.type.dtype == type.dtype && name.type.dims.size() == type.dims.size();
+  });
   if (names.empty()) return "";
   const Name& tensor = Any(names);
   std::string text = tensor.text + "[";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "tests/diff/inputs.h"
 #include "tests/diff/models.h"
@@ -155,19 +156,31 @@ class WorkflowWriter : private Writer {
 
   Type NodeType() {
     if (!workflows_.empty() && OneIn(6)) return ResultOf(Any(workflows_));
-    if (!models_.empty() && OneIn(3)) return ResultOf(Any(models_));
     return OneIn(2) ? Any(results_) : SmallType(2);
   }
 
+  // What a model answers, or a list of that: one from each turn of a loop, in which they may differ in what has a symbol.
+  Type TypeOfModels() {
+    const Function& model = Any(models_);
+    if (model.result.kind == Kind::kTuple || !OneIn(4)) return ResultOf(model);
+    const std::vector<std::string> symbols = std::exchange(dims_, {});
+    Type element = ResultOf(model);
+    dims_ = symbols;
+    return List(std::move(element));
+  }
+
   std::string Node(std::vector<Name>* made) {
-    const Type type = NodeType();
+    const bool is_of_models = !models_.empty() && OneIn(3);
+    const Type type = is_of_models ? TypeOfModels() : NodeType();
     const std::string name = Fresh("node");
     has_each_ = has_call_ = false;
     called_.clear();
-    std::string value = type.kind == Kind::kTuple ? CallModel(type, 2)
-                        : Below(3) == 0           ? Coerced(type, depth_)
-                                                  : Waiting(type, std::max(depth_ - 1, 1));
-    if (value.empty() && type.kind == Kind::kTuple) value = CallWorkflow(type, 2);
+    const bool is_call = type.kind == Kind::kTuple || (is_of_models && Below(4) < 3);
+    std::string value;
+    if (is_call && type.kind == Kind::kList) value = Each(type, 2);
+    if (is_call && value.empty()) value = CallModel(type, 2);
+    if (is_call && value.empty()) value = CallWorkflow(type, 2);
+    if (value.empty()) value = Below(3) == 0 ? Coerced(type, depth_) : Waiting(type, std::max(depth_ - 1, 1));
     if (value.empty()) value = Expression(type, 1);
     std::string text = indent_ + "node " + name + ": " + ToText(type) + " = " + value, settings;
     if (has_each_ && OneIn(3)) settings += " limit " + Any(std::vector<std::string>{"1024", "3", "40", "1"}) + ";";

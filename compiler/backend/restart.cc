@@ -26,7 +26,8 @@ const Functions& Get() {
   for (size_t at = 0; at < text.size(); at += std::strlen(&text[at]) + 1) arguments.push_back(&text[at]);
   arguments.push_back(nullptr);
   execv(whole.c_str(), arguments.data());
-  std::fprintf(stderr, "wfc: cannot start `%s`, which makes code: %s\n", whole.c_str(), base::TextOfErrno(errno).c_str());
+  std::fprintf(stderr, "wfc: cannot start `%s`, which makes code and belongs beside `bin/wfc`: %s\n", whole.c_str(),
+               base::TextOfErrno(errno).c_str());
   std::_Exit(EXIT_FAILURE);
 }
 

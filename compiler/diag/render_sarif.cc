@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/base/percent.h"
 #include "compiler/base/utf8.h"
 #include "compiler/diag/render.h"
 #include "runtime/base/json_text.h"
@@ -44,15 +45,7 @@ class Places {
 };
 
 // A path as a reference relative to where wfc ran, or absolute.
-std::string Uri(std::string_view path) {
-  std::string uri = path.starts_with('/') ? "file://" : "";
-  for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
-    uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return uri;
-}
+std::string Uri(std::string_view path) { return (path.starts_with('/') ? "file://" : "") + source::PercentEncoded(path); }
 
 constexpr std::string_view kFromFolder = R"(,"uriBaseId":"FOLDER")";
 

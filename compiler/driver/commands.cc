@@ -157,7 +157,11 @@ int Build(const Options& options, Console& console) {
   const Emit emit = options.emit.value_or(Emit::kExe);
   const bool makes_product = PhaseOf(emit) <= options.stop_after;
   const bool binary = emit == Emit::kExe || emit == Emit::kObj;
-  if (makes_product && binary && options.output.empty()) return Usage(console, "`wfc build` needs `-o FILE`");
+  if (makes_product && binary && options.output.empty()) {
+    const std::string& input = options.inputs.front();
+    const std::string name = std::filesystem::path(input).stem().string() + (emit == Emit::kObj ? ".o" : "");
+    return Usage(console, fmt::format("`wfc build` needs `-o FILE`, as in `wfc build {} -o {}`", input, name));
+  }
   const bool to_stdout = options.output == "-";
   if (to_stdout && emit == Emit::kExe) return Usage(console, "a server is written to a file, not to stdout; `-o FILE`");
   Options own = options;
@@ -225,7 +229,7 @@ int Inspect(const Options& options, Console& console) {
   const auto note = link::ReadNote(input);
   if (!note.ok()) {
     std::error_code unknown;
-    const bool is_program = input.ends_with(".wf") && !std::filesystem::is_directory(input, unknown);
+    const bool is_program = input.ends_with(".wf") && std::filesystem::is_regular_file(input, unknown);
     const std::string help = is_program ? fmt::format("; `wfc plan {}` says what its server will hold", input) : "";
     console.err << fmt::format("wfc: cannot inspect `{}`: {}{}\n", input, note.status().message(), help);
     return kProgramHasErrors;
@@ -335,8 +339,9 @@ int Doctor(const Options& options, Console& console) {
 }
 
 int Completions(const Options& options, Console& console) {
-  const auto script = options.inputs.size() == 1 ? CompletionScript(options.inputs.front(), Commands()) : std::nullopt;
-  if (!script) return Usage(console, "`wfc completions` needs one of bash, zsh, fish");
+  if (options.inputs.size() != 1) return Usage(console, "`wfc completions` needs one of bash, zsh, fish");
+  const auto script = CompletionScript(options.inputs.front(), Commands());
+  if (!script) return Usage(console, fmt::format("`{}` is no shell that wfc knows; bash, zsh and fish are", options.inputs.front()));
   console.out << *script;
   return kFine;
 }
@@ -351,13 +356,43 @@ std::string Overview() {
          "wfc.\n";
 }
 
+// What other tools call a command; empty: it is none of those.
+std::string_view OurWordFor(std::string_view command) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {{"init", "new"},
+                                                                      {"create", "new"},
+                                                                      {"validate", "check"},
+                                                                      {"lint", "check"},
+                                                                      {"clippy", "check"},
+                                                                      {"verify", "check"},
+                                                                      {"fix", "check --fix"},
+                                                                      {"format", "fmt"},
+                                                                      {"compile", "build"},
+                                                                      {"make", "build"},
+                                                                      {"apply", "run"},
+                                                                      {"serve", "run"},
+                                                                      {"start", "run"},
+                                                                      {"dev", "run --watch"},
+                                                                      {"watch", "run --watch"},
+                                                                      {"show", "inspect"},
+                                                                      {"docs", "doc"},
+                                                                      {"diff", "breaking"},
+                                                                      {"openapi", "export --format=openapi"},
+                                                                      {"proto", "export --format=proto"}};
+  const auto* const row = std::find_if(std::begin(kWords), std::end(kWords), [&](const auto& word) { return word.first == command; });
+  return row == std::end(kWords) ? std::string_view() : row->second;
+}
+
 int UnknownCommand(const std::string& name, Console& console) {
+  if (IsFlag(name)) return Usage(console, fmt::format("options stand behind the command: `wfc COMMAND {}`", name));
   std::vector<std::string> names = {"--help", "--version"};
   for (const CommandInfo& command : Commands()) names.emplace_back(command.name);
+  const std::string_view ours = OurWordFor(name);
   const auto near = diag::Suggest(name, names);
-  const bool file = name.ends_with(".wf");
-  const std::string hint = near ? "; " + *near : file ? fmt::format("; `wfc check {}`?", name) : "";
-  return Usage(console, fmt::format("unknown {} `{}`{}", name.starts_with('-') ? "option" : "command", name, hint));
+  const std::string hint = !ours.empty()           ? fmt::format("that is `wfc {}` here", ours)
+                           : near                  ? *near
+                           : name.ends_with(".wf") ? fmt::format("`wfc check {}`?", name)
+                                                   : "`wfc help` lists those that there are";
+  return Usage(console, fmt::format("unknown {} `{}`; {}", name.starts_with('-') ? "option" : "command", name, hint));
 }
 
 void ListModelCommands(Console& console) {
@@ -437,10 +472,25 @@ int RunRow(const CommandInfo& info, int (*run)(const Options&, Console&), std::v
     ShowHelp(info, console);
     return kFine;
   }
+  constexpr std::array kFiles = {"FILE", "SERVER", "OLD"};
+  const bool takes_files =
+      std::any_of(kFiles.begin(), kFiles.end(), [&](const char* word) { return info.arguments.find(word) != std::string_view::npos; });
   const bool takes_stdin = info.arguments.ends_with("| -");
-  if (!takes_stdin && std::find(options->inputs.begin(), options->inputs.end(), "-") != options->inputs.end())
+  if (takes_files && !takes_stdin && std::find(options->inputs.begin(), options->inputs.end(), "-") != options->inputs.end())
     return Usage(console, fmt::format("`wfc {}` does not read stdin, as `wfc check -` and `wfc fmt -` do; `./-` is a file", info.name));
   return run(*options, console);
+}
+
+enum class Version { kShort, kVerbose, kWithMore };
+
+// As compilers and their kin are asked: `-V`, `-v`, `-vV`. Nothing: something else is asked; `-v` before a command is an option of it.
+std::optional<Version> VersionAsked(const std::vector<std::string>& arguments) {
+  const std::string& name = arguments.front();
+  if (name == "-vV" || name == "-Vv") return arguments.size() == 1 ? Version::kVerbose : Version::kWithMore;
+  if (name == "-v" && arguments.size() == 1) return Version::kShort;
+  if (name != "--version" && name != "-version" && name != "-V" && name != "version") return std::nullopt;
+  if (arguments.size() == 1) return Version::kShort;
+  return arguments.size() == 2 && (arguments[1] == "--verbose" || arguments[1] == "-v") ? Version::kVerbose : Version::kWithMore;
 }
 
 }  // namespace
@@ -456,10 +506,9 @@ int RunWfc(const std::vector<std::string>& arguments, Console& console) {
     options.inputs.assign(arguments.begin() + 1, arguments.end());
     return Help(options, console);
   }
-  if (name == "--version" || name == "-V" || name == "version") {
-    const bool verbose = arguments.size() == 2 && (arguments[1] == "--verbose" || arguments[1] == "-v");
-    if (arguments.size() > 1 && !verbose) return Usage(console, "`wfc --version` takes nothing but `--verbose`");
-    console.out << (verbose ? VersionDetails(console.executable) : "wfc " WF_VERSION "\n");
+  if (const auto version = VersionAsked(arguments)) {
+    if (*version == Version::kWithMore) return Usage(console, "`wfc --version` takes nothing but `--verbose`");
+    console.out << (*version == Version::kVerbose ? VersionDetails(console.executable) : "wfc " WF_VERSION "\n");
     return kFine;
   }
   const auto command = std::find_if(kCommands.begin(), kCommands.end(), [&](const Command& c) { return c.info.name == name; });

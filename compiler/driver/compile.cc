@@ -53,10 +53,12 @@ bool Compilation::BuildIr() {
   return Verified();
 }
 
-bool Compilation::BuildTests(const sema::TestBuild& build) {
-  products_.program = sema::BuildTests(*products_.checked, build, sources_, emitter_);
-  return Verified() && RunPasses() && Lower() && EmitObject();
+bool Compilation::BuildTestIr(const sema::TestBuild& build, diag::Emitter& found) {
+  products_.program = sema::BuildTests(*products_.checked, build, sources_, found);
+  return Verified();
 }
+
+bool Compilation::CompileTests() { return RunPasses() && Lower() && EmitObject(); }
 
 bool Compilation::Verified() {
   if (!products_.program) return false;

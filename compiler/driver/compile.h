@@ -47,8 +47,9 @@ class Compilation {
   // All of them, and Link: the server at `output`.
   bool BuildServer(const std::string& output);
 
-  // For `wfc test`, after RunTo(kCheck): an object whose workflows are these tests.
-  bool BuildTests(const sema::TestBuild& build);
+  // For `wfc test`, after RunTo(kCheck): the IR whose workflows are these tests; `found`: what is wrong with them alone. Then an object.
+  bool BuildTestIr(const sema::TestBuild& build, diag::Emitter& found);
+  bool CompileTests();
 
   // Writes the product that `--emit` names, to the file of `-o` or to stdout. REQUIRES: RunTo has made it.
   void Write(Emit emit);

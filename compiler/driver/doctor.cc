@@ -13,10 +13,11 @@
 #include "compiler/driver/extern_objects.h"
 #include "compiler/driver/files.h"
 #include "compiler/driver/layout.h"
+#include "compiler/driver/local_server.h"
 #include "compiler/driver/new_program.h"
-#include "compiler/driver/serve.h"
 #include "compiler/link/link.h"
 #include "runtime/abi/version.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
@@ -83,14 +84,36 @@ Finding Memory() {
   return {bytes < kLittle ? Verdict::kPoor : Verdict::kGood, "memory", found};
 }
 
-// What stands first in a report: the reason.
-std::string FirstLine(const std::string& report) {
-  constexpr std::string_view kBy = "wfc: ";
-  const std::string line = report.substr(0, report.find('\n'));
-  return line.starts_with(kBy) ? line.substr(kBy.size()) : line;
+// What stands first in a report, behind its warnings: the reason. Each line may begin with who says it.
+std::string FirstLine(std::string_view report, std::string_view by) {
+  for (;;) {
+    const size_t end = report.find('\n');
+    std::string_view line = report.substr(0, end);
+    if (line.starts_with(by)) line.remove_prefix(by.size());
+    if (!line.starts_with("warning: ") || end == std::string_view::npos) return std::string(line);
+    report.remove_prefix(end + 1);
+  }
 }
 
-// The last word: the first template built, linked and started.
+// Starts the server on a free port, asks it for a greeting and stops it. Nothing: it did all of that; else what it did not.
+std::string TryServer(const std::string& binary) {
+  constexpr int64_t kWithinNs = 20 * base::kNsPerSecond;
+  LocalServer server(binary, {"--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0", "--log-level", "error"});
+  const auto failed = [&](std::string_view what, const std::string& why) {
+    const std::string said = FirstLine(server.TakeErrors(), "server: ");
+    return fmt::format("was built, but {}: {}", what, said.empty() ? why : said);
+  };
+  if (const base::Status started = server.Start(); !started.ok())
+    return failed("cannot start on a free port of 127.0.0.1", started.message());
+  const std::string place = server.http();
+  const auto answer = server.Call("/Hello/Greet", kWithinNs);
+  if (!answer.ok()) return failed("does not answer at " + place + ", which a firewall or a sandbox may forbid", answer.status().message());
+  if (*answer != R"({"text":"hello, world"})") return failed("answers something else than a greeting", FirstLine(*answer, ""));
+  const base::Status ended = server.End(kWithinNs);
+  return ended.ok() ? "" : failed("does not stop when it is told to", ended.message());
+}
+
+// The last word: the first template built, linked, served and asked.
 Finding Server(const Console& console) {
   const TemporaryFolder folder;
   if (folder.path().empty()) return {Verdict::kBad, "a server", "cannot make a temporary folder; set TMPDIR"};
@@ -98,17 +121,15 @@ Finding Server(const Console& console) {
   Console quiet{.out = out, .err = err, .environment = console.environment, .executable = console.executable};
   Options options;
   options.inputs = {folder.path() + "probe"};
-  if (NewProgram(options, quiet) != kFine) return {Verdict::kBad, "a server", FirstLine(err.str())};
+  if (NewProgram(options, quiet) != kFine) return {Verdict::kBad, "a server", FirstLine(err.str(), "wfc: ")};
   const std::string server = folder.path() + "server";
   Compilation compilation(options.inputs.front() + "/probe.wf", options, quiet);
   const bool built = compilation.BuildServer(server);
-  if (compilation.Finish() != kFine || !built) return {Verdict::kBad, "a server", FirstLine(err.str())};
-  const int status = Serve(server, {"--version"}, [](const std::string&) {}, quiet);
-  if (status != kFine) {
-    const std::string why = FirstLine(err.str());
-    return {Verdict::kBad, "a server", "was built, but " + (why.empty() ? fmt::format("ended with exit status {}", status) : why)};
-  }
-  return {Verdict::kGood, "a server", fmt::format("built ({} KiB), linked, started", std::filesystem::file_size(server) >> 10)};
+  if (compilation.Finish() != kFine || !built) return {Verdict::kBad, "a server", FirstLine(err.str(), "wfc: ")};
+  const std::string wrong = TryServer(server);
+  if (!wrong.empty()) return {Verdict::kBad, "a server", wrong};
+  return {Verdict::kGood, "a server",
+          fmt::format("built ({} KiB), started on a free port, answered, stopped", std::filesystem::file_size(server) >> 10)};
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace wf::driver {
 
-// `wfc doctor`: a line for each thing that building and running servers needs, the last of them a server built and started.
+// `wfc doctor`: a line for each thing that building and running servers needs, the last of them a server built, started and asked.
 // kProgramHasErrors when one of them is missing.
 int Examine(Console& console);
 

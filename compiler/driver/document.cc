@@ -38,6 +38,19 @@ std::string ModuleReference(const std::string& name, const ast::File& file, cons
   return text;
 }
 
+// What stands before the modules where all are printed, as docs/std.md.
+constexpr std::string_view kLibraryHead =
+    R"(# The standard library
+
+Everything below is printed by `wfc doc std`, from the comments of `stdlib`; `wfc doc std.nn` prints one module.
+
+A program has a module's functions by `import std.nn;`, as `nn.softmax(x)`; those of `std.prelude` it has without. In types `T` is any type or number, where a
+function adds, multiplies or clips one that does so: i32, i64, u32, u64, f32 or f64. A dimension like `n` is any extent, and one that stands only in the result
+is known when the call has ended. `*s` stands for all further axes, or none: what is at index i of `f32[n, *s]` is a number, a row, a picture. Errors are named
+with their codes. An example is an expression that is true.
+
+)";
+
 bool IsLibraryName(const std::string& input) { return input == "std" || (input.starts_with("std.") && !input.ends_with(".wf")); }
 
 int WriteLibrary(const Options& options, Console& console) {
@@ -53,6 +66,7 @@ int WriteLibrary(const Options& options, Console& console) {
     return kUsage;
   }
   std::sort(names.begin(), names.end());
+  if (wanted == "std") console.out << kLibraryHead;
   for (const std::string& name : names) {
     source::SourceMap sources;
     diag::Emitter emitter(options.error_limit);

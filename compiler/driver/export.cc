@@ -20,7 +20,7 @@ const interface::Service* Choose(const interface::Interface& interface, const st
   if (row != services.end()) return &*row;
   std::vector<std::string> names;
   for (const interface::Service& service : services) names.push_back(service.name);
-  const std::string known = fmt::format("there are {}", fmt::join(names, ", "));
+  const std::string known = fmt::format("there {} {}", names.size() == 1 ? "is" : "are", fmt::join(names, ", "));
   const auto near = diag::Suggest(name, names);
   console.err << (name.empty() ? fmt::format("wfc: several services; choose with `--service`: {}\n", known)
                                : fmt::format("wfc: no service is called `{}`; {}\n", name, near ? *near : known));

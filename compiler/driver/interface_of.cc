@@ -20,6 +20,10 @@ std::optional<interface::Interface> InterfaceOf(const std::string& path, const O
   }
   auto read = note.ok() ? backend::Get().interface_of_note(*note) : base::Result<interface::Interface>(note.status());
   if (read.ok()) return *std::move(read);
+  if (read.status().code() == base::kNotFound) {
+    Fail(console, fmt::format("cannot read `{}`: {}", path, read.status().message()));
+    return std::nullopt;
+  }
   console.err << fmt::format("wfc: `{}` is neither a .wf file nor a server with its interface: {}\n", path, read.status().message());
   return std::nullopt;
 }

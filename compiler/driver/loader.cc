@@ -1,23 +1,53 @@
 #include "compiler/driver/loader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
+#include "compiler/base/ascii.h"
+#include "compiler/base/program_files.h"
 #include "compiler/diag/foreign.h"
 #include "compiler/driver/files.h"
 #include "compiler/parse/parse.h"
+#include "runtime/base/ascii.h"
 
 namespace wf::driver {
 namespace {
 
 using source::Span;
 
-constexpr size_t kMaxNeighbours = 1000;
 constexpr std::string_view kPrelude = "std.prelude", kStandard = "std.";
+
+std::vector<std::string> ProgramsIn(const std::string& folder) {
+  constexpr size_t kMaxEntries = 1'000;
+  std::vector<std::string> programs;
+  std::error_code error;
+  size_t entries = 0;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end && ++entries < kMaxEntries; at.increment(error)) {
+    if (at->path().extension() == ".wf") programs.push_back(at->path().lexically_normal().string());
+  }
+  std::sort(programs.begin(), programs.end());
+  return programs;
+}
+
+// What may be meant by a file that is none: what lies in the folder of that name, or has a name that is near.
+std::optional<std::string> ProgramInsteadOf(const std::string& name) {
+  constexpr size_t kShown = 3;
+  std::vector<std::string> inside = ProgramsIn(name);
+  std::error_code error;
+  if (std::filesystem::exists(name, error)) {
+    if (inside.empty()) return std::nullopt;
+    const bool more = inside.size() > kShown;
+    inside.resize(std::min(inside.size(), kShown));
+    return fmt::format("in it {} `{}`{}", inside.size() == 1 ? "is" : "are", fmt::join(inside, "`, `"), more ? " and others" : "");
+  }
+  if (std::filesystem::exists(name + ".wf", error)) return fmt::format("did you mean `{}.wf`?", name);
+  return diag::Suggest(name, ProgramsIn(FolderOf(name).empty() ? "." : FolderOf(name)));
+}
 
 class Loader {
  public:
@@ -36,7 +66,8 @@ class Loader {
   void FollowImports(size_t number);
   void FindCircles(size_t number, std::vector<size_t>& way);
   void ReportCircle(const Span& closing, const std::vector<size_t>& way);
-  std::vector<std::string> Neighbours(const std::string& path) const;
+  std::vector<std::string> Importable(bool standard_alone) const;
+  std::optional<std::string> StandardNamed(std::string_view name) const;
   std::string FileOf(const std::string& path) const;
   std::string PathOfRoot() const;
 
@@ -77,19 +108,31 @@ std::string Loader::PathOfRoot() const {
   return path;
 }
 
-// The import paths of the files beside the one that `path` names.
-std::vector<std::string> Loader::Neighbours(const std::string& path) const {
-  const size_t dot = path.rfind('.');
-  const std::string prefix = dot == std::string::npos ? "" : path.substr(0, dot + 1);
-  const std::string folder = FolderOf(FileOf(path));
+// What an import may name: modules of the standard library, and files below the program's folder.
+std::vector<std::string> Loader::Importable(bool standard_alone) const {
+  constexpr size_t kMaxFiles = 1'000, kMaxEntries = 5'000;  // of a folder that is not the program's alone
   std::vector<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.empty() ? "." : folder, error)) {
-    if (paths.size() == kMaxNeighbours) break;
-    if (entry.path().extension() == ".wf") paths.push_back(prefix + entry.path().stem().string());
-  }
-  std::sort(paths.begin(), paths.end());
+  const auto add = [&](const std::string& folder, std::string_view prefix) {
+    for (const std::string& file : source::ProgramFilesBelow(folder, kMaxFiles, kMaxEntries).paths) {
+      std::string path = std::filesystem::path(file).lexically_relative(folder).replace_extension().string();
+      std::replace(path.begin(), path.end(), '/', '.');
+      path.insert(0, prefix);
+      const bool is_path =
+          std::all_of(path.begin(), path.end(), [](char c) { return base::IsLetter(c) || base::IsDigit(c) || c == '_' || c == '.'; });
+      if (is_path && path != kPrelude && FileOf(path) != root_) paths.push_back(std::move(path));
+    }
+  };
+  add(options_.stdlib, kStandard);
+  if (!standard_alone) add(folder_.empty() ? "." : folder_, "");
   return paths;
+}
+
+// Where the library has a module of that name, in whatever case: its path.
+std::optional<std::string> Loader::StandardNamed(std::string_view name) const {
+  for (std::string& path : Importable(true)) {
+    if (base::EqualIgnoringCase(std::string_view(path).substr(kStandard.size()), name)) return std::move(path);
+  }
+  return std::nullopt;
 }
 
 void Loader::Read(size_t number, const std::string& file_name, const Span& span) {
@@ -100,7 +143,7 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
     text = base::Status(base::kResourceExhausted, fmt::format("the program is larger than {} MiB", options_.max_program_bytes >> 20));
   if (!text.ok()) {
     if (number == 0) {
-      emitter_.Emit(span, diag::kCannotReadFile, {file_name, text.status().message()});
+      emitter_.Emit(span, diag::kCannotReadFile, {file_name, text.status().message()}).HelpIf(ProgramInsteadOf(file_name));
     } else {
       const std::string& path = modules_[number].path;
       const bool is_unknown = path.starts_with(kStandard) && text.status().code() == base::kNotFound;
@@ -111,8 +154,10 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
         builder.Help("the standard library is imported by the module: `import std.nn;`");
       } else if (const auto help = diag::OursFor(diag::Foreign::kModule, path.substr(0, path.find('.'))); !help.empty()) {
         builder.Help(std::string(help));
+      } else if (const auto standard = StandardNamed(path); standard && text.status().code() == base::kNotFound) {
+        builder.Help("did you mean `" + *standard + "`?");
       } else if (text.status().code() == base::kNotFound) {
-        builder.DidYouMean(span, path, Neighbours(path));
+        builder.DidYouMean(span, path, [&] { return Importable(path.starts_with(kStandard)); });
       }
     }
     return;

@@ -24,6 +24,11 @@ namespace {
 
 constexpr int64_t kStartNs = 60'000'000'000;
 
+std::string HowItEnded(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("it ended with signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  return fmt::format("it ended with exit status {}", WEXITSTATUS(status));
+}
+
 }  // namespace
 
 LocalServer::~LocalServer() {
@@ -87,10 +92,7 @@ base::Status LocalServer::Ended() {
     usleep(5'000);
   }
   pid_ = -1;
-  if (WIFSIGNALED(status)) {
-    return {base::kUnavailable, fmt::format("it ended with signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))};
-  }
-  return {base::kUnavailable, fmt::format("it ended with exit status {}", WEXITSTATUS(status))};
+  return {base::kUnavailable, HowItEnded(status)};
 }
 
 void LocalServer::Stop() {
@@ -99,6 +101,18 @@ void LocalServer::Stop() {
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
   pid_ = -1;
+}
+
+base::Status LocalServer::End(int64_t within_ns) {
+  if (pid_ <= 0) return {base::kUnavailable, "it does not run"};
+  kill(pid_, SIGTERM);
+  int status = 0;
+  if (!WaitForEnd(pid_, within_ns, &status)) {
+    Stop();
+    return {base::kDeadlineExceeded, "it still ran when it was killed"};
+  }
+  pid_ = -1;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? base::Status() : base::Status(base::kUnavailable, HowItEnded(status));
 }
 
 std::string LocalServer::TakeErrors() {

@@ -26,6 +26,7 @@ class LocalServer {
   const std::string& admin() const { return admin_; }
   base::Result<std::string> Call(const std::string& path, int64_t within_ns);  // the body of the answer to a POST of {}
   void Stop();                                                                 // at once
+  base::Status End(int64_t within_ns);                                         // as SIGTERM does: what was asked is answered first
   std::string TakeErrors();                                                    // what it has written to stderr since
 
  private:

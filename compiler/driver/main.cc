@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -76,11 +77,17 @@ extern "C" void* RunJob(void* context) noexcept {
   return nullptr;
 }
 
-// Output that did not arrive is a failure, whatever the command: a full disk, a reader that went away.
+bool ReaderIsGone() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+// Output that did not arrive is a failure, whatever the command: a full disk, or a reader that had enough, as `head` has, and wants no
+// word.
 int Flushed(int status) {
   std::cout.flush();
   if (std::cout) return status;
-  std::cerr << "wfc: the output could not be written whole\n";
+  if (!ReaderIsGone()) std::cerr << "wfc: the output could not be written whole\n";
   return status == wf::driver::kFine ? wf::driver::kProgramHasErrors : status;
 }
 

@@ -155,10 +155,11 @@ std::string UnknownFlag(std::string_view name, std::string_view command) {
   }
   if (elsewhere) return fmt::format("`{}` is no option of `wfc {}`", name, command);
   const auto near = diag::Suggest(name, names);
-  const std::string help = near                                           ? "; " + *near
-                           : command == "run" || command == "model serve" ? "; flags of the server come after `--`"
-                                                                          : "";
-  return fmt::format("unknown option `{}`{}", name, help);
+  const std::string help = near ? *near
+                           : command == "run" || command == "model serve"
+                               ? "flags of the server come after `--`"
+                               : fmt::format("`wfc {} --help` lists those that there are", command);
+  return fmt::format("unknown option `{}`; {}", name, help);
 }
 
 }  // namespace
@@ -170,6 +171,11 @@ bool AppliesTo(const FlagInfo& flag, std::string_view command) {
   std::string name = fmt::format(" {} ", command);
   if (command.starts_with("model ")) name[6] = '-';
   return padded.find(name) != std::string::npos;
+}
+
+bool IsFlag(const std::string& argument) {
+  const std::string name = Split(argument).name;
+  return std::any_of(kFlags.begin(), kFlags.end(), [&](const Flag& flag) { return flag.info.name == name; });
 }
 
 std::vector<std::string_view> WordsOf(const FlagInfo& flag) {

@@ -52,6 +52,7 @@ struct FlagInfo {
 };
 // command: also `model`, which has all flags of its commands.
 bool AppliesTo(const FlagInfo& flag, std::string_view command);
+bool IsFlag(const std::string& argument);  // of some command, with its value or without
 std::vector<FlagInfo> FlagsOf(std::string_view command);
 std::vector<std::string_view> WordsOf(const FlagInfo& flag);  // the only values that it takes; none when there are others
 

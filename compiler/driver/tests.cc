@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include "compiler/diag/excerpt.h"
@@ -41,10 +42,12 @@ class TestFile {
     for (size_t i = 0; i < program().tests.size(); ++i) {
       if (program().tests[i].name.find(options_.filter) != std::string::npos) chosen.push_back(i);
     }
-    const bool built = chosen.empty() || Build(chosen);
-    if (compilation_.Finish() != kFine || !built) return report_(NotBuilt());
     left_out_ = program().tests.size() - chosen.size();
-    if (!chosen.empty()) RunAll(chosen);
+    const std::vector<size_t> sound = SoundOf(chosen);
+    const bool built = sound.empty() || Build(sound);
+    if (compilation_.Finish() != kFine || !built) return report_(NotBuilt());
+    if (!sound.empty()) RunAll(sound);
+    ReportUnsound(program().tests.size());
   }
   size_t left_out() const { return left_out_; }
   void AddInputs(std::vector<std::string>& inputs) const {
@@ -65,8 +68,40 @@ class TestFile {
     return result;
   }
 
+  bool BuildIr(const std::vector<size_t>& chosen, diag::Emitter& found) {
+    return compilation_.BuildTestIr({chosen, options_.timeout_seconds * base::kNsPerSecond}, found);
+  }
+
+  // REQUIRES: they are sound.
   bool Build(const std::vector<size_t>& chosen) {
-    return compilation_.BuildTests({chosen, options_.timeout_seconds * base::kNsPerSecond}) && compilation_.Link(binary_);
+    diag::Emitter found(options_.error_limit);
+    return BuildIr(chosen, found) && compilation_.CompileTests() && compilation_.Link(binary_);
+  }
+
+  // Those of which a program can be made. The others have failed: they call what is not there, or are too large.
+  std::vector<size_t> SoundOf(const std::vector<size_t>& chosen) {
+    diag::Emitter in_any(options_.error_limit);
+    if (chosen.empty() || BuildIr(chosen, in_any)) return chosen;
+    std::vector<size_t> sound;
+    for (const size_t index : chosen) {
+      diag::Emitter found(options_.error_limit);
+      if (BuildIr({index}, found)) {
+        sound.push_back(index);
+        continue;
+      }
+      TestResult& result = unsound_[index] = ResultOf(program().tests[index]);
+      for (const diag::Diagnostic& diagnostic : found.Sorted()) {
+        if (result.reason.empty()) result.reason = diagnostic.message;
+        result.details += diag::RenderText(diagnostic, compilation_.sources(), diag::Color::kNever);
+      }
+      if (result.details.ends_with("\n\n")) result.details.pop_back();
+    }
+    return sound;
+  }
+
+  // Of those that stand before a test, in the order of the text.
+  void ReportUnsound(size_t before) {
+    for (auto next = unsound_.begin(); next != unsound_.end() && next->first < before; next = unsound_.erase(next)) report_(next->second);
   }
 
   // REQUIRES: they are built. One that needs what is not there, such as the file of a model, must not stop the others.
@@ -86,6 +121,7 @@ class TestFile {
         Fail(test, "cannot be run: " + started.message(), server, result);
       }
       result.time_ns = base::SystemClock().Now() - start;
+      ReportUnsound(chosen[i]);
       report_(std::move(result));
     }
   }
@@ -133,6 +169,7 @@ class TestFile {
   const Options& options_;
   const std::function<void(TestResult)>& report_;
   Compilation compilation_;
+  std::map<size_t, TestResult> unsound_;  // by the number of the test; not reported yet
   size_t left_out_ = 0;
 };
 

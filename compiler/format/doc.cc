@@ -61,6 +61,7 @@ class Printer {
   std::vector<Item> stack_;
   std::string out_;
   size_t column_ = 0, pending_ = 0;
+  bool after_comment_ = false;
   std::vector<size_t> trailing_;  // where in out_ trailing comments begin
 };
 
@@ -74,17 +75,21 @@ void Printer::Put(std::string_view text, size_t margin) {
   }
   out_ += text;
   column_ += Width(text);
+  after_comment_ = false;
 }
 
+// A trailing one stays on the line of what stands before it, also where that line was about to end.
 void Printer::Comment(const Docs::Node& node, size_t margin) {
-  if (node.kind == Kind::kTrailing && pending_ == 0 && !out_.empty()) {
+  while (pending_ == 0 && out_.ends_with(' ')) out_.pop_back();
+  if (node.kind == Kind::kTrailing && !after_comment_ && !out_.empty()) {
     out_ += ' ';
     trailing_.push_back(out_.size());
-    Put(node.text, margin);
+    out_ += node.text;
   } else {
     Break(1);
     Put(node.text, margin);
   }
+  after_comment_ = true;
   Break(1);
 }
 

@@ -195,7 +195,9 @@ Doc Layout::SettingArg(const ast::SettingArg& arg) {
 }
 
 Doc Layout::TypeParams(const std::vector<ast::Name>& names) {
-  return names.empty() ? docs_.Empty() : Concat({Token("<"), Names(), Token(">")});
+  if (names.empty()) return docs_.Empty();
+  const Doc open = Token("<"), inside = docs_.Nest(Names());
+  return Concat({open, inside, Token(">")});
 }
 
 Doc Layout::Params(const std::vector<ast::Param>& params) {
@@ -221,7 +223,7 @@ Doc Layout::Type(const ast::Type& type) {
     parts.push_back(Path(type.name));
     if (type.argument != nullptr) {
       parts.push_back(Token("<"));
-      parts.push_back(Type(*type.argument));
+      parts.push_back(docs_.Nest(Type(*type.argument)));
       parts.push_back(Token(">"));
     }
     if (type.is_tensor) parts.push_back(Dims());
@@ -232,15 +234,16 @@ Doc Layout::Type(const ast::Type& type) {
 
 // The tree of a dimension does not keep its parentheses; the tokens do.
 Doc Layout::Dims() {
-  std::vector<Doc> parts = {Token("[")};
+  const Doc open = Token("[");
+  std::vector<Doc> parts;
   while (!at_.At("]")) {
     const bool comma = at_.At(","), spaced = at_.At("+") || at_.At("-");
     if (spaced) parts.push_back(Space());
     parts.push_back(comma ? at_.Close(",") : at_.Take());
     if (comma || spaced) parts.push_back(Space());
   }
-  parts.push_back(Token("]"));
-  return Concat(std::move(parts));
+  const Doc inside = docs_.Nest(Concat(std::move(parts)));
+  return Concat({open, inside, Token("]")});
 }
 
 std::string Format(const ast::File& file, const source::SourceMap& sources) {

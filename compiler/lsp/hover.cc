@@ -28,7 +28,8 @@ std::string Head(const Thing& thing, const Analysis& analysis) {
   if (const auto* model = ast::DynAs<ast::ModelDecl>(decl)) return head(model->result);
   const bool whole = thing.kind == ThingKind::kType || thing.kind == ThingKind::kError || thing.kind == ThingKind::kModule;
   if (whole) return std::string(analysis.sources().Text(decl.span));
-  return std::string(WordFor(thing.kind)) + " " + thing.name + (thing.type.empty() ? "" : ": " + thing.type);
+  const std::string value = thing.value.empty() ? "" : " = " + thing.value;
+  return std::string(WordFor(thing.kind)) + " " + thing.name + (thing.type.empty() ? "" : ": " + thing.type) + value;
 }
 
 std::string HoverText(const Thing& thing, const Analysis& analysis) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "compiler/ir/policy_text.h"
+#include "compiler/lsp/value_text.h"
 
 namespace wf::lsp {
 namespace {
@@ -104,6 +105,13 @@ std::string SignatureText(const sema::Signature& signature) {
 void NoteFile(const sema::Signature& signature, Thing& thing) {
   for (const sema::SigParam& param : signature.params) thing.takes.emplace_back(param.name, param.name + ": " + TypeText(param.type));
   if (signature.result != nullptr) thing.gives = TypeText(signature.result);
+}
+
+void NoteConst(const sema::Entity& entity, const sema::Program& so_far, Thing& thing) {
+  constexpr size_t kMostOfAValue = 80;
+  thing.type = TypeText(entity.type);
+  if (entity.broken || entity.index >= so_far.consts.size() || so_far.consts[entity.index].name != entity.name) return;
+  thing.value = ValueText(entity.type, so_far.consts[entity.index].value, kMostOfAValue);
 }
 
 }  // namespace
@@ -240,7 +248,7 @@ void Index::Checked(const sema::Entity& entity, const sema::Program& so_far) {
   Thing& thing = at->second;
   const bool typed = entity.type != nullptr && (entity.kind == sema::EntityKind::kConst || entity.kind == sema::EntityKind::kType);
   if (typed) thing.fields = FieldsOf(entity.type);
-  if (typed && entity.kind == sema::EntityKind::kConst) thing.type = TypeText(entity.type);
+  if (typed && entity.kind == sema::EntityKind::kConst) NoteConst(entity, so_far, thing);
   if (entity.kind == sema::EntityKind::kModel && entity.signature && !entity.signature->broken) {
     thing.type = SignatureText(*entity.signature);
     if (thing.takes.empty()) NoteFile(*entity.signature, thing);

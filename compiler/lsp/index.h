@@ -57,6 +57,7 @@ struct Thing {
   std::string target;               // kModule: the path of what it imports
   std::string stage;                // kNode
   bool in_written_stage = false;
+  std::string value;              // kConst: the beginning of it
   std::string settings;           // kNode, kModel: those in force
   std::vector<FieldText> fields;  // of a record, or of a value that is one
   std::vector<FieldText> takes;   // of what is called, a record among it: names, and parameters as they are written

@@ -1,6 +1,7 @@
 #include "compiler/lsp/server.h"
 
 #include <llvm/Support/raw_ostream.h>
+#include <malloc.h>
 
 #include "compiler/base/nesting.h"
 #include "compiler/lsp/change.h"
@@ -14,6 +15,13 @@ namespace {
 // Of JSON-RPC and LSP.
 constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kNotInitialized = -32002, kRequestFailed = -32803;
 constexpr int kMaxNesting = 500;
+constexpr int kPauseMs = 1000;  // of someone who does not type
+
+// What large files needed while they were checked or open; the allocator would keep it for the next one.
+void GiveMemoryBack() {
+  constexpr size_t kWorthIt = size_t{8} << 20;
+  if (mallinfo2().fordblks > kWorthIt) malloc_trim(0);
+}
 
 std::string Dump(const json::Value& value) {
   std::string text;
@@ -22,15 +30,12 @@ std::string Dump(const json::Value& value) {
   return text;
 }
 
-std::optional<json::Object> ParseMessage(const std::string& body) {
+std::optional<json::Value> ParseMessage(const std::string& body) {
   if (!source::NestsWithin(body, kMaxNesting)) return std::nullopt;
   auto value = json::parse(body);
-  if (!value) {
-    llvm::consumeError(value.takeError());
-    return std::nullopt;
-  }
-  json::Object* object = value->getAsObject();
-  return object != nullptr ? std::optional(std::move(*object)) : std::nullopt;
+  if (value) return std::move(*value);
+  llvm::consumeError(value.takeError());
+  return std::nullopt;
 }
 
 json::Value Capabilities(const std::string& version) {
@@ -81,15 +86,11 @@ class Server {
       if (!transport_.Waiting()) {
         Publish();
         workspace_.FreeStale();  // once the editor has its answer
+        if (!transport_.Waiting(kPauseMs)) GiveMemoryBack();
       }
       const auto body = transport_.Read();
       if (!body) break;
-      const auto message = ParseMessage(*body);
-      if (message) {
-        Handle(*message);
-      } else {
-        Fail(nullptr, kParseError, "the message is no JSON object");
-      }
+      Take(*body);
     }
     return exited_ && shut_down_ ? 0 : 1;
   }
@@ -101,6 +102,14 @@ class Server {
   }
   void Fail(json::Value id, int code, std::string text) {
     Send(json::Object{{"id", std::move(id)}, {"error", json::Object{{"code", code}, {"message", std::move(text)}}}});
+  }
+
+  void Take(const std::string& body) {
+    const auto message = ParseMessage(body);
+    if (!message) return Fail(nullptr, kParseError, "the message is no JSON, or too large");
+    if (const json::Object* one = message->getAsObject()) return Handle(*one);
+    const bool several = message->getAsArray() != nullptr;
+    Fail(nullptr, kInvalidRequest, several ? "LSP has no batches; each message comes alone" : "a message is a JSON object");
   }
 
   void Handle(const json::Object& message) {

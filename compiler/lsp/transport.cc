@@ -73,10 +73,10 @@ std::optional<std::string> Transport::Read() {
   return std::nullopt;
 }
 
-bool Transport::Waiting() const {
+bool Transport::Waiting(int within_ms) const {
   if (at_ < buffer_.size()) return true;
   pollfd in{in_, POLLIN, 0};
-  return poll(&in, 1, 0) == 1 && (in.revents & POLLIN) != 0;
+  return poll(&in, 1, within_ms) == 1 && (in.revents & POLLIN) != 0;
 }
 
 void Transport::Write(std::string_view body) {

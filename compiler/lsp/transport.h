@@ -13,8 +13,8 @@ class Transport {
   static constexpr size_t kMaxBytes = size_t{64} << 20;
 
   Transport(int in, int out) : in_(in), out_(out) {}
-  std::optional<std::string> Read();  // nothing at the end of the input
-  bool Waiting() const;               // more has arrived: what is known now may be stale
+  std::optional<std::string> Read();      // nothing at the end of the input
+  bool Waiting(int within_ms = 0) const;  // more has arrived: what is known now may be stale
   void Write(std::string_view body);
 
  private:

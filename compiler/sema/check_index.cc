@@ -117,7 +117,7 @@ ExprPtr IndexOne(Body& body, const ast::IndexExpr& expr, ExprPtr object, const W
     auto builder = body.env.Report(expr.span, kIndexCount,
                                    {ToString(object->type), is_list ? "one index" : "one key",
                                     expr.subscripts.size() == 1 ? std::string("a slice") : std::to_string(expr.subscripts.size())});
-    if (is_list && expr.subscripts.size() == 1) builder.Help("`lists.take(xs, n)` of std.lists is its beginning");
+    if (is_list && expr.subscripts.size() == 1) builder.Help("`lists.slice(xs, from, to)` of std.lists is a part of it");
     return Poison(body, expr.span);
   }
   const ast::Expr& at = *expr.subscripts[0].first;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <string_view>
 
 namespace wf::base {
@@ -26,6 +27,9 @@ template <typename T>
 char* Put(char* at, T value) {
   constexpr std::string_view kMinusZero = "-0.0";  // `-0` is an integer to many readers, which has no sign
   if (value == 0 && std::signbit(value)) return std::copy(kMinusZero.begin(), kMinusZero.end(), at);
+  constexpr T kManyWhole = 1e6;  // counts, labels, zeros: the same text, sooner
+  if (std::abs(value) < kManyWhole && value == std::trunc(value))
+    return std::to_chars(at, at + kMostFloatText, static_cast<int32_t>(value)).ptr;
   char* const end = std::to_chars(at, at + kMostFloatText, value).ptr;
   if (end - at < 5 || end[-4] != 'e') return end;
   const int places = (end[-2] - '0') * 10 + end[-1] - '0', exponent = end[-3] == '-' ? -places : places;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "runtime/base/per_thread.h"
+
 using wf::base::SinkBlock;
 using wf::base::SinkPiece;
 
@@ -13,9 +15,12 @@ namespace {
 constexpr size_t kMostGone = 64;  // pieces whose places are kept, at least
 
 // Blocks of one size that this thread freed and will need again.
+template <size_t block_bytes>
 class BlockCache {
  public:
-  explicit BlockCache(size_t block_bytes) : block_bytes_(block_bytes) {}
+  BlockCache() = default;
+  BlockCache(const BlockCache&) = delete;
+  BlockCache& operator=(const BlockCache&) = delete;
   ~BlockCache() {
     while (first_ != nullptr) {
       SinkBlock* block = first_;
@@ -28,47 +33,48 @@ class BlockCache {
     if (first_ == nullptr) return Make();
     SinkBlock* block = first_;
     first_ = block->next;
-    kept_bytes_ -= block_bytes_;
+    kept_bytes_ -= block_bytes;
     return block;
   }
 
   void Give(SinkBlock* block) {
-    if (kept_bytes_ + block_bytes_ > kKeptBytes) return Free(block);
+    if (kept_bytes_ + block_bytes > kKeptBytes) return Free(block);
     block->next = first_;
     first_ = block;
-    kept_bytes_ += block_bytes_;
+    kept_bytes_ += block_bytes;
   }
 
  private:
   static constexpr size_t kKeptBytes = size_t{4} << 20;
+  static constexpr bool kMapped = block_bytes == SinkBlock::kMapped;
 
-  SinkBlock* Make() const {
-    const bool is_mapped = block_bytes_ == SinkBlock::kMapped;
+  static SinkBlock* Make() {
     void* const memory =
-        is_mapped ? mmap(nullptr, block_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : std::malloc(block_bytes_);
+        kMapped ? mmap(nullptr, block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : std::malloc(block_bytes);
     if (memory == nullptr || memory == MAP_FAILED) return nullptr;
     auto* const block = static_cast<SinkBlock*>(memory);
-    *block = {nullptr, static_cast<uint32_t>(block_bytes_), 0};
+    *block = {nullptr, static_cast<uint32_t>(block_bytes), 0};
     return block;
   }
-  void Free(SinkBlock* block) const {
-    if (block_bytes_ == SinkBlock::kSmall) return std::free(block);
-    munmap(block, block_bytes_);
+  static void Free(SinkBlock* block) {
+    if (!kMapped) return std::free(block);
+    munmap(block, block_bytes);
   }
 
-  const size_t block_bytes_;
   SinkBlock* first_ = nullptr;
   size_t kept_bytes_ = 0;
 };
 
-thread_local BlockCache small_blocks(SinkBlock::kSmall), mapped_blocks(SinkBlock::kMapped);
+constinit thread_local wf::base::PerThread<BlockCache<SinkBlock::kSmall>> small_blocks;
+constinit thread_local wf::base::PerThread<BlockCache<SinkBlock::kMapped>> mapped_blocks;
 
 void Give(SinkBlock* block) {
   if (block->others != 0) {
     --block->others;
     return;
   }
-  (block->bytes == SinkBlock::kSmall ? small_blocks : mapped_blocks).Give(block);
+  if (block->bytes == SinkBlock::kSmall) return small_blocks->Give(block);
+  mapped_blocks->Give(block);
 }
 
 }  // namespace
@@ -78,7 +84,7 @@ bool wf_sink::Grow() {
     failed_ = true;
     return false;
   }
-  SinkBlock* block = size() < kSmallBytes ? small_blocks.Take() : mapped_blocks.Take();
+  SinkBlock* block = size() < kSmallBytes ? small_blocks->Take() : mapped_blocks->Take();
   if (block == nullptr) {
     failed_ = true;
     return false;

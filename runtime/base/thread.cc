@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/base/per_thread.h"
 #include "runtime/base/system_error.h"
 
 namespace wf::base {
@@ -36,6 +37,8 @@ class AlternateStack {
   stack_t stack_{}, before_{};
 };
 
+constinit thread_local PerThread<AlternateStack> alternate_stack;
+
 struct Begin {
   const char* name;
   std::function<void()> run;
@@ -44,7 +47,7 @@ struct Begin {
 void* RunThread(void* argument) {
   const std::unique_ptr<Begin> begin(static_cast<Begin*>(argument));
   pthread_setname_np(pthread_self(), begin->name);
-  const AlternateStack stack;
+  UseAlternateStack();
   begin->run();
   return nullptr;
 }
@@ -70,6 +73,6 @@ void Thread::Join() {
   if (std::exchange(runs_, false)) pthread_join(thread_, nullptr);
 }
 
-void UseAlternateStack() noexcept { static thread_local const AlternateStack stack; }
+void UseAlternateStack() noexcept { static_cast<void>(*alternate_stack); }
 
 }  // namespace wf::base

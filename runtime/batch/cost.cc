@@ -1,6 +1,7 @@
 #include "runtime/batch/cost.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "runtime/base/check.h"
@@ -31,9 +32,7 @@ CostCurve::CostCurve(int64_t max_rows, bool by_steps)
 }
 
 int CostCurve::IndexOf(int64_t size) const {
-  const auto* const end = sizes_.data() + n_sizes_;
-  const auto* const at = std::lower_bound(sizes_.data(), end, size);
-  return static_cast<int>(at == end ? n_sizes_ - 1 : at - sizes_.data());
+  return size <= 1 ? 0 : std::min(static_cast<int>(std::bit_width(static_cast<uint64_t>(size - 1))), n_sizes_ - 1);
 }
 
 void CostCurve::Learn(int64_t size, int64_t ns) {

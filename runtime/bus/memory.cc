@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "runtime/base/per_thread.h"
 #include "runtime/base/poison.h"
 #include "runtime/base/reserve.h"
 
@@ -130,14 +131,14 @@ ChunkMemory::Cache* ChunkMemory::CacheOfThisThread() noexcept {
     uint64_t serial;
     Cache* cache;
   };
-  static thread_local std::vector<Known> known;
-  for (const Known& entry : known)
+  constinit static thread_local base::PerThread<std::vector<Known>> known;
+  for (const Known& entry : *known)
     if (entry.serial == serial_) return entry.cache;
   auto* const cache = new Cache;
   cache->next = caches_.load(std::memory_order_relaxed);
   while (!caches_.compare_exchange_weak(cache->next, cache, std::memory_order_release, std::memory_order_relaxed)) {
   }
-  known.push_back({serial_, cache});
+  known->push_back({serial_, cache});
   return cache;
 }
 

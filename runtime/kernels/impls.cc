@@ -6,6 +6,7 @@
 #include "runtime/kernels/normalise/vector.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
+#include "runtime/kernels/quantise/vector.h"
 #include "runtime/kernels/recurrent/vector.h"
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/unary/vector.h"
@@ -23,17 +24,20 @@ constexpr size_t IndexOf() {
   }
 }
 
-#define KERNEL_IMPL(contract, dtype, layout, name, make) {IndexOf<contract>(), #contract, dtype, layout, name, make}
+#define KERNEL_IMPL(contract, dtype, layout, name, ...) {IndexOf<contract>(), #contract, dtype, layout, name, __VA_ARGS__}
 constexpr uint8_t kAnyType = 0;
 constexpr int64_t kMostScratchBytes = int64_t{4} << 30;  // as much as one tensor may have
 
-// Every implementation, fastest first, `ref` last. A row whose maker gives null passes the case on to the next.
+// Every implementation, fastest first, `ref` last. A row whose maker gives null passes the case on to the next. Where a row has several
+// ways, its maker takes the one that is the fastest mostly, and the last column names the others.
 constexpr Impl kImpls[] = {
-    KERNEL_IMPL(Conv, WF_F32, "any", "onednn", onednn::MakeConv),
+    KERNEL_IMPL(Conv, WF_F32, "any", "onednn", onednn::MakeConv, onednn::ConvWays),
     KERNEL_IMPL(Conv, kAnyType, "row-major", "ref", ref::MakeConv),
-    KERNEL_IMPL(MatMul, WF_F32, "row-major", "onednn", onednn::MakeMatMul),
+    KERNEL_IMPL(MatMul, WF_F32, "row-major", "onednn", onednn::MakeMatMul, onednn::MatMulWays),
     KERNEL_IMPL(MatMul, kAnyType, "row-major", "ref", ref::MakeMatMul),
     KERNEL_IMPL(Pool, WF_F32, "any", "onednn", onednn::MakePool),
+    KERNEL_IMPL(Pool, WF_U8, "any", "onednn", onednn::MakePool),
+    KERNEL_IMPL(Pool, WF_I8, "any", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, kAnyType, "row-major", "ref", ref::MakePool),
     KERNEL_IMPL(Unary, WF_F32, "any", "avx2", avx2::MakeUnary),
     KERNEL_IMPL(Unary, WF_F32, "any", "onednn", onednn::MakeUnary),
@@ -67,9 +71,11 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(CountGrams, kAnyType, "row-major", "ref", ref::MakeCountGrams),
     KERNEL_IMPL(CumSum, kAnyType, "row-major", "ref", ref::MakeCumSum),
     KERNEL_IMPL(DeformConv, kAnyType, "row-major", "ref", ref::MakeDeformConv),
+    KERNEL_IMPL(Dequantise, kAnyType, "any", "avx2", avx2::MakeDequantise),
     KERNEL_IMPL(Dequantise, kAnyType, "row-major", "ref", ref::MakeDequantise),
     KERNEL_IMPL(Det, kAnyType, "row-major", "ref", ref::MakeDet),
     KERNEL_IMPL(Dft, kAnyType, "row-major", "ref", ref::MakeDft),
+    KERNEL_IMPL(DynamicQuantise, WF_F32, "row-major", "avx2", avx2::MakeDynamicQuantise),
     KERNEL_IMPL(DynamicQuantise, kAnyType, "row-major", "ref", ref::MakeDynamicQuantise),
     KERNEL_IMPL(Einsum, kAnyType, "row-major", "ref", ref::MakeEinsum),
     KERNEL_IMPL(EmbedNorm, kAnyType, "row-major", "ref", ref::MakeEmbedNorm),
@@ -82,7 +88,11 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(GroupNorm, kAnyType, "row-major", "ref", ref::MakeGroupNorm),
     KERNEL_IMPL(Hardmax, kAnyType, "row-major", "ref", ref::MakeHardmax),
     KERNEL_IMPL(Impute, kAnyType, "row-major", "ref", ref::MakeImpute),
+    KERNEL_IMPL(IntegerBinary, kAnyType, "any", "avx2", avx2::MakeIntegerBinary),
+    KERNEL_IMPL(IntegerBinary, kAnyType, "row-major", "ref", ref::MakeIntegerBinary),
+    KERNEL_IMPL(IntegerConv, kAnyType, "any", "onednn", onednn::MakeIntegerConv),
     KERNEL_IMPL(IntegerConv, kAnyType, "row-major", "ref", ref::MakeIntegerConv),
+    KERNEL_IMPL(IntegerMatMul, kAnyType, "row-major", "onednn", onednn::MakeIntegerMatMul),
     KERNEL_IMPL(IntegerMatMul, kAnyType, "row-major", "ref", ref::MakeIntegerMatMul),
     KERNEL_IMPL(JoinFeatures, kAnyType, "row-major", "ref", ref::MakeJoinFeatures),
     KERNEL_IMPL(LayerNorm, WF_F32, "row-major", "avx2", avx2::MakeLayerNorm),
@@ -99,6 +109,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Normalize, kAnyType, "row-major", "ref", ref::MakeNormalize),
     KERNEL_IMPL(OneHot, kAnyType, "row-major", "ref", ref::MakeOneHot),
     KERNEL_IMPL(OneOfCategories, kAnyType, "row-major", "ref", ref::MakeOneOfCategories),
+    KERNEL_IMPL(Quantise, WF_F32, "any", "avx2", avx2::MakeQuantise),
     KERNEL_IMPL(Quantise, kAnyType, "row-major", "ref", ref::MakeQuantise),
     KERNEL_IMPL(RandomNumbers, kAnyType, "row-major", "ref", ref::MakeRandomNumbers),
     KERNEL_IMPL(Range, kAnyType, "row-major", "ref", ref::MakeRange),
@@ -133,18 +144,21 @@ std::span<const Impl> Impls() { return kImpls; }
 
 namespace {
 
+bool Takes(const Impl& impl, const Operation& operation) {
+  return impl.params == operation.params.index() && (impl.dtype == kAnyType || impl.dtype == operation.in[0].dtype);
+}
+
 // Null: none.
 base::Result<std::unique_ptr<Kernel>> MakeFirst(const Operation& operation) {
   for (const Impl& impl : kImpls) {
-    if (impl.params != operation.params.index()) continue;
-    if (impl.dtype != kAnyType && impl.dtype != operation.in[0].dtype) continue;
+    if (!Takes(impl, operation) || (!operation.way.empty() && impl.ways == nullptr)) continue;
     auto kernel = impl.make(operation);
     if (!kernel.ok()) return kernel;
     if (*kernel == nullptr) continue;
     if ((*kernel)->scratch_bytes > kMostScratchBytes) {
       return base::Status(base::kOutOfRange, fmt::format("it takes more than {} bytes of memory beside its results", kMostScratchBytes));
     }
-    (*kernel)->impl = impl.name;
+    (*kernel)->impl = operation.way.empty() ? impl.name : fmt::format("{} {}", impl.name, operation.way);
     return kernel;
   }
   return std::unique_ptr<Kernel>();
@@ -163,20 +177,38 @@ std::string TypesOf(const Operation& operation) {
 base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation) {
   auto kernel = MakeFirst(operation);
   if (!kernel.ok() || *kernel != nullptr) return kernel;
+  if (!operation.way.empty()) {
+    Operation own = operation;
+    own.way.clear();
+    return MakeKernel(own);
+  }
   if (HasNarrow(operation)) {
     kernel = MakeFirst(Widened(operation));
     if (!kernel.ok()) return kernel;
     if (*kernel != nullptr) return MakeNarrow(operation, *std::move(kernel));
   }
+  return base::Status(base::kUnimplemented, fmt::format("no kernel {} for elements of type {}", ContractOf(operation), TypesOf(operation)));
+}
+
+std::string_view ContractOf(const Operation& operation) {
   const auto same = [&](const Impl& impl) { return impl.params == operation.params.index(); };
   const Impl* const row = std::find_if(std::begin(kImpls), std::end(kImpls), same);
-  return base::Status(base::kUnimplemented, fmt::format("no kernel {} for elements of type {}",
-                                                        row == std::end(kImpls) ? "" : row->contract, TypesOf(operation)));
+  return row == std::end(kImpls) ? "" : row->contract;
+}
+
+std::vector<std::string> Ways(const Operation& operation) {
+  std::vector<std::string> ways;
+  for (const Impl& impl : kImpls) {
+    if (impl.ways == nullptr || !Takes(impl, operation)) continue;
+    for (std::string& way : impl.ways(operation)) ways.push_back(std::move(way));
+  }
+  return ways;
 }
 
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to) { return onednn::MakeReorder(from, to); }
 
 void UseOneThread() { onednn::UseOneThread(); }
+bool MultipliesBytes() { return onednn::MultipliesBytes(); }
 bool StayOnOneThread() { return onednn::StaysOnOneThread(); }
 void LoadLibraries() { onednn::LoadAhead(); }
 void LetGoOfCode() { onednn::LetGoOfCode(); }

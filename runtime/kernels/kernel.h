@@ -22,6 +22,7 @@ class Format {
   virtual ~Format() = default;
   virtual bool Same(const Format& other) const = 0;
   virtual int64_t size_bytes() const = 0;
+  virtual std::string ToString() const = 0;  // one line: the same for the same format in every process
 };
 using FormatRef = std::shared_ptr<const Format>;  // null: row-major
 bool SameFormat(const FormatRef& a, const FormatRef& b);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -19,6 +21,7 @@
 #include "runtime/kernels/grams/grams.h"
 #include "runtime/kernels/grid_sample/grid_sample.h"
 #include "runtime/kernels/index/index.h"
+#include "runtime/kernels/integer_binary/integer_binary.h"
 #include "runtime/kernels/integer_conv/integer_conv.h"
 #include "runtime/kernels/integer_matmul/integer_matmul.h"
 #include "runtime/kernels/kernel.h"
@@ -51,24 +54,27 @@
 
 namespace wf::kernels {
 
-using Params =
-    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy,
-                 AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose, CountGrams, CumSum,
-                 DeformConv, Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold, GatherElements, GatherND,
-                 GridSample, GroupNorm, Hardmax, Impute, IntegerConv, IntegerMatMul, JoinFeatures, LayerNorm, LinearModel, LocalNorm,
-                 Lookup, LpNorm, MatMulNBits, MeanVariance, MelWeights, NonMaxSuppression, NonZero, Normalize, OneHot, OneOfCategories,
-                 Quantise, RandomNumbers, Range, Recurrent, Resize, ReverseSequence, RoiAlign, Rotary, Scale, ScatterElements, ScatterND,
-                 ShortDft, SignalWindow, Split, Svm, TopK, TrainStep, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;
+using Params = std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather,
+                            Where, Copy, AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose,
+                            CountGrams, CumSum, DeformConv, Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold,
+                            GatherElements, GatherND, GridSample, GroupNorm, Hardmax, Impute, IntegerBinary, IntegerConv, IntegerMatMul,
+                            JoinFeatures, LayerNorm, LinearModel, LocalNorm, Lookup, LpNorm, MatMulNBits, MeanVariance, MelWeights,
+                            NonMaxSuppression, NonZero, Normalize, OneHot, OneOfCategories, Quantise, RandomNumbers, Range, Recurrent,
+                            Resize, ReverseSequence, RoiAlign, Rotary, Scale, ScatterElements, ScatterND, ShortDft, SignalWindow, Split,
+                            Svm, TopK, TrainStep, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {
   Params params;
   std::vector<TensorInfo> in;   // dtype 0: absent
   std::vector<TensorInfo> out;  // dtype 0: nobody reads it, never the first; the format is the kernel's choice
+  std::string way = {};         // of those that Ways gives; empty: what the first row takes by itself
 };
 
 // Makes a kernel, or gives null when this implementation does not fit the case. Errors: a constant cannot be read, memory.
 using MakeFn = base::Result<std::unique_ptr<Kernel>> (*)(const Operation&);
+
+using WaysFn = std::vector<std::string> (*)(const Operation&);
 
 // A row of the table in impls.cc: implementations of one contract, fastest first, `ref` last.
 struct Impl {
@@ -78,11 +84,16 @@ struct Impl {
   const char* layout;  // of input 0: "row-major" or "any"
   const char* name;
   MakeFn make;
+  WaysFn ways = nullptr;  // null: there is one alone
 };
 std::span<const Impl> Impls();
 
-// The first row that fits. Errors: kUnimplemented when none does.
+// The first row that fits; with a `way` that one, or as without where it is not there. Errors: kUnimplemented when none does.
 base::Result<std::unique_ptr<Kernel>> MakeKernel(const Operation& operation);
+
+// Ways to compute it besides the first row's own, those first that promise most: which is the fastest only measuring tells (choices.h).
+std::vector<std::string> Ways(const Operation& operation);
+std::string_view ContractOf(const Operation& operation);  // the name in the table: "Conv"
 
 // Converts between memory formats. Errors: kUnimplemented when no library knows both.
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to);
@@ -91,6 +102,8 @@ base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const 
 // the first.
 void UseOneThread();
 bool StayOnOneThread();  // whether the libraries below do as they are told so
+
+bool MultipliesBytes();  // whether products of 8-bit integers have kernels that are quicker than those of f32. Loads the libraries
 
 void LoadLibraries();  // which the first kernels do otherwise; milliseconds
 // Most code of the libraries below runs once, while kernels are made: its pages leave the resident set, and come back where they are used.

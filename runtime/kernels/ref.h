@@ -23,6 +23,7 @@ base::Result<std::unique_ptr<Kernel>> MakeConvTranspose(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeCopy(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeDequantise(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeDynamicQuantise(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeIntegerBinary(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeIntegerConv(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeIntegerMatMul(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeQuantise(const Operation&);

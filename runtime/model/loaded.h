@@ -30,7 +30,8 @@ struct LoadOptions {
   int64_t requests_bytes = INT64_MAX;          // all requests may have: `limits.memory_bytes`
   int64_t process_bytes = INT64_MAX;           // the process may have, for all that it does
   bool warm_up = true;
-  const base::Clock* clock = nullptr;  // by which the warm-up measures row_ns; null: it does not
+  std::shared_ptr<kernels::Choices> choices;  // of ways of kernels, that models share; null: the own ones of their rows
+  const base::Clock* clock = nullptr;         // by which the warm-up measures row_ns; null: it does not
 };
 
 // A file that was read, held against the program's signature and made ready for runs.
@@ -42,6 +43,8 @@ struct Loaded {
   Program program;
   bool is_open = false;  // it leaves extents of inputs, other than that of samples, to the caller
 
+  // What choosing may take for each plan that is made before a run wants it.
+  int64_t measuring_ns() const { return options.choices == nullptr ? 0 : options.choices->measuring_ns(); }
   int64_t max_rows() const { return axes.batched ? options.max_rows : 1; }
   int64_t most_request_bytes() const { return std::min(options.requests_bytes, abi::kMostRequestBytes); }
 

@@ -23,8 +23,7 @@ Status LowerPool(Lowering& of) {
   auto window = onnx::ReadWindow(of.node, in.size(), {});
   if (!window.ok()) return window.status();
   onnx::ResolvePads(*window, in);
-  const uint8_t dtype = of.context.in(0).dtype;
-  if (of.context.has_out(1) || dtype == WF_I8 || dtype == WF_U8) {  // of bytes there are maxima alone
+  if (of.context.has_out(1)) {
     of.lowered.params =
         kernels::ArgPool{of.node.Int("storage_order", 0) != 0, window->kernel, window->stride, window->dilation, window->pad_begin};
     return Status::Ok();

@@ -14,12 +14,20 @@ void TakeUnscaled(Lowering& of) {
   of.lowered.in = {in(0), -1, in(2), in(1), -1, in(3)};
 }
 
+// What follows the node; the optimiser joins nothing else to it.
+kernels::Within WithinOf(const kernels::Unary& then) {
+  if (then.op == kernels::UnaryOp::kRelu) return {.low = 0};
+  if (then.op == kernels::UnaryOp::kClip) return {then.alpha, then.beta};
+  WF_CHECK(then.op == kernels::UnaryOp::kIdentity);
+  return {};
+}
+
 Status LowerIntegerConv(Lowering& of, size_t weights) {
   const std::vector<int64_t> in = Extents(of.context.in(0).dim, 2), kernel = Extents(of.context.in(weights).dim, 2);
   auto window = onnx::ReadWindow(of.node, in.size(), kernel);
   if (!window.ok()) return window.status();
   onnx::ResolvePads(*window, in);
-  of.lowered.params = kernels::IntegerConv{window->stride, window->dilation, window->pad_begin, of.node.Int("group", 1)};
+  of.lowered.params = kernels::IntegerConv{window->stride, window->dilation, window->pad_begin, of.node.Int("group", 1), WithinOf(of.then)};
   return Status::Ok();
 }
 
@@ -38,8 +46,21 @@ Status LowerMatMulInteger(Lowering& of) {
   return Status::Ok();
 }
 
-Status LowerQLinearMatMul(Lowering& of) {
+Status LowerMatMulIntegerToFloat(Lowering& of) {
+  const auto in = [&](size_t i) { return of.node.has_in(i) ? of.node.in[i] : -1; };
+  of.lowered.in = {in(0), in(2), in(4), in(1), in(3), in(5), -1, -1, in(6)};
   of.lowered.params = kernels::IntegerMatMul{};
+  return Status::Ok();
+}
+
+Status LowerQLinearBinary(Lowering& of) {
+  const bool adds = of.node.op == onnx::Op::kMsQLinearAdd;
+  of.lowered.params = kernels::IntegerBinary{adds ? kernels::IntegerBinary::Op::kAdd : kernels::IntegerBinary::Op::kMul, WithinOf(of.then)};
+  return Status::Ok();
+}
+
+Status LowerQLinearMatMul(Lowering& of) {
+  of.lowered.params = kernels::IntegerMatMul{WithinOf(of.then)};
   return Status::Ok();
 }
 

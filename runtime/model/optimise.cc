@@ -8,6 +8,7 @@
 #include "runtime/model/numbers.h"
 #include "runtime/model/patterns.h"
 #include "runtime/model/program.h"
+#include "runtime/model/quantised.h"
 #include "runtime/onnx/op.h"
 
 namespace wf::model {
@@ -43,12 +44,9 @@ class Optimiser {
     known_ = *std::move(known);
     const auto folded = onnx::ConstantNodes(program_.graph, known_, model_->path, max_bytes_);
     if (!folded.ok()) return folded.status();
-    for (size_t i = 0; i < program_.graph.nodes.size(); ++i) {
-      if (!(*folded)[i]) continue;
-      if (const Status status = Fold(i); !status.ok()) {
-        return Status(status.code(), fmt::format("`{}`: {}: {}", program_.subject, program_.graph.nodes[i].Describe(), status.message()));
-      }
-    }
+    WF_RETURN_IF_ERROR(FoldNodes(*folded, true));
+    WF_RETURN_IF_ERROR(JoinQuantised(program_, known_, gone_));
+    WF_RETURN_IF_ERROR(FoldNodes(*folded, false));
     WF_RETURN_IF_ERROR(JoinWrittenOut(program_, known_, gone_));
     CountUses();
     for (size_t i = 0; i < program_.graph.nodes.size(); ++i) WF_RETURN_IF_ERROR(Join(i));
@@ -70,6 +68,19 @@ class Optimiser {
     program_.graph.weights.push_back(std::move(weight));
     program_.constants.push_back(std::move(constant));
     return static_cast<int>(program_.graph.weights.size()) - 1;
+  }
+
+  // Those that are found to read constants alone. keeps_bytes: 8-bit weights are left as they are, with all that is computed from them.
+  Status FoldNodes(const std::vector<bool>& found, bool keeps_bytes) {
+    for (size_t i = 0; i < found.size(); ++i) {
+      const onnx::Node& node = program_.graph.nodes[i];
+      const bool is_kept =
+          keeps_bytes && node.op == Op::kDequantizeLinear && base::DTypeSize(known_[static_cast<size_t>(node.in[0])].dtype) == 1;
+      if (!found[i] || gone_[i] || is_kept) continue;
+      if (const Status status = Fold(i); !status.ok())
+        return Status(status.code(), fmt::format("`{}`: {}: {}", program_.subject, node.Describe(), status.message()));
+    }
+    return Status::Ok();
   }
 
   // Computes a node whose inputs are all constants.

@@ -60,7 +60,8 @@ class Arena {
 
 class Planner {
  public:
-  Planner(const Program& program, int64_t max_bytes) : program_(program), max_bytes_(max_bytes), plan_(new Plan) {}
+  Planner(const Program& program, int64_t max_bytes, int64_t measuring_ns)
+      : program_(program), max_bytes_(max_bytes), measuring_ns_(measuring_ns), plan_(new Plan) {}
 
   Result<std::unique_ptr<Plan>> Run(std::span<const onnx::Port> inputs) {
     auto known = onnx::InferShapes(program_.graph, inputs, program_.subject);
@@ -164,7 +165,7 @@ class Planner {
 
   Status AddStep(size_t index, kernels::Operation& operation, const std::vector<int>& in) {
     const onnx::Node& node = program_.graph.nodes[index];
-    auto kernel = kernels::MakeKernel(operation);
+    auto kernel = program_.choices == nullptr ? kernels::MakeKernel(operation) : program_.choices->Make(operation, measuring_ns_);
     if (!kernel.ok()) return kernel.status();
     std::vector<int> read, written;
     for (size_t i = 0; i < in.size(); ++i) {
@@ -305,14 +306,16 @@ class Planner {
 
   const Program& program_;
   const int64_t max_bytes_;
+  int64_t measuring_ns_;  // that are left
   std::unique_ptr<Plan> plan_;
   std::vector<onnx::Known> known_;
   std::vector<Value> values_;
 };
 
-Result<std::unique_ptr<Plan>> Plan::Make(const Program& program, std::span<const onnx::Port> inputs, int64_t max_bytes) {
+Result<std::unique_ptr<Plan>> Plan::Make(const Program& program, std::span<const onnx::Port> inputs, int64_t max_bytes,
+                                         int64_t measuring_ns) {
   kernels::UseOneThread();
-  return Planner(program, max_bytes).Run(inputs);
+  return Planner(program, max_bytes, measuring_ns).Run(inputs);
 }
 
 int64_t Plan::run_bytes() const {

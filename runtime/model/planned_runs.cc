@@ -34,7 +34,9 @@ class PlannedRuns final : public Runs {
         limit_(loaded.is_open ? loaded.options.share.limit : nullptr),
         instances_(static_cast<size_t>(loaded.options.instances)) {}
 
-  Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes) override { return Find(shapes, /*ahead=*/false); }
+  Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes) override {
+    return Find(shapes, /*ahead=*/false, loaded_.measuring_ns());
+  }
   Result<BoundPlan*> Bind(int instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) override {
     const auto bound = BoundFor(At(instance), rows, inputs, ahead);
     return bound.ok() ? Result((*bound)->run.get()) : bound.status();
@@ -101,7 +103,7 @@ class PlannedRuns final : public Runs {
     if (at == nullptr) at = std::make_unique<Instance>();
     return *at;
   }
-  Result<std::shared_ptr<const Plan>> Find(const std::vector<onnx::Port>& shapes, bool ahead);
+  Result<std::shared_ptr<const Plan>> Find(const std::vector<onnx::Port>& shapes, bool ahead, int64_t measuring_ns);
   Bound* FindBound(const Instance& instance, std::span<const wf_tensor> inputs) const;
   Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
   Status GrowTo(Instance& instance, int64_t bytes) const;
@@ -113,7 +115,7 @@ class PlannedRuns final : public Runs {
   std::vector<std::unique_ptr<Instance>> instances_;  // null: never ran, or released
 };
 
-Result<std::shared_ptr<const Plan>> PlannedRuns::Find(const std::vector<onnx::Port>& shapes, bool ahead) {
+Result<std::shared_ptr<const Plan>> PlannedRuns::Find(const std::vector<onnx::Port>& shapes, bool ahead, int64_t measuring_ns) {
   const base::MutexLock lock(planning_);
   for (auto each = plans_.begin(); each != plans_.end(); ++each) {
     if (!SameShapes(each->shapes, shapes)) continue;
@@ -122,7 +124,7 @@ Result<std::shared_ptr<const Plan>> PlannedRuns::Find(const std::vector<onnx::Po
     return each->plan;
   }
   if (!ahead) misses_.fetch_add(1, std::memory_order_relaxed);
-  auto made = Plan::Make(loaded_.program, shapes, loaded_.options.max_bytes);
+  auto made = Plan::Make(loaded_.program, shapes, loaded_.options.max_bytes, measuring_ns);
   if (!made.ok()) return made.status();
   plans_.push_front({shapes, std::shared_ptr<const Plan>(*std::move(made)), ahead});
   const auto goes = [](const Made& each) { return !each.ahead; };
@@ -159,7 +161,7 @@ Status PlannedRuns::CheckSize(int instance, int64_t rows, std::span<const wf_ten
   } else {
     std::vector<onnx::Port> shapes;
     WF_RETURN_IF_ERROR(loaded_.CheckInputs(rows, inputs, shapes));
-    const auto plan = Find(shapes, /*ahead=*/false);
+    const auto plan = Find(shapes, /*ahead=*/false, /*measuring_ns=*/0);
     if (!plan.ok()) return plan.status();
     bytes = (*plan)->run_bytes();
   }
@@ -176,7 +178,7 @@ Result<PlannedRuns::Bound*> PlannedRuns::BoundFor(Instance& instance, int64_t ro
   }
   std::vector<onnx::Port> shapes;
   WF_RETURN_IF_ERROR(loaded_.CheckInputs(rows, inputs, shapes));
-  auto plan = Find(shapes, ahead);
+  auto plan = Find(shapes, ahead, ahead ? loaded_.measuring_ns() : 0);
   if (!plan.ok()) return plan.status();
   for (size_t i = 0; loaded_.axes.batched && i < (*plan)->outputs().size(); ++i)
     WF_RETURN_IF_ERROR(loaded_.CheckResultRows(i, (*plan)->outputs()[i].info.dim, rows));

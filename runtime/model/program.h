@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/kernels/choices.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/onnx/infer.h"
 #include "runtime/onnx/reader.h"
@@ -19,8 +20,9 @@ struct Program {
   onnx::Graph graph;
   std::vector<std::shared_ptr<const kernels::Constant>> constants;                                   // per weight of the graph
   std::shared_ptr<kernels::PackedMemory> packed_memory = std::make_shared<kernels::PackedMemory>();  // of the constants
-  std::vector<kernels::Unary> then;                                                                  // per node: fused behind it
-  std::vector<std::shared_ptr<Program>> bodies;                                                      // of the graph, as they are
+  std::shared_ptr<kernels::Choices> choices;     // of ways of its kernels; null: the own ones of their rows
+  std::vector<kernels::Unary> then;              // per node: fused behind it
+  std::vector<std::shared_ptr<Program>> bodies;  // of the graph, as they are
 
   void Rename(const std::string& name);  // the subject, of the bodies too
 };

@@ -68,6 +68,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   auto program = Optimise(file, std::min(options.max_bytes, onnx::kMostConstantBytes));
   if (!program.ok()) return program.status();
   version->loaded_.program = *std::move(program);
+  version->loaded_.program.choices = options.choices;
   version->by_data_ = version->FindDependsOnData();
   version->runs_ = version->by_data_ ? MakeWalkedRuns(version->loaded_) : MakePlannedRuns(version->loaded_);
   if (options.warm_up) WF_RETURN_IF_ERROR(version->WarmUp());

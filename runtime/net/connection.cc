@@ -26,7 +26,12 @@ void Connection::UpdateReading() noexcept {
   wire_->Read(wanted);
 }
 
-void Connection::OnEnd(bool broken) noexcept { Finish(broken ? Closed::kByError : Closed::kByPeer); }
+void Connection::OnEnd(bool broken) noexcept {
+  if (broken || lingering_) return Finish(broken ? Closed::kByError : Closed::kByPeer);
+  handler_->OnHalfClosed();
+  if (!close_after_flush_) return Finish(Closed::kByPeer);
+  linger_ = false;  // there is nothing to drop
+}
 
 void Connection::OnRefused(std::string_view why) noexcept {
   if (closing_) return;

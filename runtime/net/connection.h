@@ -20,8 +20,10 @@ class Handler {
   virtual ~Handler() = default;
   // Bytes have come; the view ends with the call. What was put into out() is sent afterwards.
   virtual void OnBytes(std::span<const uint8_t> bytes) noexcept = 0;
-  virtual void OnFlushed() noexcept = 0;           // everything put into out() has left
-  virtual void OnTimeout() noexcept = 0;           // the limit set by SetTimeout has come
+  virtual void OnFlushed() noexcept = 0;  // everything put into out() has left
+  virtual void OnTimeout() noexcept = 0;  // the limit set by SetTimeout has come
+  // The peer sends no more, but may still read: with CloseAfterFlush, it gets what is in out(); without, the connection ends here.
+  virtual void OnHalfClosed() noexcept {}
   virtual void OnClosed(Closed how) noexcept = 0;  // the last call; the connection is gone
 };
 

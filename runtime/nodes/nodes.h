@@ -36,6 +36,49 @@ wf_code wf_n_top_k(wf_ctx*, const wf_tensor* x, const int64_t* k, wf_top_k_resul
 // Errors: 7005 when x is empty.
 wf_code wf_n_argmax(wf_ctx*, const wf_tensor* x, int64_t* index) WF_NOEXCEPT;
 
+// Where the elements of x: T[n] stand in ascending order, i64[n]; equal values by lower index, NaN after all numbers.
+// Cost: O(n), 8 bytes an element besides the result.
+wf_code wf_n_argsort(wf_ctx*, const wf_tensor* x, wf_tensor* order) WF_NOEXCEPT;
+
+// Before which element of sorted: T[n], in that order, each of values: T[k] stands; with `right`, behind those that are equal to it. i64[k]
+// Cost: O(k log n).
+wf_code wf_n_searchsorted(wf_ctx*, const wf_tensor* sorted, const wf_tensor* values, const uint8_t* right, wf_tensor* places) WF_NOEXCEPT;
+
+// The sums of x: T[n] up to each element, this included, in their order: T[n]. T: i32 i64 u32 u64 f32 f64.
+// Errors: 7000 for the types of storage.
+wf_code wf_n_cumsum(wf_ctx*, const wf_tensor* x, wf_tensor* sums) WF_NOEXCEPT;
+
+// For each of `extent` places the last i whose at[i] it is, -1 where there is none: i64[extent]. at: i64[k].
+// Errors: 7001 when one of `at` is outside 0..extent.
+wf_code wf_n_last_at(wf_ctx*, const wf_tensor* at, const int64_t* extent, wf_tensor* last) WF_NOEXCEPT;
+
+// (labels: i64[h, w], boxes: i64[k, 4], areas: i64[k])
+typedef struct wf_components {
+  wf_tensor labels, boxes, areas;
+} wf_components;
+
+// The parts of mask: bool[h, w] whose pixels are neighbours, corner to corner too, in the order of their first pixels: the number of each
+// pixel's, 0 outside; their boxes (x0, y0, x1, y1), x1 and y1 behind the last pixel; how many pixels they have.
+// Cost: O(pixels), no memory besides the result.
+wf_code wf_n_connected_components(wf_ctx*, const wf_tensor* mask, wf_components* found) WF_NOEXCEPT;
+
+// (tokens: i64[_], score: f32)
+typedef struct wf_reading {
+  wf_tensor tokens;
+  float score;
+} wf_reading;
+
+enum { WF_MAX_BEAMS = 10000 };
+
+// What scores: f32[steps, classes], probabilities, can be read as: the likeliest prefixes of a beam search, best first, with the logarithms
+// of how likely they are. What is no probability above 0 counts as 0; what cannot be is left out. Errors: 7000 when width is
+// outside 1..WF_MAX_BEAMS, 7001 when blank is no class. Cost: O(steps * width * (classes + width)); 40 bytes a step and beam besides the
+// result.
+wf_code wf_n_ctc_beam(wf_ctx*, const wf_tensor* scores, const int64_t* width, const int64_t* blank, wf_list* readings) WF_NOEXCEPT;
+
+// XXH64 of bytes.
+wf_code wf_n_xxh64(wf_ctx*, const wf_bytes* data, const uint64_t* seed, uint64_t* hash) WF_NOEXCEPT;
+
 // What stands before, between and behind the places of `between` in `text`, as views of it: one part more than there are places.
 // Errors: 7000 when `between` is empty.   Cost: O(text), 16 bytes a part.
 wf_code wf_n_split(wf_ctx*, const wf_bytes* text, const wf_bytes* between, wf_list* parts) WF_NOEXCEPT;

@@ -47,6 +47,16 @@ struct Ranking {
   }
 };
 
+// The ascending order of argsort and searchsorted: NaN after all numbers.
+template <typename T>
+bool IsBelow(const T& a, const T& b) {
+  if constexpr (std::is_integral_v<T>) {
+    return a < b;
+  } else {
+    return a < b || (b != b && a == a);
+  }
+}
+
 // A loop looks at the stop flag once in so many elements: well under 100 us.
 inline constexpr int64_t kElementsPerStopCheck = 16 * 1024;
 

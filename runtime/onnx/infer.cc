@@ -342,6 +342,8 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
                                 node.Describe(), work, max_work));
     }
     work_left -= work;
+    if (node.op == Op::kDequantizeLinear && !LeastBytes(known[static_cast<size_t>(node.out[0])], left).ok())
+      continue;  // a step of each run
     for (const int index : node.out) {
       if (index < 0) continue;
       const Known& out = known[static_cast<size_t>(index)];

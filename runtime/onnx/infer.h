@@ -42,7 +42,7 @@ base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const 
 base::Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact = false);
 
 // By node: it reads constants alone, so that it is computed when the model is loaded. Errors: kOutOfRange when the results together have
-// more than max_bytes, or take more than max_work; the node is named.
+// more than max_bytes, or take more than max_work; the node is named. A DequantizeLinear for which there is no room stays a node.
 base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model,
                                               int64_t max_bytes = kMostConstantBytes, int64_t max_work = kMostConstantWork);
 

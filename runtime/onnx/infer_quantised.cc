@@ -153,6 +153,24 @@ Status InferMatMulInteger(NodeContext& node) {
   return Status::Ok();
 }
 
+// Inputs a, b, their scales, their zero points, a bias.
+Status InferMatMulIntegerToFloat(NodeContext& node) {
+  for (size_t i = 0; i < 2; ++i) {
+    WF_RETURN_IF_ERROR(WantByte(node, i));
+    if (node.in(2 + i).dtype != WF_F32) return node.Fail(fmt::format("scale {}, wanted f32", node.InType(2 + i)));
+    WF_RETURN_IF_ERROR(WantAlong(node, 2 + i, i, i == 0 ? 2 : 1));
+    WF_RETURN_IF_ERROR(WantZeroOf(node, 4 + i, i));
+    if (node.has_in(4 + i)) WF_RETURN_IF_ERROR(WantAlong(node, 4 + i, i, i == 0 ? 2 : 1));
+  }
+  WF_RETURN_IF_ERROR(MultipliedShape(node, node.in(0).dim, node.in(1).dim));
+  node.out(0).dtype = WF_F32;
+  if (!node.has_in(6)) return Status::Ok();
+  const Known& bias = node.in(6);
+  const Shape& out = node.out(0).dim;
+  const bool fits = bias.dtype == WF_F32 && bias.dim.size() == 1 && !out.empty() && !Dim::ProvedDifferent(bias.dim[0], out.back());
+  return fits ? Status::Ok() : node.Fail(fmt::format("bias {} for weights {}", node.InType(6), node.InType(1)));
+}
+
 Status InferQLinearMatMul(NodeContext& node) {
   WF_RETURN_IF_ERROR(CheckScaled(node));
   for (const size_t i : {1, 2}) WF_RETURN_IF_ERROR(WantAlong(node, static_cast<size_t>(i), 0, 2));
@@ -171,6 +189,25 @@ Status InferConvInteger(NodeContext& node) {
   if (node.has_in(2)) WF_RETURN_IF_ERROR(WantOne(node, 2));
   if (node.has_in(3)) WF_RETURN_IF_ERROR(WantFilters(node, 3, 1));
   node.out(0).dtype = WF_I32;
+  return Status::Ok();
+}
+
+// Sums and products in the order a, b, y, each with scale and zero point.
+Status InferQLinearBinary(NodeContext& node) {
+  for (const size_t i : {0, 3}) WF_RETURN_IF_ERROR(WantByte(node, static_cast<size_t>(i)));
+  WF_RETURN_IF_ERROR(node.SameType(0, 3));
+  for (const size_t i : {1, 4, 6}) {
+    WF_RETURN_IF_ERROR(WantScale(node, static_cast<size_t>(i)));
+    WF_RETURN_IF_ERROR(WantOne(node, static_cast<size_t>(i)));
+  }
+  for (const size_t i : {2, 5, 7}) {
+    WF_RETURN_IF_ERROR(WantZeroOf(node, static_cast<size_t>(i), 0));
+    if (node.has_in(static_cast<size_t>(i))) WF_RETURN_IF_ERROR(WantOne(node, static_cast<size_t>(i)));
+  }
+  auto shape = BroadcastShape(node.in(0).dim, node.in(3).dim, node.unknown);
+  if (!shape) return node.Fail(fmt::format("inputs {} and {} do not broadcast", node.InType(0), node.InType(3)));
+  node.out(0).dtype = node.in(0).dtype;
+  node.out(0).dim = *std::move(shape);
   return Status::Ok();
 }
 

@@ -41,6 +41,7 @@ class MixingRule {
         return AnyFrom(2);
       case Op::kMatMul:
       case Op::kMatMulInteger:
+      case Op::kMsMatMulIntegerToFloat:
         return Multiplies(1);
       case Op::kQLinearMatMul:
         return Multiplies(3);

@@ -45,7 +45,7 @@ class Builder {
     auto skeleton = ReadSkeleton(source, options_.max_graph_bytes);
     if (!skeleton.ok()) return skeleton.status();
     if (!proto_.ParseFromString(skeleton->model) || !graph_.ParseFromString(skeleton->graph)) {
-      return Fail("not an ONNX model: its parts do not have the types of the format");
+      return Fail("not an ONNX model: its parts do not have the types of the format, or graphs stand in graphs more than 30 deep");
     }
     skeleton->model.clear();
     skeleton->graph.clear();

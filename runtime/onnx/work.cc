@@ -27,11 +27,17 @@ class Estimate {
     if (node_.out.empty() || node_.out[0] < 0) return work;
     switch (node_.op) {
       case Op::kConv:
+      case Op::kConvInteger:
       case Op::kDeformConv:
         return Plus(work, Times(Out(), CountFrom(1, 1)));
       case Op::kConvTranspose:
         return Plus(work, Times(In(0), CountFrom(1, 1)));
+      case Op::kQLinearConv:
+        return Plus(work, Times(Out(), CountFrom(3, 1)));
       case Op::kMatMul:
+      case Op::kMatMulInteger:
+      case Op::kQLinearMatMul:
+      case Op::kMsMatMulIntegerToFloat:
       case Op::kGemm:
       case Op::kMsFusedMatMul:
       case Op::kMsMatMulNBits:

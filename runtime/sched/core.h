@@ -40,7 +40,7 @@ class EngineCore {
     const wf_workflow& workflow;
     const Catalogue& catalogue;
     const std::vector<ModelBinding>& bindings;
-    base::TimePoint deadline;
+    base::TimePoint now, deadline;
   };
   int64_t HopelessNs(const Asked& asked) const;
   void Cancel(LiveBus& bus);

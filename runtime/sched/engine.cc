@@ -140,9 +140,10 @@ bus::Bus* EngineCore::Create(const Request& request) {
 void EngineCore::Start(LiveBus& bus) {
   WF_CHECK(bus.state_ == bus::BusState::kDecoding);
   bus.state_ = bus::BusState::kRunning;
-  if (parts_.clock.Now() >= bus.deadline())
+  const base::TimePoint now = parts_.clock.Now();
+  if (now >= bus.deadline())
     PassDeadline(bus);  // while the body came, or was read
-  else if (HopelessNs({*bus.workflow_, CatalogueOf(bus), *bus.bindings, bus.deadline()}) > 0)
+  else if (HopelessNs({*bus.workflow_, CatalogueOf(bus), *bus.bindings, now, bus.deadline()}) > 0)
     RefuseLate(bus);
   for (uint32_t i = 0; i < bus.n_samples && !bus.decided; ++i) {
     if (!bus.roots[i]->done) Begin(*bus.roots[i]);
@@ -304,9 +305,9 @@ Engine::~Engine() = default;
 void Engine::SetCatalogue(const Catalogue& catalogue) { core_->SetCatalogue(catalogue); }
 const Catalogue& Engine::catalogue() const { return *core_->catalogue; }
 void Engine::set_catalogue_user(CatalogueUser* user) { core_->catalogue_user = user; }
-int64_t Engine::HopelessNs(const wf_workflow& workflow, const ModelVersion* version, base::TimePoint deadline) const {
+int64_t Engine::HopelessNs(const wf_workflow& workflow, const ModelVersion* version, base::TimePoint now, base::TimePoint deadline) const {
   const Catalogue& catalogue = *core_->catalogue;
-  return core_->HopelessNs({workflow, catalogue, version == nullptr ? catalogue.by_task : version->by_task, deadline});
+  return core_->HopelessNs({workflow, catalogue, version == nullptr ? catalogue.by_task : version->by_task, now, deadline});
 }
 uint64_t Engine::NextDataId() noexcept { return core_->NextDataId(); }
 bus::Bus* Engine::Create(const Request& request) { return core_->Create(request); }

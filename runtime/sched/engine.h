@@ -88,7 +88,7 @@ class Engine {
 
   // How long a request of this deadline would wait at least, if that is why it would be late: it could be in time were nobody before it.
   // 0: it may well be in time, or waiting is not what stands in its way.
-  int64_t HopelessNs(const wf_workflow& workflow, const ModelVersion* version, base::TimePoint deadline) const;
+  int64_t HopelessNs(const wf_workflow& workflow, const ModelVersion* version, base::TimePoint now, base::TimePoint deadline) const;
 
   uint64_t NextDataId() noexcept;            // of a request that never gets a bus
   bus::Bus* Create(const Request& request);  // state kDecoding; root frames exist, parameters are to be filled

@@ -81,7 +81,7 @@ bool EngineCore::RefuseRow(bus::Instance& instance, uint16_t start, Counter& req
 
 // By the task of it that waits longest. What the pool has at most is asked first, since that is next to nothing as a rule.
 int64_t EngineCore::HopelessNs(const Asked& asked) const {
-  const int64_t left_ns = asked.deadline - parts_.clock.Now();
+  const int64_t left_ns = asked.deadline - asked.now;
   const bool pool_is_full = parts_.queue.WaitNs(WF_LOW, INT64_MAX) > left_ns;
   int64_t wait_ns = 0;
   for (const uint16_t id : certain_[static_cast<size_t>(&asked.workflow - plan_.workflows)]) {

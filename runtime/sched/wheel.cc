@@ -34,8 +34,12 @@ Wheel::Wheel(base::TimePoint now) : tick_(now / kTickNs) {
 
 void Wheel::Place(base::TimerNode& node) noexcept {
   const int64_t tick = std::max(TickOf(node.at), tick_ + 1);
-  if (tick - tick_ < kNear) return LinkLast(near_[static_cast<size_t>(tick % kNear)], node);
+  if (tick - tick_ < kNear) {
+    next_ = std::min(next_, tick);
+    return LinkLast(near_[static_cast<size_t>(tick % kNear)], node);
+  }
   const int64_t block = std::min(tick >> kNearBits, (tick_ >> kNearBits) + kFar - 1);
+  next_ = std::min(next_, block << kNearBits);
   LinkLast(far_[static_cast<size_t>(block % kFar)], node);
 }
 
@@ -69,10 +73,7 @@ int64_t Wheel::NextTick() const noexcept {
   return next;
 }
 
-base::TimePoint Wheel::NextAt() const noexcept {
-  const int64_t tick = NextTick();
-  return tick == INT64_MAX ? INT64_MAX : tick * kTickNs;
-}
+base::TimePoint Wheel::NextAt() const noexcept { return count_ == 0 ? INT64_MAX : next_ * kTickNs; }
 
 void Wheel::Cascade() noexcept {
   base::TimerNode& head = far_[static_cast<size_t>((tick_ >> kNearBits) % kFar)];
@@ -112,16 +113,14 @@ void Wheel::Fire() noexcept {
 
 void Wheel::Advance(base::TimePoint now) noexcept {
   const int64_t target = now / kTickNs;
-  while (tick_ < target) {
-    const int64_t next = NextTick();
-    if (next > target) {
-      tick_ = target;
-      return;
-    }
-    tick_ = next;
+  while (next_ <= target) {
+    next_ = NextTick();  // what it was of may have been cancelled, or has fired
+    if (next_ > target) break;
+    tick_ = next_;
     if (tick_ % kNear == 0) Cascade();
     Fire();
   }
+  tick_ = std::max(tick_, target);
 }
 
 }  // namespace wf::sched

@@ -9,7 +9,7 @@
 namespace wf::sched {
 
 // Timers by the millisecond: 512 slots of 1 ms, 1024 slots of 512 ms; what is further away is put back in when the end comes near.
-// Thread: loop-confined.   Borrows: armed nodes.   Bounds: none of its own.   Cost: Arm and Cancel O(1); no allocation.
+// Thread: loop-confined.   Borrows: armed nodes.   Bounds: none of its own.   Cost: Arm, Cancel and NextAt O(1); no allocation.
 class Wheel {
  public:
   explicit Wheel(base::TimePoint now);
@@ -31,7 +31,8 @@ class Wheel {
   void Cascade() noexcept;
   void Fire() noexcept;
 
-  int64_t tick_;  // of the last Advance
+  int64_t tick_;              // of the last Advance
+  int64_t next_ = INT64_MAX;  // none fires before it
   int count_ = 0;
   std::array<base::TimerNode, kNear> near_;
   std::array<base::TimerNode, kFar> far_;

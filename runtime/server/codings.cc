@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/base/error_codes.h"
+#include "runtime/base/per_thread.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/coding/compressor.h"
 #include "runtime/protocol/coding/expander.h"
@@ -22,15 +23,8 @@ constexpr size_t kBlockBytes = 16 * 1024;
 constexpr http::Header kVary = {"vary", "accept-encoding"};
 constexpr http::Header kTaken = {"accept-encoding", "zstd, gzip, deflate"};
 
-coding::Expander& ExpanderOfThread() {
-  thread_local coding::Expander expander;
-  return expander;
-}
-
-coding::Compressor& CompressorOfThread() {
-  thread_local coding::Compressor compressor;
-  return compressor;
-}
+constinit thread_local base::PerThread<coding::Expander> expander_of_thread;
+constinit thread_local base::PerThread<coding::Compressor> compressor_of_thread;
 
 // Several fields of one name are one list.
 std::string_view ListOf(const http::Head& head, std::string_view name, std::string* joined) {
@@ -47,7 +41,7 @@ std::string_view ListOf(const http::Head& head, std::string_view name, std::stri
 // kRefused: there is no memory.
 wf_code Expand(Exchange& exchange, wf_bytes body, uint64_t most) {
   auto& site = static_cast<WorkflowSite&>(*exchange.site);
-  coding::Expander& expander = ExpanderOfThread();
+  coding::Expander& expander = *expander_of_thread;
   Body& expanded = exchange.expanded;
   std::span<const uint8_t> input(body.ptr, body.len);
   bool going = expander.Begin(exchange.coding);
@@ -152,7 +146,7 @@ void ReplyCoded(Exchange& exchange, uint64_t from, http::ReplyHead head, wf_sink
 }
 
 bool Compress(Coding coding, wf_sink& whole, wf_sink* coded) {
-  coding::Compressor& compressor = CompressorOfThread();
+  coding::Compressor& compressor = *compressor_of_thread;
   if (!compressor.Begin(coding)) return false;
   const std::span<const base::SinkPiece> pieces = whole.Pieces();
   for (size_t i = 0; i < pieces.size();) {

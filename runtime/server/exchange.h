@@ -37,8 +37,8 @@ class Site {
   virtual ~Site() = default;
   // The head is there. Sets max_body_bytes, or calls Refuse.
   virtual void OnHead(Exchange& exchange) noexcept = 0;
-  // Until the deadline of a request whose body is still coming; not above 0: it has passed.
-  virtual int64_t MsLeft(const Exchange&) const noexcept { return INT64_MAX; }
+  // Until the deadline of a request whose body is still coming; not above 0: it has passed. `begins`: its head came just now.
+  virtual int64_t MsLeft(const Exchange&, bool /*begins*/) const noexcept { return INT64_MAX; }
   // A body without a length has grown to `bytes`. False: refused.
   virtual bool Claim(Exchange& exchange, int64_t bytes) noexcept = 0;
   // So many more bytes of answers wait to be sent. False: there is no room for them.
@@ -75,6 +75,7 @@ struct RequestState {
   Session* session = nullptr;       // null: detached, nobody waits for an answer
   Session* returns_to = nullptr;    // told when nothing uses the exchange any more; null: nobody cares
   http2::Stream* stream = nullptr;  // until it is answered or reset
+  uint64_t head_read = 0;           // Session::reads() when the head was there
   int64_t look_ms = 0;              // until the next look at a head or body that is coming
   Site* site = nullptr;
   coding::Coding coding = coding::Coding::kIdentity;  // of the body, until it is taken off

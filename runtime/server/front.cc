@@ -97,7 +97,7 @@ void Front::OnTime() noexcept {
 }
 
 // A connection that is between requests is closed behind its last answer, a tick after the drain began, so that what had arrived by then is
-// read; the others close with their answer. One in its handshake has had no way yet to send a request.
+// read; the others close with their answer. One in its handshake has had no way yet to send a request, and one that sent none has a while.
 void Front::OnDrainTick() noexcept {
   connections_.ForEach([](net::Connection& connection) {
     if (!connection.closing() && !connection.opening()) static_cast<Session*>(connection.handler())->OnDrainTick();

@@ -14,6 +14,7 @@ void Http1Session::Start(net::Connection& connection) noexcept {
   pending_.clear();
   pending_at_ = 0;
   first_ = true;
+  drain_ticks_ = 0;
   waiting_ = processing_ = closing_ = held_ = overfull_ = false;
   connection.SetTimeout(owner_.limits_.header_ms);
 }
@@ -84,6 +85,7 @@ bool Http1Session::Begin() noexcept {
 
 std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) noexcept {
   processing_ = true;
+  ++reads_;
   for (int begun = 0; !closing_ && !waiting_;) {
     if (exchange_ == nullptr) {
       if (bytes.empty()) break;
@@ -134,7 +136,7 @@ void Http1Session::OnHead() noexcept {
   Exchange& exchange = *exchange_;
   TakeHead(exchange);
   const int64_t length = exchange.head.content_length;
-  if (length != 0) ArmBody();
+  if (length != 0) ArmBody(true);
   if (exchange.refused() &&
       (length > static_cast<int64_t>(owner_.limits_.discarded_bytes) || (length != 0 && exchange.head.expects_continue))) {
     EndInRefusal(true);
@@ -155,7 +157,7 @@ void Http1Session::OnBody() noexcept {
   if (exchange_->discarded > owner_.limits_.discarded_bytes) EndInRefusal(true);
 }
 
-void Http1Session::ArmBody() noexcept { connection_->SetTimeout(MsToLook(*exchange_)); }
+void Http1Session::ArmBody(bool begins) noexcept { connection_->SetTimeout(MsToLook(*exchange_, begins)); }
 
 void Http1Session::OnEnd() noexcept {
   waiting_ = true;
@@ -227,6 +229,7 @@ void Http1Session::Resume() noexcept {
 }
 
 void Http1Session::OnDrainTick() noexcept {
+  if (first_ && ++drain_ticks_ < kFirstTicks) return;
   if (exchange_ == nullptr && pending_bytes() == 0) connection_->CloseAfterFlush();
 }
 
@@ -252,9 +255,21 @@ void Http1Session::OnTimeout() noexcept {
   } else if (decoder_.in_head()) {
     AnswerBroken(408, "the head of the request did not arrive in time");
   } else if (LookAtBody(*exchange_, owner_.limits_.body_rate)) {
-    ArmBody();
+    ArmBody(false);
   } else {
     EndInRefusal(true);
+  }
+}
+
+// Who waits for an answer has left (docs/adr/0044). What is answered is still sent, and half a request is told that it is one.
+void Http1Session::OnHalfClosed() noexcept {
+  if (waiting_ || closing_) return;
+  if (exchange_ != nullptr && exchange_->refused()) {
+    EndInRefusal(true);
+  } else if (exchange_ != nullptr && !decoder_.between_messages()) {
+    AnswerBroken(400, "the connection ends before the request is whole");
+  } else if (!connection_->out().empty()) {
+    connection_->CloseAfterFlush();
   }
 }
 

@@ -20,6 +20,7 @@ class Http1Session final : public Session {
  public:
   static constexpr size_t kMaxPending = 64 * 1024;
   static constexpr int kTurnRequests = 64;
+  static constexpr int kFirstTicks = 10;  // of a drain: time for a client that has just connected to say what it wants
 
   explicit Http1Session(Sessions& owner) : Session(owner) {}
 
@@ -31,6 +32,7 @@ class Http1Session final : public Session {
   void OnBytes(std::span<const uint8_t> bytes) noexcept override;
   void OnFlushed() noexcept override;
   void OnTimeout() noexcept override;
+  void OnHalfClosed() noexcept override;
   void OnClosed(net::Closed how) noexcept override;
 
  private:
@@ -48,7 +50,7 @@ class Http1Session final : public Session {
   void OnChunk() noexcept;
   void OnBody() noexcept;
   void OnEnd() noexcept;
-  void ArmBody() noexcept;
+  void ArmBody(bool begins) noexcept;
   void EndInRefusal(bool close) noexcept;
   void AnswerBroken(int status, std::string_view reason) noexcept;
   void FinishExchange() noexcept;
@@ -60,9 +62,10 @@ class Http1Session final : public Session {
   http1::Decoder decoder_;
   Exchange* exchange_ = nullptr;
   std::vector<uint8_t> pending_;
-  size_t pending_at_ = 0;    // before it, pending_ has been read
-  size_t head_bytes_ = 0;    // of a head that is not whole
-  size_t counted_ = 0;       // by the owner, as waiting
+  size_t pending_at_ = 0;  // before it, pending_ has been read
+  size_t head_bytes_ = 0;  // of a head that is not whole
+  size_t counted_ = 0;     // by the owner, as waiting
+  int drain_ticks_ = 0;
   bool waiting_ = false;     // the request is complete, its answer is not there
   bool first_ = true;        // no head has come yet
   bool processing_ = false;  // inside Process: an answer needs no resumption

@@ -23,7 +23,7 @@ bool Http2Session::Start(net::Connection& connection) noexcept {
   held_calls_ = 0;
   drain_ticks_ = 0;
   stall_ms_ = 0;
-  reads_ = true;
+  may_read_ = true;
   closing_ = processing_ = false;
   waits_for_ = Wait::kNothing;
   if (session_.Open(owner_.limits_.of_http2)) return true;
@@ -33,9 +33,10 @@ bool Http2Session::Start(net::Connection& connection) noexcept {
 }
 
 void Http2Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
-  if (closing_ || !reads_) return;
+  if (closing_ || !may_read_) return;
   processing_ = true;
-  reads_ = session_.Receive(bytes, connection_->now_ms());
+  ++reads_;
+  may_read_ = session_.Receive(bytes, connection_->now_ms());
   TakeHeld();
   BeginWhole();
   processing_ = false;
@@ -60,7 +61,7 @@ void Http2Session::OnHead(http2::Stream& stream) noexcept {
   TakeHead(exchange);
   if (exchange.refused()) return AnswerRefusal(exchange);
   if (stream.ended()) return;
-  exchange.look_ms = MsToLook(exchange);
+  exchange.look_ms = MsToLook(exchange, true);
   if (exchange.head.expects_continue) session_.Continue(stream);
 }
 
@@ -213,7 +214,7 @@ void Http2Session::Tick() noexcept {
     if (!exchange->has_head)
       session_.Fail();
     else if (LookAtBody(*exchange, owner_.limits_.body_rate))
-      exchange->look_ms = MsToLook(*exchange);
+      exchange->look_ms = MsToLook(*exchange, false);
     else
       AnswerRefusal(*exchange);
   });

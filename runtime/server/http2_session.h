@@ -70,7 +70,7 @@ class Http2Session final : public Session, private http2::User {
   uint32_t held_calls_ = 0;          // of which something is held
   int drain_ticks_ = 0;
   int64_t stall_ms_ = 0;
-  bool reads_ = true;
+  bool may_read_ = true;     // nghttp2 takes more
   bool closing_ = false;     // nothing more is read or answered
   bool processing_ = false;  // answers are moved to the connection at the end of OnBytes
   enum class Wait : uint8_t { kNothing, kGreeting, kIdle, kTick };

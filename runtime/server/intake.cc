@@ -46,7 +46,7 @@ bool IsTooLarge(int status) { return status == 413 || status == 414 || status ==
 }  // namespace
 
 bool RefuseLate(Exchange& exchange) noexcept {
-  if (exchange.refused() || exchange.site->MsLeft(exchange) > 0) return false;
+  if (exchange.refused() || exchange.site->MsLeft(exchange, false) > 0) return false;
   exchange.Refuse(504, code::kTimeout,
                   exchange.grpc.streams ? "the call's deadline has passed" : "the deadline passed before the whole body had come");
   return true;
@@ -54,6 +54,7 @@ bool RefuseLate(Exchange& exchange) noexcept {
 
 void TakeHead(Exchange& exchange) noexcept {
   exchange.has_head = true;
+  exchange.head_read = exchange.session->reads();
   exchange.site->OnHead(exchange);
   const int64_t length = exchange.head.content_length;
   if (!exchange.refused() && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) RefuseSize(exchange);
@@ -77,15 +78,15 @@ void TakeBody(Exchange& exchange, std::span<const uint8_t> part) noexcept {
 }
 
 void TakeEnd(Exchange& exchange) noexcept {
-  if (exchange.head.content_length != 0) RefuseLate(exchange);
+  if (exchange.timeout_ns != 0 || exchange.head_read != exchange.session->reads()) RefuseLate(exchange);
   if (exchange.grpc.on && !exchange.refused()) TakeLastMessage(exchange);
   if (exchange.refused()) return;
   exchange.begun = true;
   exchange.site->OnRequest(exchange);
 }
 
-int64_t MsToLook(Exchange& exchange) noexcept {
-  const int64_t left = exchange.site->MsLeft(exchange);
+int64_t MsToLook(Exchange& exchange, bool begins) noexcept {
+  const int64_t left = exchange.site->MsLeft(exchange, begins);
   exchange.until_deadline = !exchange.refused() && left <= kBodyCheckMs;
   return exchange.until_deadline ? std::max<int64_t>(left, 1) : kBodyCheckMs;
 }

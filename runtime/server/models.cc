@@ -17,11 +17,20 @@
 namespace wf::server {
 using abi::View;
 
+namespace {
+
+void SaveChoices(kernels::Choices& choices) {
+  if (const base::Status saved = choices.Save(); !saved.ok())
+    observe::Log(observe::Level::kWarning, "measured kernels are not kept", {{"reason", saved.message()}});
+}
+
+}  // namespace
+
 // A loaded version as executors run it.
 class LoadedModel final : public batch::Runnable {
  public:
-  LoadedModel(const wf_model& row, std::unique_ptr<model::Version> version, size_t places)
-      : row_(row), version_(std::move(version)), taken_(places) {}
+  LoadedModel(const wf_model& row, std::unique_ptr<model::Version> version, std::shared_ptr<kernels::Choices> choices, size_t places)
+      : row_(row), version_(std::move(version)), choices_(std::move(choices)), taken_(places) {}
 
   // The first of so many instances side by side that no queue has; -1: there are not so many.
   int TakePlaces(int count) {
@@ -48,7 +57,9 @@ class LoadedModel final : public batch::Runnable {
   }
   void CheckRows(int instance, int64_t most, const std::atomic<bool>& stop) override;
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
-    return version_->Prepare(instance, rows, inputs);
+    const base::Status prepared = version_->Prepare(instance, rows, inputs);
+    if (choices_ != nullptr) SaveChoices(*choices_);
+    return prepared;
   }
   base::Status CheckSize(int instance, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes) override {
     return version_->CheckSize(instance, rows, inputs, most_bytes);
@@ -72,6 +83,7 @@ class LoadedModel final : public batch::Runnable {
  private:
   const wf_model& row_;
   const std::unique_ptr<model::Version> version_;
+  const std::shared_ptr<kernels::Choices> choices_;
   std::vector<bool> taken_;             // instances, by queues
   std::atomic<int64_t> apart_rows_{1};  // that were computed apart in one run; -1: they are not
 };
@@ -222,7 +234,7 @@ struct Models::Wanted {
 };
 
 Models::Models(const wf_plan& plan, const Settings& settings, const base::Clock& clock)
-    : plan_(plan), model_root_(settings.model_root), clock_(clock), loaded_(plan.n_models) {
+    : plan_(plan), model_root_(settings.model_root), kernel_cache_(settings.kernel_cache), clock_(clock), loaded_(plan.n_models) {
   if (plan.n_models > 0) static_cast<void>(loader_.TryStart("wf-loader", kernels::LoadLibraries));
 }
 Models::~Models() = default;
@@ -240,6 +252,7 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.share = memory_.share;
   options.requests_bytes = memory_.requests_bytes;
   options.process_bytes = memory_.process_bytes;
+  options.choices = choices_;
   options.clock = &clock_;
   auto version = model::Version::Load(file.path, options);
   if (!version.ok()) return version.status();
@@ -251,7 +264,7 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   for (const std::string& output : (*version)->left_out())
     observe::Log(observe::Level::kWarning, "an output of strings is left out of a model",
                  {{"model", View(row.name)}, {"version", file.version}, {"output", output}});
-  return std::make_unique<LoadedModel>(row, *std::move(version), static_cast<size_t>(instances - loops_ - 1));
+  return std::make_unique<LoadedModel>(row, *std::move(version), choices_, static_cast<size_t>(instances - loops_ - 1));
 }
 
 // A version that cannot be served is told and left out, as long as another one can.
@@ -305,7 +318,11 @@ base::Status Models::LoadVersions(int loops, const ModelMemory& memory) {
 }
 
 base::Status Models::Load(int loops, int threads, const ModelMemory& memory) {
+  if (plan_.n_models > 0) choices_ = std::make_shared<kernels::Choices>(kernel_cache_);
+  if (choices_ != nullptr && !choices_->odd().empty())
+    observe::Log(observe::Level::kWarning, "kernels are measured anew", {{"reason", choices_->odd()}});
   WF_RETURN_IF_ERROR(LoadVersions(loops, memory));
+  if (choices_ != nullptr) SaveChoices(*choices_);
   const bool has_calls = std::any_of(loop_instance_.begin(), loop_instance_.end(), [](int instances) { return instances > 0; });
   if (has_calls) executor_ = std::make_unique<batch::Executor>(batch::ExecutorOptions{threads}, clock_);
   size_t most = 0;
@@ -441,6 +458,9 @@ void Models::BeginDrain() {
   if (executor_ != nullptr) executor_->BeginDrain();
 }
 
-void Models::Stop() { executor_.reset(); }
+void Models::Stop() {
+  executor_.reset();
+  if (choices_ != nullptr) SaveChoices(*choices_);
+}
 
 }  // namespace wf::server

@@ -8,6 +8,7 @@
 #include "runtime/base/memory_limit.h"
 #include "runtime/base/thread.h"
 #include "runtime/batch/executor.h"
+#include "runtime/kernels/choices.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
 #include "runtime/sched/catalogue.h"
@@ -67,10 +68,11 @@ class Models {
   void ForEachUse(const sched::Catalogue& catalogue, Change&& change);
   void ShareMemory();
   const wf_plan& plan_;
-  const std::string model_root_;
+  const std::string model_root_, kernel_cache_;
   const base::Clock& clock_;
   base::Thread loader_;  // of what kernels are made with, while the server makes itself
   ModelMemory memory_;
+  std::shared_ptr<kernels::Choices> choices_;  // null: only what is sound is asked
   int loops_ = 1;
   bool prepares_ = false;
   std::vector<std::vector<std::unique_ptr<LoadedModel>>> loaded_;  // by model, newest first

@@ -33,6 +33,8 @@ class Session : public net::Handler {
   virtual void OnReturned() noexcept {}     // an exchange that returns to this session is no longer used
   virtual void OnDrainTick() noexcept = 0;  // every so often while the server drains: closes a connection that nothing is under way on
   virtual void Abort() noexcept = 0;        // the drain's limit: what is under way is answered Unavailable, and the connection closes
+  // So many parts of what the peer sends were read. What came in one part took no time.
+  uint64_t reads() const { return reads_; }
 
  protected:
   friend class Sessions;
@@ -44,6 +46,7 @@ class Session : public net::Handler {
 
   Sessions& owner_;
   net::Connection* connection_ = nullptr;
+  uint64_t reads_ = 0;
 
  private:
   size_t claimed_ = 0;

@@ -280,6 +280,4 @@ std::string Parse(std::string_view text, const Range&, Ratio* out) {
   return reads ? "" : "a part from 0 to 1, as `0.01`";
 }
 
-std::string Parse(std::string_view text, const Range&, Later*) { return text.empty() ? "" : "nothing"; }
-
 }  // namespace wf::server::setting

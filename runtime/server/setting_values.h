@@ -66,7 +66,6 @@ struct Bytes {                 // `64MiB`: a whole number and B, KiB, MiB or GiB
   int64_t value = 0;
 };
 struct AutoBytes : Bytes {};  // Bytes, or 0: the server works it out
-struct Later {};              // nothing but an empty text: not built yet
 
 // Of numbers, durations (ns) and sizes; both 0: the type's own.
 struct Range {
@@ -95,7 +94,6 @@ std::string Parse(std::string_view text, const Range& range, Origins* out);
 std::string Parse(std::string_view text, const Range& range, HeaderNames* out);
 std::string Parse(std::string_view text, const Range& range, Collector* out);
 std::string Parse(std::string_view text, const Range& range, Ratio* out);
-std::string Parse(std::string_view text, const Range& range, Later* out);
 
 }  // namespace setting
 }  // namespace wf::server

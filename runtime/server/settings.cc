@@ -139,8 +139,7 @@ bool Loader::Store(size_t row, std::string_view value, const std::string& source
   }
   const std::string expected = rows_[row].store(out_.settings, value, rows_[row].range);
   if (!expected.empty()) {
-    Error(where + ": " +
-          (rows_[row].is_later ? "not built yet, so that it can only be left out" : "expected " + expected + ", found " + Quoted(value)));
+    Error(where + ": expected " + expected + ", found " + Quoted(value));
     return false;
   }
   const bool hides = rows_[row].is_secret && !value.empty();

@@ -16,7 +16,6 @@ constexpr SettingRow kRows[] = {
    doc,                                                                                               \
    {lowest, highest},                                                                                 \
    std::is_same_v<setting::type, setting::Switch>,                                                    \
-   std::is_same_v<setting::type, setting::Later>,                                                     \
    std::is_same_v<setting::type, setting::Secret>,                                                    \
    std::is_same_v<setting::type, setting::Secret> || std::is_same_v<setting::type, setting::KeyFile>, \
    reloadable,                                                                                        \
@@ -111,7 +110,7 @@ std::string HelpText(std::string_view program) {
        << "Settings, each also in the environment (WF_..) and in the file; a flag wins over the environment, that over the file:\n";
   for (const SettingRow& row : kRows) {
     text << "  " << row.flag() << "  (" << row.environment_name() << ", " << row.key << ": " << Scalar(row.default_text) << ")\n      "
-         << row.doc << (row.is_later ? "; not built yet" : "") << "\n";
+         << row.doc << "\n";
   }
   text << "\nOf single nodes, in the file alone: nodes: {NODE: {batch, within, timeout, instances, queue, priority}}\n"
        << "\nInstead of serving:\n"

@@ -13,7 +13,7 @@ namespace wf::server {
 struct SettingRow {
   std::string_view key, default_text, doc;
   setting::Range range;
-  bool is_switch, is_later, is_secret, lets_in, reloadable;  // lets_in: names keys, without which everybody is let in
+  bool is_switch, is_secret, lets_in, reloadable;  // lets_in: names keys, without which everybody is let in
   std::string (*store)(Settings& settings, std::string_view text, const setting::Range& range);  // empty, or what was expected
 
   std::string flag() const;              // "--limits-connections"

@@ -90,13 +90,13 @@ bool WorkflowSite::OnCallOver(Exchange& call) noexcept {
 
 void WorkflowSite::OnLook(Exchange& call) noexcept { call.grpc.service->look(*this, call); }
 
-int64_t WorkflowSite::MsLeft(const Exchange& exchange) const noexcept {
+int64_t WorkflowSite::MsLeft(const Exchange& exchange, bool begins) const noexcept {
   if (exchange.workflow == nullptr && (!exchange.grpc.on || (exchange.grpc.streams && exchange.timeout_ns == 0))) return INT64_MAX;
   const sched::Deadlines& deadlines = engine_->catalogue().deadlines;
   // Which workflow a call of gRPC is for stands in its message.
   int64_t most = exchange.workflow == nullptr ? deadlines.most_ns : deadlines.Of(*exchange.workflow);
   if (exchange.timeout_ns != 0) most = exchange.grpc.streams ? exchange.timeout_ns : std::min(most, exchange.timeout_ns);
-  const int64_t left = exchange.received_at + most - shared_.clock.Now();
+  const int64_t left = begins ? most : exchange.received_at + most - shared_.clock.Now();
   return left <= 0 ? 0 : (left + base::kNsPerMs - 1) / base::kNsPerMs;
 }
 
@@ -142,14 +142,14 @@ bool WorkflowSite::HasPlace(Exchange& exchange) noexcept {
   return true;
 }
 
-// Nobody's body is read for an answer that would come too late.
+// Nobody's body is read for an answer that would come too late. It may have come a while after the head: the engine looks again.
 bool WorkflowSite::MayBeInTime(Exchange& exchange) noexcept {
   const wf_workflow& workflow = *exchange.workflow;
   const auto& catalogue = engine_->catalogue();
   int64_t most_ns = catalogue.deadlines.Of(workflow);
   if (exchange.timeout_ns != 0) most_ns = std::min(most_ns, exchange.timeout_ns);
   const sched::ModelVersion* const version = workflow.is_model == 0 ? nullptr : catalogue.Find(workflow.model, exchange.version);
-  const int64_t wait_ns = engine_->HopelessNs(workflow, version, exchange.received_at + most_ns);
+  const int64_t wait_ns = engine_->HopelessNs(workflow, version, exchange.received_at, exchange.received_at + most_ns);
   if (wait_ns == 0) return true;
   counts_.refused_late.Add();
   exchange.Refuse(429, code::kRefused, sched::kWouldBeLate);

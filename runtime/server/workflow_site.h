@@ -57,7 +57,7 @@ class WorkflowSite final : public Site {
 
   // ---- workflow_site.cc: from the head to the engine ----
   void OnHead(Exchange& exchange) noexcept override;
-  int64_t MsLeft(const Exchange& exchange) const noexcept override;
+  int64_t MsLeft(const Exchange& exchange, bool begins) const noexcept override;
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
   void OnRequest(Exchange& exchange) noexcept override;
   void OnFinished(Exchange& exchange) noexcept override;

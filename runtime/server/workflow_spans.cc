@@ -1,6 +1,5 @@
 // Which requests are traced or told in the log, and what is told of those that are traced.
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,8 +12,8 @@ namespace wf::server {
 namespace {
 
 // Of a trace that a client has begun.
-std::shared_ptr<const std::string> StateOf(const Exchange& exchange) {
-  if (exchange.trace.ids().parent == 0) return nullptr;
+std::shared_ptr<const std::string> StateOf(const Exchange& exchange, const http::Trace::Ids& ids) {
+  if (ids.parent == 0) return nullptr;
   std::string state = http::StateOf(exchange.call_head());
   return state.empty() ? nullptr : std::make_shared<const std::string>(std::move(state));
 }
@@ -29,7 +28,7 @@ uint64_t WorkflowSite::NextSpan() noexcept {
   return std::max<uint64_t>(bits ^ bits >> 31, 1);
 }
 
-bool WorkflowSite::Draw(double part) noexcept { return part >= 1 || static_cast<double>(NextSpan()) < std::ldexp(part, 64); }
+bool WorkflowSite::Draw(double part) noexcept { return part >= 1 || static_cast<double>(NextSpan()) * 0x1p-64 < part; }
 
 bool WorkflowSite::IsTold(const Exchange& exchange, int status) noexcept {
   constexpr int kFirstServerStatus = 500;
@@ -59,7 +58,7 @@ void WorkflowSite::PutRequestSpan(const Exchange& exchange, int status, wf_code 
   }
   span.data_id = exchange.data_id;
   span.status = static_cast<int16_t>(status);
-  span.state = StateOf(exchange);
+  span.state = StateOf(exchange, ids);
   span.code = code;
   if (exchange.bus != nullptr && exchange.bus->spans() != nullptr) span.left_out = exchange.bus->spans()->left_out;
   spans_->Put(span);
@@ -71,7 +70,7 @@ void WorkflowSite::OnTraced(const Exchange& exchange, const bus::Bus& bus) noexc
   span.trace_high = ids.trace_high;
   span.trace_low = ids.trace_low;
   span.parent = ids.span;
-  span.state = StateOf(exchange);
+  span.state = StateOf(exchange, ids);
   for (const bus::NodeSpan* at = bus.spans()->last; at != nullptr; at = at->next) {
     span.id = NextSpan();
     span.begin = at->begin;

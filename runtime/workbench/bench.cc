@@ -196,13 +196,14 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   settings.shapes = *shapes_given;
   const base::SystemClock clock;
   const int64_t begin = clock.Now();
-  const auto session = OpenOnly(arguments, "bench", err, settings.threads);
+  const auto session = OpenOnly(arguments, "bench", err, settings.threads, ReadChoices(arguments, /*measures=*/true, err));
   if (session == nullptr) return kFailed;
   const auto shapes = session->ShapesFor(settings.shapes.batch, settings.shapes.named);
   if (!shapes.ok()) return Fail(shapes.status(), err);
   const auto inputs = FittingInputs(*session, *shapes, static_cast<uint64_t>(arguments.Whole("random").value_or(0)));
   if (!inputs.ok()) return Fail(inputs.status(), err);
   const int64_t ready = clock.Now();  // inputs fit when a run has taken them
+  KeepChoices(*session, err);
   const auto measured = Measure(*session, *inputs, settings);
   if (!measured.ok()) return Fail(measured.status(), err);
   BenchReport report{*session, settings, *measured, static_cast<double>(ready - begin) / 1e6};

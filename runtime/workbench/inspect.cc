@@ -151,7 +151,7 @@ void PutJson(const InspectReport& report, std::ostream& out) {
 }  // namespace
 
 int Inspect(const Arguments& arguments, std::ostream& out, std::ostream& err) {
-  const auto session = OpenOnly(arguments, "inspect", err);
+  const auto session = OpenOnly(arguments, "inspect", err, 1, ReadChoices(arguments, /*measures=*/false, err));
   if (session == nullptr) return kFailed;
   const auto settings = ReadShapeSettings(arguments, err);
   if (!settings) return kUsage;
@@ -160,6 +160,7 @@ int Inspect(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   report.file_bytes = std::filesystem::file_size(arguments.paths[0], unknown);
   Count(report);
   AddPlan(*session, *settings, report);
+  KeepChoices(*session, err);
   if (arguments.Text("format") == "json") {
     PutJson(report, out);
   } else {

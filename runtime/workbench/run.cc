@@ -26,12 +26,13 @@ base::Result<std::vector<Tensor>> InputsFor(Session& session, const Arguments& a
 int RunModel(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   const auto settings = ReadShapeSettings(arguments, err);
   if (!settings) return kUsage;
-  const auto session = OpenOnly(arguments, "run", err);
+  const auto session = OpenOnly(arguments, "run", err, 1, ReadChoices(arguments, /*measures=*/false, err));
   if (session == nullptr) return kFailed;
   const auto inputs = InputsFor(*session, arguments, *settings);
   if (!inputs.ok()) return Fail(inputs.status(), err);
   const auto outputs = session->Run(*inputs);
   if (!outputs.ok()) return Fail(outputs.status(), err);
+  KeepChoices(*session, err);
   const onnx::Signature& signature = session->signature();
   if (const std::string folder = arguments.Text("output"); !folder.empty()) {
     const base::Status written = WriteOutputs(folder, signature, *outputs);

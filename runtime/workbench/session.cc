@@ -25,12 +25,13 @@ std::vector<wf_tensor> ViewsOf(std::span<const Tensor> tensors) {
   return views;
 }
 
-Result<std::unique_ptr<Session>> Session::Open(const std::string& path, int instances) {
+Result<std::unique_ptr<Session>> Session::Open(const std::string& path, int instances, std::shared_ptr<kernels::Choices> choices) {
   model::LoadOptions options;
   options.name = path;
   options.max_rows = abi::kMostBatchRows;
   options.instances = instances;
   options.warm_up = false;
+  options.choices = std::move(choices);
   auto version = model::Version::Load(path, options);
   if (!version.ok()) return version.status();
   return std::unique_ptr<Session>(new Session(*std::move(version)));

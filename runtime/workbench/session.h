@@ -16,7 +16,8 @@ namespace wf::workbench {
 class Session {
  public:
   // Errors: those of model::Version::Load.
-  static base::Result<std::unique_ptr<Session>> Open(const std::string& path, int instances = 1);
+  static base::Result<std::unique_ptr<Session>> Open(const std::string& path, int instances = 1,
+                                                     std::shared_ptr<kernels::Choices> choices = nullptr);
 
   const onnx::Signature& signature() const { return version_->signature(); }
   const onnx::Model& file() const { return version_->file(); }

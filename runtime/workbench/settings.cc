@@ -39,12 +39,27 @@ int Fail(const base::Status& status, std::ostream& err) {
   return kFailed;
 }
 
-std::unique_ptr<Session> OpenOnly(const Arguments& arguments, const char* command, std::ostream& err, int instances) {
+std::shared_ptr<kernels::Choices> ReadChoices(const Arguments& arguments, bool measures, std::ostream& err) {
+  const std::string file = arguments.Text("kernel-cache");
+  if (file.empty() && !measures) return nullptr;
+  auto choices = std::make_shared<kernels::Choices>(file);
+  if (!choices->odd().empty()) err << fmt::format("wfc: warning: {}; kernels are measured anew\n", choices->odd());
+  return choices;
+}
+
+void KeepChoices(const Session& session, std::ostream& err) {
+  const auto& choices = session.program().choices;
+  const base::Status kept = choices == nullptr ? base::Status() : choices->Save();
+  if (!kept.ok()) err << fmt::format("wfc: warning: {}\n", kept.message());
+}
+
+std::unique_ptr<Session> OpenOnly(const Arguments& arguments, const char* command, std::ostream& err, int instances,
+                                  std::shared_ptr<kernels::Choices> choices) {
   if (arguments.paths.empty()) {
     err << fmt::format("wfc: `wfc model {}` needs an ONNX file\n", command);
     return nullptr;
   }
-  auto session = Session::Open(arguments.paths[0], instances);
+  auto session = Session::Open(arguments.paths[0], instances, std::move(choices));
   if (session.ok()) return *std::move(session);
   Fail(session.status(), err);
   return nullptr;

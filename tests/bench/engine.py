@@ -10,7 +10,8 @@ PACKAGES = ("numpy==2.3.5", "onnx==1.23.2", "onnxruntime==1.32.0", "openvino==20
 FOLDER = Path(__file__).resolve().parent / "engine"
 LARGE_BYTES = 50 << 20  # of a file whose peak of memory has a goal
 CASES = ("resnet50", "mobilenet-v2", "mobilenet-v2-b8", "efficientnet-b0", "bert-base-16", "bert-base-128", "bert-base-384", "minilm-16", "minilm-128",
-         "minilm-384", "vit-b16", "unet", "yolo", "crnn", "wide-deep", "wide-deep-b8", "dlrm", "dlrm-b8", "forest", "forest-b8", "mlp", "mlp-b8")
+         "minilm-384", "vit-b16", "unet", "yolo", "crnn", "wide-deep", "wide-deep-b8", "dlrm", "dlrm-b8", "forest", "forest-b8", "mlp", "mlp-b8",
+         "resnet50-int8", "mobilenet-v2-int8")
 
 
 def row_of(found):

@@ -124,7 +124,7 @@ def cpu_per_request(servers, options, path, body):
         for name in order[turn % len(order):] + order[:turn % len(order)]:
             server = servers[name]
             before = sum(peers.cpu_seconds(server.process.pid))
-            served = peers.wrk(server.addresses["http"], path, body, options.seconds) * options.seconds
+            served = peers.wrk_count(server.addresses["http"], path, body, options.seconds)
             times[name].append((sum(peers.cpu_seconds(server.process.pid)) - before) / served * 1e6)
     return {name: median(each) for name, each in times.items()}
 

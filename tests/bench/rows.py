@@ -176,7 +176,7 @@ def cpu(options):
     for _ in range(options.rounds):
         for name, address, pid in (("ours", server.addresses["http"], server.process.pid), ("nginx", nginx.address, nginx.process.pid)):
             before = peers.cpu_seconds(pid)
-            served = peers.wrk(address, GREET, GREET_BODY, options.seconds) * options.seconds
+            served = peers.wrk_count(address, GREET, GREET_BODY, options.seconds)
             times[name].append([(after - b) / served * 1e6 for after, b in zip(peers.cpu_seconds(pid), before)])
     server.stop()
     nginx.stop()

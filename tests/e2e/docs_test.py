@@ -167,6 +167,9 @@ class Docs(Answers):
             with self.subTest(source=source.name):
                 self.assert_clean(source)
 
+    def test_the_page_of_the_library_is_what_wfc_prints(self):
+        self.assertEqual((harness.ROOT / "docs/std.md").read_text(), harness.wfc("doc", "std").stdout, "wfc doc std >docs/std.md")
+
     def test_every_file_of_the_standard_library_checks(self):
         # Natives and type variables stand only in the library itself, so a program imports it.
         for source in sorted((harness.ROOT / "stdlib").glob("*.wf")):

@@ -249,9 +249,9 @@ service S {{
         self.write("main.wf", program.read_text() + '\ntest "unstubbed" { expect Main().y == 1.0; }\n')
         done = harness.wfc("test", program, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("WF9000", done.stderr)
-        self.assertIn('test "unstubbed"', done.stderr)
-        self.assertIn("stub area(..) = ..", done.stderr)
+        self.assertIn("FAILED unstubbed", done.stdout)
+        self.assertIn("WF9000", done.stdout)
+        self.assertIn("stub area(..) = ..", done.stdout)
 
 
 if __name__ == "__main__":

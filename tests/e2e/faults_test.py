@@ -228,6 +228,13 @@ class WhileItServes(FaultCase):
     def test_of_a_model_and_pictures(self):
         self.run_all(DIGITS, [("map", errno.ENOMEM, 2), ("receive", errno.ECONNRESET, 5)])
 
+    def test_no_thread_needs_memory_to_remember_what_ends_with_it(self):
+        """The C library ends the process where it finds none: what a thread destroys is a base::PerThread."""
+        for source in (HELLO, DIGITS):
+            called = subprocess.run(["nm", "-D", "--undefined-only", harness.compiled(source)], check=True, capture_output=True, text=True).stdout
+            self.assertIn("pthread_setspecific", called)
+            self.assertNotIn("__cxa_thread_atexit", called)
+
 
 class WhileItStarts(FaultCase):
     """Each call of the start, or a part of them where there are many, fails once, or fails with all that follow."""

@@ -224,6 +224,11 @@ def request(method, path, body=b"", headers=None):
     return head.encode("latin-1") + b"\r\n" + body
 
 
+def lean():
+    """What a server is started with whose memory is measured: how little a sanitizer is to keep of freed memory."""
+    return {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=16"}
+
+
 def patient():
     """Arguments of digits, whose own timeout for its model is short beside other work on the machine."""
     path = scratch() / "patient.yml"

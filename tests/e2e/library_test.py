@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Every function of stdlib/*.wf, served and held to the definition worked out here: edges, empty tensors, NaN, sizes up and down."""
 import base64
+import json
 import math
 import random
 import re
+import shutil
 import struct
 import unittest
 import zlib
@@ -12,6 +14,7 @@ from fractions import Fraction
 import harness
 
 SOURCE = harness.ROOT / "tests/lang/nodes/library.wf"
+LIBRARY = sorted((harness.ROOT / "stdlib").glob("*.wf"))
 NAN = 3e38  # with_nan() of the program makes a NaN of it
 
 
@@ -72,13 +75,36 @@ class Library(harness.ServerCase):
             self.assertAlmostEqual(one, other, delta=tolerance)
 
     def test_every_function_is_called(self):
-        program = SOURCE.read_text()
-        for source in sorted((harness.ROOT / "stdlib").glob("*.wf")):
+        program = SOURCE.read_text() + (harness.ROOT / "tests/e2e/numeric_test.py").read_text()
+        for source in LIBRARY:
             names = re.findall(r"^fn (\w+)", source.read_text(), re.M)
             self.assertTrue(names, source)
             prefix = "" if source.stem == "prelude" else source.stem + r"\."
             for name in names:
                 self.assertRegex(program, rf"\b{prefix}{name}\(", f"{source.stem}.{name} has no test")
+
+    def test_every_example_holds(self):
+        functions, examples = {}, []
+        for source in LIBRARY:
+            comment = ""
+            for line in source.read_text().splitlines():
+                if match := re.match(r"fn (\w+)", line):
+                    functions[f"{source.stem}.{match[1]}"] = re.findall(r"^/// Example.*: `([^`]+)`\.$", comment, re.M)
+                comment = comment + line + "\n" if line.startswith("///") else ""
+        for name, found in functions.items():
+            self.assertTrue(found, f"{name} has no example")
+            examples += found
+        folder = harness.scratch() / "examples"
+        folder.mkdir()
+        (folder / "table.json").write_text('{"a": 1, "b": 2}')
+        (folder / "words.txt").write_text("[UNK]\n[CLS]\n[SEP]\nsome\nwords\n")
+        (folder / "letters.json").write_text(json.dumps({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False}}))
+        shutil.copy(harness.EXAMPLES / "digits/testdata/seven.png", folder)
+        imports = [f"import std.{source.stem};" for source in LIBRARY if source.stem != "prelude"]
+        tests = [f'test "{number}" {{ expect {example}; }}' for number, example in enumerate(examples)]
+        (folder / "examples.wf").write_text("\n".join([*imports, 'const TABLE: map<i64> = json("table.json");', *tests]))
+        done = harness.wfc("test", folder / "examples.wf", check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_top_k(self):
         cases = [[], [1], [2, 2, 2], [0.5, -1, 7, 7, 3], [-3e30, 1, -1e-30, 0], [NAN, 1, NAN, -5, 1], [NAN, NAN]]

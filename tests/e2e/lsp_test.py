@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import subprocess
+import time
 import unittest
 
 import harness
@@ -114,7 +115,7 @@ class Lsp(Session):
         self.assertIn("stage `s2`", await self.hover(editor, "node dou|bled"))
         self.assertEqual(await self.hover(editor, "twi|ce(xs"), "```wf\nfn twice(x: f32[n], by: f32 = 2.0) -> f32[n]\n```\n\nDoubles.")
         self.assertIn("fn softmax(x: f32[n]) -> f32[n]", await self.hover(editor, "nn.soft|max"))
-        self.assertIn("const most: i64", await self.hover(editor, "top_k(mo|st)"))
+        self.assertIn("const most: i64 = 5", await self.hover(editor, "top_k(mo|st)"))
         self.assertIn("field indices: i64[", await self.hover(editor, "best.indi|ces"))
         setting = await self.hover(editor, "time|out 20ms")
         self.assertIn("a time, as in `timeout 50ms`", setting)
@@ -509,9 +510,16 @@ class BadMessages(unittest.TestCase):
         self.assertEqual(self.error_of(frame({"id": 2, "method": "initialize", "params": {}})), [-32600])
 
     def test_errors(self):
-        for message, code in ((frame(b"{"), -32700), (frame(b"[]"), -32700), (frame(b"\xff\xfe"), -32700), (frame(b"[" * 100000), -32700), (frame(b""), -32700),
+        for message, code in ((frame(b"{"), -32700), (frame(b"[]"), -32600), (frame(b"7"), -32600), (frame(b"null"), -32600), (frame(b"\xff\xfe"), -32700), (frame(b"[" * 100000), -32700), (frame(b""), -32700),
                               (frame({"id": 5}), -32600), (frame({"id": 5, "method": "no/such"}), -32601)):
             self.assertEqual(self.error_of(message), [code], message[:60])
+
+    def test_a_batch_is_refused_whole_and_the_next_message_served(self):
+        batch = json.dumps([{"jsonrpc": "2.0", "id": number, "method": "shutdown"} for number in (20, 21)]).encode()
+        [hello, refused, served, bye] = self.answers(HELLO + frame(batch) + frame({"id": 22, "method": "no/such"}) + BYE)
+        self.assertEqual((refused["id"], refused["error"]["code"]), (None, -32600))
+        self.assertIn("LSP has no batches", refused["error"]["message"])
+        self.assertEqual((hello["id"], served["id"], bye["id"]), (1, 22, 999))
 
     def test_parameters_of_any_shape(self):
         methods = ["hover", "definition", "references", "rename", "completion", "documentSymbol", "formatting", "codeAction", "semanticTokens/full", "inlayHint",
@@ -551,6 +559,38 @@ class Latency(unittest.TestCase):
         print(f"lsp: {self.LINES} lines, a keystroke to its diagnostics: {middle:.1f} ms median, {used:.1f} ms of the processor")
         if harness.BUILD.name == "release":  # a sanitized compiler says nothing about time
             self.assertLess(used, self.BOUND_MS)
+
+
+class Memory(unittest.TestCase):
+    def test_a_large_file_leaves_nothing_behind(self):
+        big, small, wire = lsp_wire.big_program(10000), "const a = 1;\n", lsp_wire.Wire()
+
+        def tell(method, uri, version, **more):
+            wire.send({"method": "textDocument/" + method, "params": {"textDocument": {"uri": uri, "version": version, **more.pop("text", {})}, **more}})
+            wire.receive()
+
+        def settled():
+            """When the editor has been silent for a while."""
+            until = time.monotonic() + 10
+            while wire.resident_mib() > before + 16 and time.monotonic() < until:
+                time.sleep(0.1)
+            return wire.resident_mib()
+
+        tell("didOpen", "untitled:1", 0, text={"text": small})
+        before = wire.resident_mib()
+        tell("didOpen", "untitled:2", 0, text={"text": big})
+        for version in range(1, 4):
+            tell("didChange", "untitled:2", version, contentChanges=[{"text": big + f"const z{version} = 1;\n"}])
+        most = wire.resident_mib()
+        tell("didChange", "untitled:2", 4, contentChanges=[{"text": small}])
+        replaced = settled()
+        tell("didChange", "untitled:2", 5, contentChanges=[{"text": big}])
+        wire.send({"method": "textDocument/didClose", "params": {"textDocument": {"uri": "untitled:2"}}})
+        closed = settled()
+        wire.stop()
+        print(f"lsp: {before:.0f} MiB with a small file, at most {most:.0f} with one of 10000 lines, {replaced:.0f} once it is replaced, {closed:.0f} once it is closed")
+        if harness.BUILD.name == "release":  # a sanitized compiler keeps what is freed
+            self.assertLess(max(replaced, closed), before + 16)
 
 
 if __name__ == "__main__":

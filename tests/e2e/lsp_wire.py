@@ -1,6 +1,7 @@
 """LSP by hand: messages as bytes, and how long an editor waits after a keystroke."""
 import json
 import os
+import re
 import subprocess
 import time
 
@@ -57,6 +58,10 @@ class Wire:
         with open(f"/proc/{self.process.pid}/stat") as stat:
             user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def resident_mib(self):
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return int(re.search(r"VmRSS:\s+(\d+) kB", status.read()).group(1)) / 1024
 
     def stop(self):
         self.send({"id": 2, "method": "shutdown"}, {"method": "exit"})

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Thousands of connections whose bytes nobody reads: what they take is bounded, and what is refused is counted."""
-import os
 import resource
 import socket
 import time
@@ -54,8 +53,7 @@ class Memory(harness.ServerCase):
     def setUpClass(cls):
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-        options = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=16"  # what a sanitizer keeps of freed memory is not the server's
-        cls.server = harness.Server.of(cls.source, *cls.args, env={"ASAN_OPTIONS": options})
+        cls.server = harness.Server.of(cls.source, *cls.args, env=harness.lean())
 
     def resident(self):
         with open(f"/proc/{self.server.process.pid}/status", encoding="utf-8") as status:

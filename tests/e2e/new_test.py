@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """`wfc new`: what it makes is checked without a word, passes its tests, builds and answers; `wfc doctor` finds nothing missing where that works."""
+import os
 import re
 import subprocess
 import unittest
@@ -56,8 +57,16 @@ class New(unittest.TestCase):
 
     def test_doctor_is_content(self):
         found = harness.wfc("doctor").stdout
-        self.assertRegex(found, r"(?m)^ok +a server +built")
+        self.assertRegex(found, r"(?m)^ok +a server +built .*, started on a free port, answered, stopped$")
         self.assertRegex(found, r"(?m)^ok +C\+\+ compiler +/")
+
+    def test_doctor_says_why_a_server_does_not_serve(self):
+        for setting, why in (("WF_CONFIG", "/no/such/file"), ("WF_AUTH_KEYS", "a key is asked for")):
+            with self.subTest(setting):
+                value = why if setting == "WF_CONFIG" else "a-key-that-nobody-shows"
+                found = subprocess.run([harness.WFC, "doctor"], env=dict(os.environ, **{setting: value}), capture_output=True, text=True, timeout=120)
+                self.assertEqual(found.returncode, 1, found.stdout + found.stderr)
+                self.assertRegex(found.stdout, r"(?m)^bad +a server +was built, but .*" + why)
 
 
 if __name__ == "__main__":

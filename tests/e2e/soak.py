@@ -340,7 +340,7 @@ class Soaked:
         if authority:
             authority.sign("server")
             flags += authority.flags()
-        self.server = harness.Server.of(source(), *flags)
+        self.server = harness.Server.of(source(), *flags, env=harness.lean())
         self.server.config, self.server.tls = self.config, authority and authority.client()
         self.started = time.monotonic()
         self.fresh, self.samples, self.warm_mappings = Sample(self.server, self.started), [], None

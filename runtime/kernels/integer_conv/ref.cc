@@ -30,7 +30,7 @@ void Filter(const ConvShape& s, const X* x, const W* w, Zeros zeros, int32_t* su
 }
 
 template <typename X, typename W, typename Y>
-void Run(const ConvShape& s, const PerFilter& per_filter, const Buffers& buffers) {
+void Run(const ConvShape& s, const PerFilter& per_filter, const Within& within, const Buffers& buffers) {
   const X *x = At<X>(buffers, In::kA), *x_zero = At<X>(buffers, In::kAZero);
   const W *w = At<W>(buffers, In::kB), *w_zero = At<W>(buffers, In::kBZero);
   const float *x_scale = At<float>(buffers, In::kAScale), *w_scale = At<float>(buffers, In::kBScale);
@@ -46,9 +46,9 @@ void Run(const ConvShape& s, const PerFilter& per_filter, const Buffers& buffers
       const Zeros zeros{ValueAt<X>(x_zero, false, 0, 0), ValueAt<W>(w_zero, per_filter.zero, m, 0)};
       Filter(s, x + (n * s.c + m / filters * channels) * s.in_plane(), w + m * channels * s.taps(), zeros, sums);
       if constexpr (!std::is_same_v<Y, int32_t>) {
-        const float factor = *x_scale * w_scale[per_filter.scale ? m : 0] / *y_scale;
-        const Y zero = ValueAt(At<Y>(buffers, In::kYZero), false, 0, Y(0));
-        for (int64_t i = 0; i < s.out_plane(); ++i) plane[i] = Requantised(sums[i], factor, zero);
+        const float factor = *x_scale * w_scale[per_filter.scale ? m : 0];
+        const Target<Y> target{*y_scale, ValueAt(At<Y>(buffers, In::kYZero), false, 0, Y(0)), within};
+        for (int64_t i = 0; i < s.out_plane(); ++i) plane[i] = Requantised(sums[i], factor, target);
       }
     }
   }
@@ -61,14 +61,14 @@ bool IsMany(const Operation& operation, size_t i) {
 }  // namespace
 
 base::Result<std::unique_ptr<Kernel>> MakeIntegerConv(const Operation& operation) {
-  const ConvShape shape =
-      ConvShapeOf(std::get<IntegerConv>(operation.params), operation.in[In::kA], operation.in[In::kB], operation.out[0]);
+  const IntegerConv& conv = std::get<IntegerConv>(operation.params);
+  const ConvShape shape = ConvShapeOf(conv, operation.in[In::kA], operation.in[In::kB], operation.out[0]);
   const PerFilter per_filter{IsMany(operation, In::kBScale), IsMany(operation, In::kBZero)};
   auto kernel = ForType<int8_t, uint8_t>(operation.in[In::kA].dtype, [&]<typename X>() {
     return ForType<int8_t, uint8_t>(operation.in[In::kB].dtype, [&]<typename W>() {
       return ForType<int8_t, uint8_t, int32_t>(operation.out[0].dtype, [&]<typename Y>() {
-        return MakeFunction(operation.in.size(), [shape, per_filter](const Buffers& buffers) -> const char* {
-          Run<X, W, Y>(shape, per_filter, buffers);
+        return MakeFunction(operation.in.size(), [shape, per_filter, within = conv.within](const Buffers& buffers) -> const char* {
+          Run<X, W, Y>(shape, per_filter, within, buffers);
           return nullptr;
         });
       });

@@ -29,6 +29,7 @@ constexpr size_t kBatched[] = {In::kA, In::kB, In::kAScale, In::kAZero, In::kBSc
 
 struct IntegerMatrices {
   int64_t m, k, n;
+  Within within;
   std::array<int64_t, 6> size;  // elements of one matrix, in the order of kBatched
   Broadcast<6> batch;
 };
@@ -53,7 +54,7 @@ IntegerMatrices IntegerMatricesOf(const Operation& operation) {
     size[i] = parameter.per_matrix;
     spans[i] = dims[i];
   }
-  return {m, k, n, size, Broadcast<6>(out, spans)};
+  return {m, k, n, std::get<IntegerMatMul>(operation.params).within, size, Broadcast<6>(out, spans)};
 }
 
 // What belongs to one product of matrices.
@@ -62,6 +63,7 @@ struct Product {
   const A *a, *a_zero;
   const B *b, *b_zero;
   const float *a_scale, *b_scale;
+  const int32_t* bias;
 };
 
 template <typename T>
@@ -74,7 +76,7 @@ const T* At(const Buffers& buffers, size_t i, int64_t offset) {
 template <typename A, typename B>
 void Row(const IntegerMatrices& s, const Product<A, B>& product, const int32_t* b, int64_t i, int32_t* sums) {
   const int32_t zero = ValueAt<A>(product.a_zero, s.size[3] > 1, i, 0);
-  std::fill(sums, sums + s.n, 0);
+  for (int64_t j = 0; j < s.n; ++j) sums[j] = ValueAt<int32_t>(product.bias, true, j, 0);
   for (int64_t k = 0; k < s.k; ++k) {
     const int32_t factor = int32_t{product.a[i * s.k + k]} - zero;
     const int32_t* row = b + k * s.n;
@@ -92,13 +94,17 @@ void Multiply(const IntegerMatrices& s, const Product<A, B>& product, const Buff
   for (int64_t i = 0; i < s.m; ++i, y += s.n) {
     if constexpr (std::is_same_v<Y, int32_t>) {
       Row(s, product, b, i, y);
+    } else if constexpr (std::is_same_v<Y, float>) {
+      Row(s, product, b, i, sums);
+      const float a_scale = product.a_scale[s.size[2] > 1 ? i : 0];
+      const float* const bias = At<float>(buffers, In::kBias, 0);
+      for (int64_t j = 0; j < s.n; ++j)
+        y[j] = static_cast<float>(sums[j]) * (a_scale * product.b_scale[s.size[4] > 1 ? j : 0]) + ValueAt<float>(bias, true, j, 0);
     } else {
       Row(s, product, b, i, sums);
       const float y_scale = *At<float>(buffers, In::kYScale, 0), a_scale = product.a_scale[s.size[2] > 1 ? i : 0];
-      const Y zero = ValueAt(At<Y>(buffers, In::kYZero, 0), false, 0, Y(0));
-      for (int64_t j = 0; j < s.n; ++j) {
-        y[j] = Requantised(sums[j], a_scale * product.b_scale[s.size[4] > 1 ? j : 0] / y_scale, zero);
-      }
+      const Target<Y> target{y_scale, ValueAt(At<Y>(buffers, In::kYZero, 0), false, 0, Y(0)), s.within};
+      for (int64_t j = 0; j < s.n; ++j) y[j] = Requantised(sums[j], a_scale * product.b_scale[s.size[4] > 1 ? j : 0], target);
     }
   }
 }
@@ -109,9 +115,13 @@ void Run(const IntegerMatrices& s, const Buffers& buffers) {
     for (int64_t i = 0; i < matrices; ++i) {
       std::array<int64_t, 6> at;
       for (size_t k = 0; k < 6; ++k) at[k] = (offset[k] + i * stride[k]) * s.size[k];
-      const Product<A, B> product = {At<A>(buffers, In::kA, at[0]),          At<A>(buffers, In::kAZero, at[3]),
-                                     At<B>(buffers, In::kB, at[1]),          At<B>(buffers, In::kBZero, at[5]),
-                                     At<float>(buffers, In::kAScale, at[2]), At<float>(buffers, In::kBScale, at[4])};
+      const Product<A, B> product = {At<A>(buffers, In::kA, at[0]),
+                                     At<A>(buffers, In::kAZero, at[3]),
+                                     At<B>(buffers, In::kB, at[1]),
+                                     At<B>(buffers, In::kBZero, at[5]),
+                                     At<float>(buffers, In::kAScale, at[2]),
+                                     At<float>(buffers, In::kBScale, at[4]),
+                                     std::is_same_v<Y, float> ? nullptr : At<int32_t>(buffers, In::kBias, 0)};
       Multiply(s, product, buffers, static_cast<Y*>(buffers.out[0]) + (out + i) * s.m * s.n);
     }
   });
@@ -123,7 +133,7 @@ base::Result<std::unique_ptr<Kernel>> MakeIntegerMatMul(const Operation& operati
   const IntegerMatrices matrices = IntegerMatricesOf(operation);
   auto kernel = ForType<int8_t, uint8_t>(operation.in[In::kA].dtype, [&]<typename A>() {
     return ForType<int8_t, uint8_t>(operation.in[In::kB].dtype, [&]<typename B>() {
-      return ForType<int8_t, uint8_t, int32_t>(operation.out[0].dtype, [&]<typename Y>() {
+      return ForType<int8_t, uint8_t, int32_t, float>(operation.out[0].dtype, [&]<typename Y>() {
         return MakeFunction(operation.in.size(), [matrices](const Buffers& buffers) -> const char* {
           Run<A, B, Y>(matrices, buffers);
           return nullptr;

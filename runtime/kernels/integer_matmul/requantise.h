@@ -5,14 +5,26 @@
 #include <cstdint>
 #include <limits>
 
+#include "runtime/kernels/integer_matmul/integer_matmul.h"
+
 // From sums of products of 8-bit integers back to 8 bits, as the contracts for such products share it.
 namespace wf::kernels::ref {
 
+// The scale and zero point of what sums become.
 template <typename T>
-T Requantised(int32_t sum, float factor, T zero) {
-  const double scaled = static_cast<double>(sum) * static_cast<double>(factor);
-  if (std::isnan(scaled)) return zero;
-  const double whole = std::nearbyint(scaled) + static_cast<double>(zero);
+struct Target {
+  float scale = 1;
+  T zero = 0;
+  Within within = {};
+};
+
+// factor: of the two that were multiplied.
+template <typename T>
+T Requantised(int32_t sum, float factor, const Target<T>& y) {
+  const double scaled = static_cast<double>(sum) * static_cast<double>(factor / y.scale);
+  if (std::isnan(scaled)) return y.zero;
+  const double held = std::clamp(scaled, static_cast<double>(y.within.low / y.scale), static_cast<double>(y.within.high / y.scale));
+  const double whole = std::nearbyint(held) + static_cast<double>(y.zero);
   constexpr double kLow = static_cast<double>(std::numeric_limits<T>::lowest()), kHigh = static_cast<double>(std::numeric_limits<T>::max());
   return static_cast<T>(std::clamp(whole, kLow, kHigh));
 }

@@ -1,6 +1,7 @@
 #include "runtime/kernels/onednn/library.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 #include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -148,6 +149,21 @@ const Library* Load() {
 
 bool Available() { return Load() != nullptr; }
 
+bool MultipliesBytes() {
+  if (Load() == nullptr) return false;
+  const auto isa = static_cast<unsigned>(Load()->dnnl_get_effective_cpu_isa());
+  const auto has = [isa](dnnl_cpu_isa_t wanted) { return (isa & wanted) == static_cast<unsigned>(wanted); };
+  return has(dnnl_cpu_isa_avx512_core_vnni) || has(dnnl_cpu_isa_avx2_vnni);
+}
+
+std::string Description() {
+  const Library* const library = Load();
+  if (library == nullptr) return "no oneDNN";
+  const dnnl_version_t& version = *library->dnnl_version();
+  const auto isa = static_cast<unsigned>(library->dnnl_get_effective_cpu_isa());
+  return fmt::format("oneDNN {}.{}.{} {} isa {:x}", version.major, version.minor, version.patch, version.hash, isa);
+}
+
 // The first product of a matrix and a vector writes machine code for two milliseconds, which models mostly need.
 void LoadAhead() {
   if (const Library* const library = Load(); library != nullptr) {
@@ -210,35 +226,68 @@ bool DnnlFormat::Same(const Format& other) const {
   return same_library != nullptr && Load()->dnnl_memory_desc_equal(&desc_, &same_library->desc_) != 0;
 }
 
+std::string DnnlFormat::ToString() const {
+  if (desc_.format_kind != dnnl_blocked) return "packed";
+  const dnnl_blocking_desc_t& blocking = desc_.format_desc.blocking;
+  std::string text = fmt::format("{}", fmt::join(blocking.strides, blocking.strides + desc_.ndims, ","));
+  for (int i = 0; i < blocking.inner_nblks; ++i)
+    text += fmt::format("{}{} of {}", i == 0 ? " by " : ",", blocking.inner_blks[i], blocking.inner_idxs[i]);
+  return text;
+}
+
 int64_t DnnlFormat::size_bytes() const { return static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&desc_)); }
 
-dnnl_memory_desc_t StridedDesc(std::span<const int64_t> dim, std::span<const int64_t> stride) {
+dnnl_data_type_t TypeOf(uint8_t dtype) {
+  switch (dtype) {
+    case WF_F32:
+      return dnnl_f32;
+    case WF_I32:
+      return dnnl_s32;
+    case WF_I8:
+      return dnnl_s8;
+    case WF_U8:
+      return dnnl_u8;
+    default:
+      return dnnl_data_type_undef;
+  }
+}
+
+dnnl_memory_desc_t StridedDesc(std::span<const int64_t> dim, std::span<const int64_t> stride, dnnl_data_type_t type) {
   dnnl_dims_t extents{}, strides{};
   std::copy(dim.begin(), dim.end(), extents);
   std::copy(stride.begin(), stride.end(), strides);
   dnnl_memory_desc_t desc{};
-  (void)Load()->dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(dim.size()), extents, dnnl_f32, strides);
+  (void)Load()->dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(dim.size()), extents, type, strides);
   return desc;
 }
 
-dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim) { return StridedDesc(dim, StridesOf(dim)); }
+dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim, dnnl_data_type_t type) { return StridedDesc(dim, StridesOf(dim), type); }
 
-dnnl_memory_desc_t AnyDesc(std::span<const int64_t> dim) {
+dnnl_memory_desc_t AnyDesc(std::span<const int64_t> dim, dnnl_data_type_t type) {
   dnnl_memory_desc_t desc{};
   desc.ndims = static_cast<int>(dim.size());
   for (size_t i = 0; i < dim.size(); ++i) desc.dims[i] = desc.padded_dims[i] = dim[i];
-  desc.data_type = dnnl_f32;
+  desc.data_type = type;
   desc.format_kind = dnnl_format_kind_any;
   return desc;
 }
 
 dnnl_memory_desc_t DescOf(const TensorInfo& tensor) {
   const auto* format = dynamic_cast<const DnnlFormat*>(tensor.format.get());
-  return format != nullptr ? format->desc() : PlainDesc(tensor.dim);
+  return format != nullptr ? format->desc() : PlainDesc(tensor.dim, TypeOf(tensor.dtype));
+}
+
+FormatRef FormatFor(const TensorInfo& tensor, uint8_t dtype) {
+  const auto* format = dynamic_cast<const DnnlFormat*>(tensor.format.get());
+  if (format == nullptr) return nullptr;
+  dnnl_memory_desc_t desc = format->desc();
+  if (!std::equal(desc.dims, desc.dims + desc.ndims, desc.padded_dims)) return nullptr;
+  desc.data_type = TypeOf(dtype);
+  return std::make_shared<DnnlFormat>(desc);
 }
 
 FormatRef FormatOf(const dnnl_memory_desc_t& desc, std::span<const int64_t> dim) {
-  const dnnl_memory_desc_t plain = PlainDesc(dim);
+  const dnnl_memory_desc_t plain = PlainDesc(dim, desc.data_type);
   return Load()->dnnl_memory_desc_equal(&desc, &plain) != 0 ? nullptr : std::make_shared<DnnlFormat>(desc);
 }
 
@@ -310,6 +359,18 @@ Attr MakeAttr(const Fused& fused) {
   if (dnnl.dnnl_primitive_attr_create(&raw) != dnnl_success) return {nullptr, destroy};
   Attr attr(raw, destroy);
   bool done = dnnl.dnnl_primitive_attr_set_scratchpad_mode(raw, dnnl_scratchpad_mode_user) == dnnl_success;
+  if (!fused.channel_scales.empty()) {
+    const auto count = static_cast<dnnl_dim_t>(fused.channel_scales.size());
+    done = done &&
+           dnnl.dnnl_primitive_attr_set_output_scales(raw, count, count == 1 ? 0 : 1 << 1, fused.channel_scales.data()) == dnnl_success;
+  }
+  if (fused.scales_at_run != 0) {
+    const float later = DNNL_RUNTIME_F32_VAL;
+    done = done && dnnl.dnnl_primitive_attr_set_output_scales(raw, 1, fused.scales_at_run == 1 ? 0 : 1 << 1, &later) == dnnl_success;
+  }
+  for (const auto& [arg, zero] : {std::pair(DNNL_ARG_SRC, fused.zero_in), std::pair(DNNL_ARG_DST, fused.zero_out)}) {
+    if (zero != 0) done = done && dnnl.dnnl_primitive_attr_set_zero_points(raw, arg, 1, 0, &zero) == dnnl_success;
+  }
   if (fused.scale != 1) done = done && dnnl.dnnl_primitive_attr_set_output_scales(raw, 1, 0, &fused.scale) == dnnl_success;
   if (fused.alg != dnnl_alg_kind_undef || fused.addend) {
     dnnl_post_ops_t ops = nullptr;
@@ -324,12 +385,46 @@ Attr MakeAttr(const Fused& fused) {
   return attr;
 }
 
-PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr) {
-  const auto destroy = [](dnnl_primitive_desc_t desc) { (void)Load()->dnnl_primitive_desc_destroy(desc); };
+namespace {
+
+void DestroyDesc(dnnl_primitive_desc_t desc) { (void)Load()->dnnl_primitive_desc_destroy(desc); }
+
+// Goes through the implementations of an operation, oneDNN's first in front, until `stop` says so of one, which is the result; null: of
+// none.
+template <typename Stop>
+PrimitiveDesc FindDesc(const void* op_desc, const Attr& attr, Stop&& stop) {
+  const Library& dnnl = *Load();
+  dnnl_primitive_desc_iterator_t each = nullptr;
+  if (attr == nullptr || dnnl.dnnl_primitive_desc_iterator_create(&each, op_desc, attr.get(), dnnl.engine, nullptr) != dnnl_success)
+    return {nullptr, DestroyDesc};
+  PrimitiveDesc found(nullptr, DestroyDesc);
+  do {
+    PrimitiveDesc desc(dnnl.dnnl_primitive_desc_iterator_fetch(each), DestroyDesc);
+    if (desc == nullptr) break;
+    if (stop(desc)) found = std::move(desc);
+  } while (found == nullptr && dnnl.dnnl_primitive_desc_iterator_next(each) == dnnl_success);
+  (void)dnnl.dnnl_primitive_desc_iterator_destroy(each);
+  return found;
+}
+
+}  // namespace
+
+PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr, std::string_view impl) {
+  if (!impl.empty()) return FindDesc(op_desc, attr, [impl](const PrimitiveDesc& desc) { return ImplName(desc) == impl; });
   dnnl_primitive_desc_t raw = nullptr;
-  if (attr == nullptr) return {nullptr, destroy};
+  if (attr == nullptr) return {nullptr, DestroyDesc};
   if (Load()->dnnl_primitive_desc_create(&raw, op_desc, attr.get(), Load()->engine, nullptr) != dnnl_success) raw = nullptr;
-  return {raw, destroy};
+  return {raw, DestroyDesc};
+}
+
+std::vector<std::string> ImplNames(const void* op_desc, const Attr& attr) {
+  std::vector<std::string> names;
+  const PrimitiveDesc none = FindDesc(op_desc, attr, [&names](const PrimitiveDesc& desc) {
+    const std::string_view name = ImplName(desc);
+    if (name.find("ref") == std::string_view::npos) names.emplace_back(name);
+    return false;
+  });
+  return names;
 }
 
 dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index) {
@@ -445,7 +540,8 @@ base::Result<std::shared_ptr<const void>> Pack(const Constant& constant, const d
 }
 
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to) {
-  if (Load() == nullptr || from.dtype != WF_F32) return base::Status(base::kUnimplemented, "no conversion between these memory formats");
+  if (Load() == nullptr || TypeOf(from.dtype) == dnnl_data_type_undef)
+    return base::Status(base::kUnimplemented, "no conversion between these memory formats");
   TensorInfo out = from;
   out.format = to;
   const dnnl_memory_desc_t source = DescOf(from), target = DescOf(out);

@@ -35,17 +35,19 @@ class DnnlFormat final : public Format {
   explicit DnnlFormat(const dnnl_memory_desc_t& desc) : desc_(desc) {}
   bool Same(const Format& other) const override;
   int64_t size_bytes() const override;
+  std::string ToString() const override;
   const dnnl_memory_desc_t& desc() const { return desc_; }
 
  private:
   const dnnl_memory_desc_t desc_;
 };
 
-dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim);  // row-major f32
-dnnl_memory_desc_t StridedDesc(std::span<const int64_t> dim, std::span<const int64_t> stride);
-dnnl_memory_desc_t AnyDesc(std::span<const int64_t> dim);                          // format for oneDNN to choose
-dnnl_memory_desc_t DescOf(const TensorInfo& tensor);                               // in the format it has
-FormatRef FormatOf(const dnnl_memory_desc_t& desc, std::span<const int64_t> dim);  // null when it is row-major
+dnnl_data_type_t TypeOf(uint8_t dtype);                                                        // undef: none
+dnnl_memory_desc_t PlainDesc(std::span<const int64_t> dim, dnnl_data_type_t type = dnnl_f32);  // row-major
+dnnl_memory_desc_t StridedDesc(std::span<const int64_t> dim, std::span<const int64_t> stride, dnnl_data_type_t type = dnnl_f32);
+dnnl_memory_desc_t AnyDesc(std::span<const int64_t> dim, dnnl_data_type_t type = dnnl_f32);  // format for oneDNN to choose
+dnnl_memory_desc_t DescOf(const TensorInfo& tensor);                                         // in the format it has
+FormatRef FormatOf(const dnnl_memory_desc_t& desc, std::span<const int64_t> dim);            // null when it is row-major
 
 // A tensor as oneDNN sees it, whose elements others own.
 class Memory {
@@ -77,18 +79,23 @@ const char* Execute(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<
 using PrimitiveDesc = std::unique_ptr<dnnl_primitive_desc, void (*)(dnnl_primitive_desc_t)>;
 using Attr = std::unique_ptr<dnnl_primitive_attr, void (*)(dnnl_primitive_attr_t)>;
 
-// What runs behind an operation: its result times `scale`, plus a tensor like it, then an elementwise function.
+// What runs behind an operation: its result times `scale`, plus a tensor like it, then an elementwise function. Of integers each channel
+// may have a scale of its own, what is read is less a zero point, and one is added at last.
 struct Fused {
   dnnl_alg_kind_t alg = dnnl_alg_kind_undef;  // of the function; undef: none
   float alpha = 0, beta = 0, scale = 1;
+  std::vector<float> channel_scales = {};    // of axis 1; empty: `scale`
+  int64_t scales_at_run = 0;                 // as many are an argument of the run; 0: they are not
+  int32_t zero_in = 0, zero_out = 0;         // DNNL_RUNTIME_S32_VAL: an argument of the run
   std::optional<dnnl_memory_desc_t> addend;  // its argument is kAddendArg
 };
 inline constexpr int kAddendArg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
 bool FusedOf(const Unary& unary, Fused& fused);  // false when oneDNN does not have the function
 Attr MakeAttr(const Fused& fused);               // with the user's scratchpad; null when oneDNN refuses
 
-// Null when oneDNN has no implementation.
-PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr);
+// By the implementation of this name, or by oneDNN's first; null when it has none.
+PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr, std::string_view impl = {});
+std::vector<std::string> ImplNames(const void* op_desc, const Attr& attr);  // oneDNN's first in front; what is slow everywhere is left out
 dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index = 0);
 std::string_view ImplName(const PrimitiveDesc& desc);  // "jit_1x1:avx2"
 

@@ -16,7 +16,14 @@ base::Result<std::unique_ptr<Kernel>> MakeSoftmax(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeConcat(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeConvTranspose(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeResize(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeIntegerConv(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeIntegerMatMul(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const FormatRef& to);
+
+// Ways to compute it besides that which MakeConv and MakeMatMul take by themselves, as `Operation::way` names them. One may be null when it
+// is made after all.   Cost: up to a millisecond.
+std::vector<std::string> ConvWays(const Operation& operation);
+std::vector<std::string> MatMulWays(const Operation& operation);
 
 // c [m, n] = factor * a [m, k] b [k, n], or with turn_b b [n, k]; rows lie as far apart as is said.   REQUIRES: Available(), nothing is
 // empty.
@@ -40,7 +47,13 @@ bool AddProduct(const Product<float>& product);
 void UseOneThread();
 bool StaysOnOneThread();  // false where it was built for threads that are not OpenMP's. Loads the library
 
-bool Available();  // loads the library
+bool Available();           // loads the library
+std::string Description();  // its version, build and the instructions that it uses, or that there is none; loads the library
+// Whether this machine sums products of u8 and s8 into 32 bits (VNNI, AMX). What AVX2 and AVX-512 have without it saturates at 16 bits on
+// the way, so that oneDNN's results would be others.   Loads the library.
+bool MultipliesBytes();
+// The format for elements of another type, of one byte or f32; null where it is row-major, padded or of another library.
+FormatRef FormatFor(const TensorInfo& tensor, uint8_t dtype);
 void LoadAhead();
 void LetGoOfCode();
 

@@ -1,90 +1,38 @@
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <string>
+#include <string_view>
 
+#include "runtime/kernels/chain.h"
 #include "runtime/kernels/onednn/library.h"
 #include "runtime/kernels/onednn/nan_keeper.h"
 #include "runtime/kernels/onednn/onednn.h"
+#include "runtime/kernels/onednn/operands.h"
+#include "runtime/kernels/onednn/shapes.h"
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/unary/vector.h"
 
 namespace wf::kernels::onednn {
 namespace {
 
-using Made = base::Result<std::unique_ptr<Kernel>>;
-Made NotHere() { return std::unique_ptr<Kernel>(); }
-
-bool HasInput(const Operation& operation, size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; }
-
-bool AnyEmpty(const Operation& operation) {
-  bool empty = operation.out[0].count() == 0;
-  for (const TensorInfo& in : operation.in) empty = empty || (in.dtype != 0 && in.count() == 0);
-  return empty;
-}
-
-// The operand of a constant is packed now; others come when the kernel runs.
-base::Result<Operand> MakeOperand(int arg, int input, const TensorInfo& tensor, const dnnl_memory_desc_t& from,
-                                  const dnnl_memory_desc_t& to) {
-  Operand operand{arg, input, to, nullptr};
-  if (tensor.constant == nullptr) return operand;
-  auto packed = Pack(*tensor.constant, from, to);
-  if (!packed.ok()) return packed.status();
-  operand.input = -1;
-  operand.prepared = *std::move(packed);
-  return operand;
-}
-
-// Input `i` as it is, in the format that `desc` describes.
-base::Status AddOperand(const Operation& operation, size_t i, int arg, const dnnl_memory_desc_t& desc, std::vector<Operand>& operands) {
-  auto operand = MakeOperand(arg, static_cast<int>(i), operation.in[i], desc, desc);
-  if (!operand.ok()) return operand.status();
-  operands.push_back(*std::move(operand));
-  return base::Status::Ok();
-}
-
-// For an operation of this kind with `fused` behind it, which `desc` stands for.
-template <typename OpDesc>
-std::unique_ptr<const NanKeeper> KeeperFor(const Fused& fused, OpDesc op, const PrimitiveDesc& desc) {
-  if (!LosesNan(fused)) return nullptr;
-  op.src_desc = Query(desc, dnnl_query_src_md);
-  op.weights_desc = Query(desc, dnnl_query_weights_md, 0);
-  op.dst_desc = Query(desc, dnnl_query_dst_md);
-  const auto plain = [op, scale = fused.scale] { return MakeDesc(&op, MakeAttr({.scale = scale})); };
-  return std::make_unique<const NanKeeper>(plain, op.dst_desc);
-}
-
-void Copy(std::span<const int64_t> from, dnnl_dims_t to) { std::copy(from.begin(), from.end(), to); }
-
-// Padding at the end that the output's extent implies.
-template <typename Window>
-void EndPads(const Operation& operation, const Window& window, std::span<const int64_t> kernel, dnnl_dims_t end) {
-  for (size_t i = 0; i < kernel.size(); ++i) {
-    const int64_t reach = window.dilation[i] * (kernel[i] - 1) + 1;
-    end[i] = (operation.out[0].dim[2 + i] - 1) * window.stride[i] + reach - operation.in[0].dim[2 + i] - window.pad_begin[i];
-  }
-}
-
-// [m, c/group, k...] seen as [group, m/group, c/group, k...].
-std::vector<int64_t> GroupedDim(const std::vector<int64_t>& dim, int64_t group) {
-  if (group == 1) return dim;
-  std::vector<int64_t> grouped = {group, dim[0] / group};
-  grouped.insert(grouped.end(), dim.begin() + 1, dim.end());
-  return grouped;
-}
-
 // The convolution with what is behind it: what oneDNN can do is fused, the rest left to `tail`. Null: it does not have it.
-PrimitiveDesc FuseBehind(const dnnl_convolution_desc_t& op, const Operation& operation, Fused& fused, Tail& tail) {
+// impl: the implementation; empty: oneDNN's first.
+PrimitiveDesc FuseBehind(const dnnl_convolution_desc_t& op, std::string_view impl, const Operation& operation, Fused& fused, Tail& tail) {
   const Unary& then = std::get<Conv>(operation.params).then;
   const bool is_quicker_apart = then.op == UnaryOp::kSwish && avx2::Available();
   if (is_quicker_apart || !FusedOf(then, fused)) {
     fused = {};
     tail.then = then;
   }
-  PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused));
+  PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused), impl);
   if (desc == nullptr || !HasInput(operation, 3)) return desc;
   Fused with = fused;
   with.addend = Query(desc, dnnl_query_dst_md);
-  PrimitiveDesc joined = MakeDesc(&op, MakeAttr(with));
-  if (joined != nullptr) {
+  PrimitiveDesc joined = MakeDesc(&op, MakeAttr(with), impl);
+  // Matrix products of oneDNN 2.6 take the elements of an addend from the wrong places where channels lie last.
+  const bool misplaces = ImplName(desc).find("gemm") != std::string_view::npos && FormatOf(*with.addend, operation.out[0].dim) != nullptr;
+  if (joined != nullptr && !misplaces) {
     const dnnl_memory_desc_t dst = Query(joined, dnnl_query_dst_md);
     if (Load()->dnnl_memory_desc_equal(&dst, &*with.addend) != 0) {
       fused = with;
@@ -93,177 +41,167 @@ PrimitiveDesc FuseBehind(const dnnl_convolution_desc_t& op, const Operation& ope
   }
   fused = {};
   tail = {.addend = 3, .then = then};
-  return MakeDesc(&op, MakeAttr(fused));
+  return MakeDesc(&op, MakeAttr(fused), impl);
 }
 
-}  // namespace
+// How oneDNN is asked for a convolution.
+struct ConvAsk {
+  dnnl_alg_kind_t alg = dnnl_convolution_direct;
+  dnnl_memory_desc_t src, dst;  // mostly in formats that are for oneDNN to choose
+  std::string impl = {};        // empty: its first
+};
 
-Made MakeConv(const Operation& operation) {
+bool DescribeConv(const Operation& operation, const ConvAsk& ask, dnnl_convolution_desc_t& op) {
   const Conv& conv = std::get<Conv>(operation.params);
-  if (Load() == nullptr || AnyEmpty(operation)) return NotHere();
-  const TensorInfo &x = operation.in[0], &w = operation.in[1];
-  const std::vector<int64_t> w_dim = GroupedDim(w.dim, conv.group);
-  const size_t spatial = x.dim.size() - 2;
-  dnnl_dims_t stride{}, dilation{}, begin{}, end{};
-  Copy(conv.stride, stride);
-  for (size_t i = 0; i < spatial; ++i) dilation[i] = conv.dilation[i] - 1;
-  Copy(conv.pad_begin, begin);
-  EndPads(operation, conv, std::span(w.dim).subspan(2), end);
-  // A row-major image of few channels is read as it is; deeper inputs in the format that oneDNN likes.
-  const dnnl_memory_desc_t src = AnyDesc(x.dim), weights = AnyDesc(w_dim), dst = AnyDesc(operation.out[0].dim);
+  const TensorInfo& w = operation.in[1];
+  const Sliding s = SlidingOf(operation, conv, std::span(w.dim).subspan(2));
+  const dnnl_memory_desc_t weights = AnyDesc(GroupedDim(w.dim, conv.group));
   const bool has_bias = HasInput(operation, 2);
   const dnnl_memory_desc_t bias = has_bias ? PlainDesc(operation.in[2].dim) : dnnl_memory_desc_t{};
+  return Load()->dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_inference, ask.alg, &ask.src, &weights,
+                                                            has_bias ? &bias : nullptr, &ask.dst, s.stride, s.dilation, s.begin,
+                                                            s.end) == dnnl_success;
+}
+
+Made MakeConvAsAsked(const Operation& operation, const ConvAsk& ask) {
+  const Conv& conv = std::get<Conv>(operation.params);
+  const TensorInfo& w = operation.in[1];
   dnnl_convolution_desc_t op{};
-  if (Load()->dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_inference, dnnl_convolution_direct, &src, &weights,
-                                                         has_bias ? &bias : nullptr, &dst, stride, dilation, begin, end) != dnnl_success) {
-    return NotHere();
-  }
+  if (!DescribeConv(operation, ask, op)) return NotHere();
   Fused fused;
   Around around;
-  const PrimitiveDesc desc = FuseBehind(op, operation, fused, around.tail);
+  const PrimitiveDesc desc = FuseBehind(op, ask.impl, operation, fused, around.tail);
   if (desc == nullptr) return NotHere();
   std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, Query(desc, dnnl_query_src_md), nullptr}};
   if (fused.addend) operands.push_back({kAddendArg, 3, *fused.addend, nullptr});
   const dnnl_memory_desc_t packed = Query(desc, dnnl_query_weights_md, 0);
   if (w.constant == nullptr && (conv.group != 1)) return NotHere();  // weights that change are not seen in another shape
-  auto operand = MakeOperand(DNNL_ARG_WEIGHTS, 1, w, PlainDesc(w_dim), packed);
+  auto operand = MakeOperand(DNNL_ARG_WEIGHTS, 1, w, PlainDesc(GroupedDim(w.dim, conv.group)), packed);
   if (!operand.ok()) return operand.status();
   operands.push_back(*std::move(operand));
-  if (has_bias) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
-  around.keeper = KeeperFor(fused, op, desc);
+  if (HasInput(operation, 2)) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, op.bias_desc, operands));
+  if (ask.alg == dnnl_convolution_direct) around.keeper = KeeperFor(fused, op, desc);
   return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
 }
 
-namespace {
+// What oneDNN takes by itself. A row-major image of few channels is read as it is; deeper inputs in the format that it likes.
+ConvAsk OwnAsk(const Operation& operation) { return {.src = AnyDesc(operation.in[0].dim), .dst = AnyDesc(operation.out[0].dim)}; }
 
-// A product x [m, k] times constant weights [k, n] as oneDNN can do it.
-struct ProductForm {
-  PrimitiveDesc desc;
-  dnnl_memory_desc_t src, given;  // given: the row-major weights, seen as the form wants them
-  std::unique_ptr<const NanKeeper> keeper;
-};
-
-struct ProductShape {
-  int64_t m, k, n;
-  bool turned;  // the weights are given as [n, k]
-  bool has_bias;
-};
-
-ProductForm AsInnerProduct(const ProductShape& s, const Fused& fused) {
-  const int64_t src_dim[] = {s.m, s.k}, weights_dim[] = {s.n, s.k}, dst_dim[] = {s.m, s.n}, bias_dim[] = {s.n};
-  const int64_t stride[] = {s.turned ? s.k : 1, s.turned ? 1 : s.n};
-  const dnnl_memory_desc_t src = PlainDesc(src_dim), weights = AnyDesc(weights_dim), dst = PlainDesc(dst_dim), bias = PlainDesc(bias_dim);
-  dnnl_inner_product_desc_t op{};
-  ProductForm form{{nullptr, nullptr}, src, StridedDesc(weights_dim, stride), nullptr};
-  if (Load()->dnnl_inner_product_forward_desc_init(&op, dnnl_forward_inference, &src, &weights, s.has_bias ? &bias : nullptr, &dst) !=
-      dnnl_success) {
-    return form;
-  }
-  form.desc = MakeDesc(&op, MakeAttr(fused));
-  if (form.desc != nullptr) form.keeper = KeeperFor(fused, op, form.desc);
-  return form;
-}
-
-// The rows as points of an image, their elements as its channels.
-ProductForm AsConvolution(const ProductShape& s, const Fused& fused) {
-  const int64_t src_dim[] = {1, s.k, s.m, 1}, src_stride[] = {s.m * s.k, 1, s.k, s.k};
-  const int64_t dst_dim[] = {1, s.n, s.m, 1}, dst_stride[] = {s.m * s.n, 1, s.n, s.n};
-  const int64_t weights_dim[] = {s.n, s.k, 1, 1}, bias_dim[] = {s.n};
-  const int64_t stride[] = {s.turned ? s.k : 1, s.turned ? 1 : s.n, 1, 1};
-  const dnnl_memory_desc_t src = StridedDesc(src_dim, src_stride), dst = StridedDesc(dst_dim, dst_stride), weights = AnyDesc(weights_dim);
-  const dnnl_memory_desc_t bias = PlainDesc(bias_dim);
-  const dnnl_dims_t one = {1, 1}, none = {0, 0};
+PrimitiveDesc DescOfAsk(const Operation& operation, const ConvAsk& ask) {
   dnnl_convolution_desc_t op{};
-  ProductForm form{{nullptr, nullptr}, src, StridedDesc(weights_dim, stride), nullptr};
-  if (Load()->dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_inference, dnnl_convolution_direct, &src, &weights,
-                                                         s.has_bias ? &bias : nullptr, &dst, one, none, none, none) != dnnl_success) {
-    return form;
-  }
-  form.desc = MakeDesc(&op, MakeAttr(fused));
-  if (form.desc != nullptr) form.keeper = KeeperFor(fused, op, form.desc);
-  return form;
+  Fused fused;
+  Tail tail;
+  if (!DescribeConv(operation, ask, op)) return {nullptr, nullptr};
+  return FuseBehind(op, ask.impl, operation, fused, tail);
 }
 
-// Where the inner product would pack its weights again in each run, those of a convolution of one point, packed once, are up to half
-// faster.
-ProductForm BestForm(const ProductShape& shape, const Fused& fused) {
-  ProductForm product = AsInnerProduct(shape, fused);
-  const bool packs_each_time = product.desc == nullptr || ImplName(product.desc).find("gemm:jit") != std::string_view::npos;
-  if (!packs_each_time) return product;
-  ProductForm convolution = AsConvolution(shape, fused);
-  return convolution.desc != nullptr && ImplName(convolution.desc).starts_with("jit_1x1") ? std::move(convolution) : std::move(product);
+// The formats of the other description, which is there.
+void AskAlike(const PrimitiveDesc& desc, ConvAsk& ask) {
+  ask.src = Query(desc, dnnl_query_src_md);
+  ask.dst = Query(desc, dnnl_query_dst_md);
 }
 
-// The only form whose weights can be packed in any format.
-Made MakeInnerProduct(const Operation& operation, const MatMul& matmul, const Fused& fused) {
-  const TensorInfo &a = operation.in[0], &b = operation.in[1];
-  const int64_t k = a.dim.back(), m = a.count() / k, n = operation.out[0].dim.back();
-  const bool has_bias = HasInput(operation, 2);
-  ProductForm form = BestForm({m, k, n, matmul.turn_b, has_bias}, fused);
-  if (form.desc == nullptr) return NotHere();
-  auto operand = MakeOperand(DNNL_ARG_WEIGHTS, 1, b, form.given, Query(form.desc, dnnl_query_weights_md, 0));
-  if (!operand.ok()) return operand.status();
-  std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, form.src, nullptr}, *std::move(operand)};
-  const int64_t bias_dim[] = {n};
-  if (has_bias) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, PlainDesc(bias_dim), operands));
-  Around around;
-  around.keeper = std::move(form.keeper);
-  around.row_major = true;
-  return MakePrimitive(form.desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
+// Ways of a convolution are named by how oneDNN is asked, and by its name of the implementation.
+constexpr std::string_view kAlike = "alike ";          // in the formats that oneDNN takes by itself
+constexpr std::string_view kFollowing = "following ";  // in the format that the input comes in
+constexpr std::string_view kWinograd = "winograd ";
+
+std::optional<ConvAsk> AskOfWay(const Operation& operation, std::string_view way) {
+  ConvAsk ask = OwnAsk(operation);
+  if (way.empty()) return ask;
+  ask.impl = way.substr(way.find(' ') + 1);
+  if (way.starts_with(kAlike)) {
+    const PrimitiveDesc own = DescOfAsk(operation, OwnAsk(operation));
+    if (own == nullptr) return std::nullopt;
+    AskAlike(own, ask);
+    return ask;
+  }
+  if (way.starts_with(kFollowing)) {
+    ask.src = DescOf(operation.in[0]);
+    return ask;
+  }
+  ask.alg = dnnl_convolution_winograd;
+  return way.starts_with(kWinograd) ? std::optional(ask) : std::nullopt;
 }
 
-// [.., r, c], with leading ones up to `rank`, optionally turned.
-bool MatrixDesc(const std::vector<int64_t>& dim, size_t rank, bool turn, dnnl_memory_desc_t& desc) {
-  std::vector<int64_t> full(rank - dim.size(), 1);
-  full.insert(full.end(), dim.begin(), dim.end());
-  dnnl_dims_t dims{}, strides{};
-  int64_t stride = 1;
-  for (size_t i = rank; i-- > 0;) {
-    dims[i] = full[i];
-    strides[i] = stride;
-    stride *= full[i];
+// Winograd's sums mix neighbours: one NaN or infinity among them, or what overflows, would spread to all. Its filters are up to four times
+// as large as those that they are made of, which are kept beside them.
+constexpr int64_t kMostWinogradBytes = int64_t{5} << 19;
+constexpr float kMostMixed = 0x1p40F;
+
+// Weights and bias are known, and small enough that no result is NaN or infinite where x is small, too.
+base::Result<bool> IsTame(const Operation& operation) {
+  if (HasInput(operation, 3)) return false;
+  for (size_t i = 1; i < operation.in.size(); ++i) {
+    const TensorInfo& in = operation.in[i];
+    if (in.dtype == 0) continue;
+    if (in.constant == nullptr) return false;
+    auto elements = in.constant->Load();
+    if (!elements.ok()) return elements.status();
+    if (!AllBelow(kMostMixed, reinterpret_cast<const float*>(elements->get()), in.count())) return false;
   }
-  if (turn) {
-    std::swap(dims[rank - 1], dims[rank - 2]);
-    std::swap(strides[rank - 1], strides[rank - 2]);
-  }
-  return Load()->dnnl_memory_desc_init_by_strides(&desc, static_cast<int>(rank), dims, dnnl_f32, strides) == dnnl_success;
+  return true;
+}
+
+Made MakeWinograd(const Operation& operation, const ConvAsk& ask) {
+  const auto tame = IsTame(operation);
+  if (!tame.ok()) return tame.status();
+  if (!*tame) return NotHere();
+  const PrimitiveDesc desc = DescOfAsk(operation, ask);
+  if (desc == nullptr) return NotHere();
+  ConvAsk direct = OwnAsk(operation);
+  AskAlike(desc, direct);
+  auto mixed = MakeConvAsAsked(operation, ask);
+  if (!mixed.ok() || *mixed == nullptr) return mixed;
+  auto whole = MakeConvAsAsked(operation, direct);
+  if (!whole.ok() || *whole == nullptr) return whole;
+  return WhereBelow(kMostMixed, operation.in[0], *std::move(mixed), *std::move(whole));
 }
 
 }  // namespace
 
-Made MakeMatMul(const Operation& operation) {
-  const MatMul& matmul = std::get<MatMul>(operation.params);
-  Fused fused;
-  if (Load() == nullptr || AnyEmpty(operation) || !FusedOf(matmul.then, fused)) return NotHere();
-  const TensorInfo &a = operation.in[0], &b = operation.in[1];
-  if (a.dim.size() < 2 || b.dim.size() < 2) return NotHere();
-  const bool has_c = HasInput(operation, 2);
-  // c is a bias when it is one value for each column; other forms, and scales beside a bias, are left to plain code.
-  const bool bias_like = !has_c || (operation.in[2].dim.size() >= 1 && operation.in[2].count() == operation.out[0].dim.back() &&
-                                    operation.in[2].dim.back() == operation.out[0].dim.back());
-  if (!bias_like || (has_c && (matmul.beta != 1 || matmul.alpha != 1))) return NotHere();
-  fused.scale = matmul.alpha;
-  if (b.constant != nullptr && b.dim.size() == 2 && !matmul.turn_a) return MakeInnerProduct(operation, matmul, fused);
-  const size_t rank = operation.out[0].dim.size();
-  dnnl_memory_desc_t src{}, weights{}, dst{}, bias{};
-  if (!MatrixDesc(a.dim, rank, matmul.turn_a, src) || !MatrixDesc(b.dim, rank, matmul.turn_b, weights) ||
-      !MatrixDesc(operation.out[0].dim, rank, false, dst)) {
-    return NotHere();
+Made MakeConv(const Operation& operation) {
+  if (Load() == nullptr || AnyEmpty(operation)) return NotHere();
+  const std::optional<ConvAsk> ask = AskOfWay(operation, operation.way);
+  if (!ask) return NotHere();
+  return ask->alg == dnnl_convolution_winograd ? MakeWinograd(operation, *ask) : MakeConvAsAsked(operation, *ask);
+}
+
+std::vector<std::string> ConvWays(const Operation& operation) {
+  const TensorInfo &x = operation.in[0], &w = operation.in[1];
+  if (Load() == nullptr || AnyEmpty(operation) || w.constant == nullptr) return {};
+  const PrimitiveDesc own = DescOfAsk(operation, OwnAsk(operation));
+  if (own == nullptr) return {};
+  std::vector<std::string> ways;
+  const auto add = [&](std::string_view prefix, const ConvAsk& ask) {
+    dnnl_convolution_desc_t op{};
+    if (!DescribeConv(operation, ask, op)) return;
+    for (const std::string& impl : ImplNames(&op, MakeAttr({}))) {
+      const bool is_own = prefix == kAlike && impl == ImplName(own);
+      if (!is_own && IsWorthTrying(impl, ImplName(own))) ways.push_back(std::string(prefix).append(impl));
+    }
+  };
+  ConvAsk ask = OwnAsk(operation);
+  ask.alg = dnnl_convolution_winograd;
+  if (w.size_bytes() <= kMostWinogradBytes && !HasInput(operation, 3)) add(kWinograd, ask);
+  ask = OwnAsk(operation);
+  AskAlike(own, ask);
+  add(kAlike, ask);
+  const dnnl_memory_desc_t given = DescOf(x);
+  if (x.format != nullptr && Load()->dnnl_memory_desc_equal(&given, &ask.src) == 0) {
+    ask = OwnAsk(operation);
+    ask.src = given;
+    add(kFollowing, ask);
   }
-  if (has_c && !MatrixDesc({operation.out[0].dim.back()}, rank, false, bias)) return NotHere();
-  dnnl_matmul_desc_t op{};
-  if (Load()->dnnl_matmul_desc_init(&op, &src, &weights, has_c ? &bias : nullptr, &dst) != dnnl_success) return NotHere();
-  const PrimitiveDesc desc = MakeDesc(&op, MakeAttr(fused));
-  if (desc == nullptr) return NotHere();
-  std::vector<Operand> operands;
-  WF_RETURN_IF_ERROR(AddOperand(operation, 0, DNNL_ARG_SRC, src, operands));
-  WF_RETURN_IF_ERROR(AddOperand(operation, 1, DNNL_ARG_WEIGHTS, weights, operands));
-  if (has_c) WF_RETURN_IF_ERROR(AddOperand(operation, 2, DNNL_ARG_BIAS, bias, operands));
-  Around around;
-  around.keeper = KeeperFor(fused, op, desc);
-  around.row_major = true;  // which the strides above describe
-  return MakePrimitive(desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
+  std::erase_if(ways, [&](const std::string& way) {
+    if (!way.starts_with(kWinograd)) return false;
+    const auto named = AskOfWay(operation, way);
+    const PrimitiveDesc desc = DescOfAsk(operation, *named);
+    if (desc == nullptr) return true;
+    const dnnl_memory_desc_t packed = Query(desc, dnnl_query_weights_md, 0);
+    return static_cast<int64_t>(Load()->dnnl_memory_desc_get_size(&packed)) > kMostWinogradBytes;
+  });
+  return ways;
 }
 
 Made MakePool(const Operation& operation) {
@@ -271,30 +209,28 @@ Made MakePool(const Operation& operation) {
   if (Load() == nullptr || AnyEmpty(operation) || pool.power > 0) return NotHere();
   const TensorInfo& x = operation.in[0];
   const size_t spatial = x.dim.size() - 2;
-  dnnl_dims_t stride{}, dilation{}, kernel{}, begin{}, end{};
-  Copy(pool.stride, stride);
-  Copy(pool.kernel, kernel);
-  Copy(pool.pad_begin, begin);
-  EndPads(operation, pool, pool.kernel, end);
+  const Sliding s = SlidingOf(operation, pool, pool.kernel);
+  dnnl_dims_t kernel{};
+  std::copy(pool.kernel.begin(), pool.kernel.end(), kernel);
   for (size_t i = 0; i < spatial; ++i) {
-    dilation[i] = pool.dilation[i] - 1;
-    if (pool.mean && (dilation[i] != 0 || (pool.count_padding && end[i] != pool.pad_end[i]))) return NotHere();
-    if (begin[i] >= kernel[i] || end[i] >= kernel[i]) return NotHere();  // a window of padding alone
+    if (pool.mean && (s.dilation[i] != 0 || (pool.count_padding && s.end[i] != pool.pad_end[i]))) return NotHere();
+    if (s.begin[i] >= kernel[i] || s.end[i] >= kernel[i]) return NotHere();  // a window of padding alone
   }
   const dnnl_alg_kind_t alg = !pool.mean           ? dnnl_pooling_max
                               : pool.count_padding ? dnnl_pooling_avg_include_padding
                                                    : dnnl_pooling_avg_exclude_padding;
   const dnnl_memory_desc_t src = DescOf(x);
-  const dnnl_memory_desc_t dst = x.format != nullptr ? AnyDesc(operation.out[0].dim) : PlainDesc(operation.out[0].dim);
+  const std::vector<int64_t>& out = operation.out[0].dim;
+  const dnnl_memory_desc_t dst = x.format != nullptr ? AnyDesc(out, TypeOf(x.dtype)) : PlainDesc(out, TypeOf(x.dtype));
   dnnl_pooling_v2_desc_t op{};
-  if (Load()->dnnl_pooling_v2_forward_desc_init(&op, dnnl_forward_inference, alg, &src, &dst, stride, kernel, dilation, begin, end) !=
-      dnnl_success) {
+  if (Load()->dnnl_pooling_v2_forward_desc_init(&op, dnnl_forward_inference, alg, &src, &dst, s.stride, kernel, s.dilation, s.begin,
+                                                s.end) != dnnl_success) {
     return NotHere();
   }
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
   if (desc == nullptr) return NotHere();
   Around around;
-  if (!pool.mean) around.keeper = std::make_unique<const NanKeeper>(src, Query(desc, dnnl_query_dst_md));
+  if (!pool.mean && x.dtype == WF_F32) around.keeper = std::make_unique<const NanKeeper>(src, Query(desc, dnnl_query_dst_md));
   return MakePrimitive(desc, {{DNNL_ARG_SRC, 0, src, nullptr}}, 1, operation.out[0], std::move(around));
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "runtime/kernels/quantise/round.h"
 #include "runtime/kernels/ref.h"
 
 namespace wf::kernels::ref {
@@ -40,14 +41,6 @@ Blocks BlocksOf(const Scaling& scaling, const TensorInfo& x) {
   const size_t axis = static_cast<size_t>(scaling.axis);
   for (size_t i = 0; i < x.dim.size(); ++i) (i < axis ? blocks.outer : i == axis ? blocks.extent : blocks.inner) *= x.dim[i];
   return blocks;
-}
-
-template <typename T>
-T Rounded(float quotient, T zero) {
-  if (std::isnan(quotient)) return zero;
-  const double whole = static_cast<double>(std::nearbyint(quotient)) + static_cast<double>(zero);
-  constexpr double kLow = static_cast<double>(std::numeric_limits<T>::lowest()), kHigh = static_cast<double>(std::numeric_limits<T>::max());
-  return static_cast<T>(std::clamp(whole, kLow, kHigh));
 }
 
 template <typename T>

@@ -210,6 +210,10 @@ Event Decoder::Next(std::span<const uint8_t>* input, http::Head* head) {
 
 // Moves lines from the input to the head until the empty one.
 Event Decoder::NextOfHead(std::span<const uint8_t>* input, http::Head* head) {
+  if (!started_ && repeats_.Take(input, head)) {
+    started_ = true;
+    return BeginBody(static_cast<uint64_t>(std::max<int64_t>(head->content_length, 0)), head->content_length < 0);
+  }
   auto& bytes = head->bytes_;
   while (!input->empty()) {
     if (!started_) {
@@ -264,6 +268,7 @@ Event Decoder::Parse(http::Head* head) {
   }
   if (HasSpacesTogether(head->bytes_)) return Fail(400, "the parts of the request line stand one space apart");
   if (IsOfOtherVersion(head->bytes_)) return Fail(505, kOtherVersion);
+  const bool again = repeats_.Note(head->bytes_);
   LowerVersion(head->bytes_);
   Reading reading;
   reading.headers = &head->headers_;
@@ -292,7 +297,9 @@ Event Decoder::Parse(http::Head* head) {
     if (!LowerName(header.name)) return Fail(400, "a header's name is not a token");
     header.value = Trim(header.value);
   }
-  return Check(head, reading.length, (reading.flags & F_CHUNKED) != 0, (reading.flags & F_CONTENT_LENGTH) != 0);
+  const Event event = Check(head, reading.length, (reading.flags & F_CHUNKED) != 0, (reading.flags & F_CONTENT_LENGTH) != 0);
+  if (again && event == Event::kHead && reading.length <= INT64_MAX) repeats_.Learn(*head);
+  return event;
 }
 
 // Path and query. An absolute form (RFC 9112 3.2.2) names the host a second time, which says nothing here.
@@ -341,6 +348,10 @@ Event Decoder::Check(http::Head* head, uint64_t length, bool chunked, bool has_l
     return Fail(400, "Transfer-Encoding where it cannot be trusted");
   head->keep_alive = !close && (http_1_1 || keep);
   head->content_length = chunked ? -1 : static_cast<int64_t>(std::min<uint64_t>(length, INT64_MAX));
+  return BeginBody(length, chunked);
+}
+
+Event Decoder::BeginBody(uint64_t length, bool chunked) {
   left_ = length;
   chunks_ = Chunks();
   state_ = chunked ? State::kChunks : State::kLength;

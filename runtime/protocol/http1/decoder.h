@@ -6,6 +6,7 @@
 
 #include "runtime/protocol/http/head.h"
 #include "runtime/protocol/http1/chunks.h"
+#include "runtime/protocol/http1/repeats.h"
 
 namespace wf::http1 {
 
@@ -23,7 +24,8 @@ enum class Event : uint8_t {
 
 // Turns the bytes of one connection into messages.
 // Thread: loop-confined.   Borrows: the Head given to Next, until kEnd.
-// Bounds: http::Limits; it stores nothing but the head.   Cost: one copy of the head, no allocation once the Head has its capacity.
+// Bounds: http::Limits; it stores nothing but the head, and one that came before.   Cost: one copy of the head, no allocation once the Head
+// has its capacity.
 class Decoder {
  public:
   explicit Decoder(const http::Limits& limits = {}) : limits_(limits) {}
@@ -46,9 +48,11 @@ class Decoder {
   Event Parse(http::Head* head);
   Event SplitTarget(http::Head* head);
   Event Check(http::Head* head, uint64_t length, bool chunked, bool has_length);
+  Event BeginBody(uint64_t length, bool chunked);
   Event Fail(int status, std::string_view reason);
 
   http::Limits limits_;
+  Repeats repeats_;
   State state_ = State::kHead;
   bool started_ = false;     // bytes of a head have come
   uint8_t empty_lines_ = 0;  // before the request line

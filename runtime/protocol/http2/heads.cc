@@ -84,9 +84,9 @@ void HeadWriter::DropTo(uint32_t bytes) noexcept {
   }
 }
 
-// 0: it is not there.
+// 0: it is not there. The latest first: of `date` those of past seconds stand there, too.
 uint64_t HeadWriter::Find(std::string_view name, std::string_view value) const noexcept {
-  for (uint64_t number = first_; number <= inserted_; ++number) {
+  for (uint64_t number = inserted_; number >= first_; --number) {
     const Kept& kept = kept_[number % kKept];
     if (kept.name_bytes != name.size() || kept.value_bytes != value.size()) continue;
     if (std::memcmp(kept.text, name.data(), name.size()) == 0 && std::memcmp(kept.text + name.size(), value.data(), value.size()) == 0)
@@ -109,13 +109,15 @@ void HeadWriter::Keep(std::string_view name, std::string_view value) noexcept {
 }
 
 void HeadWriter::PutInteger(uint8_t pattern, int bits, uint64_t value) noexcept {
+  const uint64_t most = (1U << bits) - 1;
+  if (value < most && size_ < sizeof frames_ && !is_large_) {  // as a rule
+    frames_[size_++] = static_cast<uint8_t>(pattern | value);
+    return;
+  }
   uint8_t bytes[11];
   size_t count = 0;
-  const uint64_t most = (1U << bits) - 1;
-  if (value < most) {
-    bytes[count++] = static_cast<uint8_t>(pattern | value);
-  } else {
-    bytes[count++] = static_cast<uint8_t>(pattern | most);
+  bytes[count++] = static_cast<uint8_t>(pattern | std::min(value, most));
+  if (value >= most) {
     for (value -= most; value >= 128; value >>= 7) bytes[count++] = static_cast<uint8_t>(value | 128);
     bytes[count++] = static_cast<uint8_t>(value);
   }

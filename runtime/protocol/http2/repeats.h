@@ -14,7 +14,7 @@ namespace wf::http2 {
 // Thread: loop-confined.   Owns: one head, which came twice.   Bounds: kMostBytes of its bytes.   Cost: no allocation in steady state.
 class Repeats {
  public:
-  static constexpr size_t kMostBytes = 256;
+  static constexpr size_t kMostBytes = 256, kMostStandIn = 32;
 
   void Open() noexcept;                 // on a new connection
   void Pass(uint32_t stream) noexcept;  // fields that are not all here are about to be read: they may change the table
@@ -44,7 +44,7 @@ class Repeats {
   uint32_t last_ = 0;    // that was begun
   http::Head head_;
   int64_t length_ = -1;
-  uint8_t stand_in_[32];
+  uint8_t stand_in_[kMostStandIn];
   size_t stand_in_bytes_ = 0;
 };
 

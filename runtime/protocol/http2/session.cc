@@ -1,5 +1,6 @@
 #include "runtime/protocol/http2/session.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -217,11 +218,11 @@ bool Session::IsRepeated(const FrameHead& head, std::span<const uint8_t> bytes) 
 int64_t Session::ReadStandIn(const FrameHead& head) noexcept {
   const std::span<const uint8_t> block = repeats_.stand_in();
   const auto byte = [&head](int shift) { return static_cast<uint8_t>(head.stream >> shift); };
-  const std::array<uint8_t, kFrameHeadBytes> frame = {
+  std::array<uint8_t, kFrameHeadBytes + Repeats::kMostStandIn> frame = {
       0, 0, static_cast<uint8_t>(block.size()), head.type, head.flags, byte(24), byte(16), byte(8), byte(0)};
+  std::ranges::copy(block, frame.begin() + kFrameHeadBytes);
   repeats_one_ = true;
-  int64_t read = Read(frame);
-  if (read >= 0) read = Read(block);
+  const int64_t read = Read(std::span(frame).first(kFrameHeadBytes + block.size()));
   repeats_one_ = false;
   return read;
 }

@@ -14,7 +14,6 @@ import openvino
 from models import CASES
 
 BRIEF = 0.01  # seconds
-CLOSE = {"rtol": 2e-3, "atol": 2e-3}  # of the largest: sums in another order, over fifty layers
 
 
 class Ours:
@@ -90,7 +89,7 @@ def made_up(path, case):
 
 def check(case, ours, theirs):
     for mine, other in zip(ours, theirs, strict=True):
-        if mine.shape != other.shape or not np.isfinite(other).all() or not np.allclose(mine, other, rtol=CLOSE["rtol"], atol=CLOSE["atol"] * np.abs(other).max()):
+        if mine.shape != other.shape or not np.isfinite(other).all() or not np.allclose(mine, other, rtol=case.close, atol=case.close * np.abs(other).max()):
             far = np.abs(mine - other).max() if mine.shape == other.shape else "its shape"
             raise SystemExit(f"{case.name}: the answer is not that of ONNX Runtime: off by {far}, of {np.abs(other).max()}")
 

@@ -53,5 +53,9 @@ int OneInput(const uint8_t* data, size_t size) {
   const std::span<const uint8_t> input(data + 1, size - 1);
   const size_t cut = input.empty() ? 0 : data[0] % (input.size() + 1);
   if (EventsOf(input, cut) != EventsOf(input, input.size())) std::abort();
+  // A head that came twice is known when it comes again, unless it comes in parts.
+  std::vector<uint8_t> thrice;
+  for (int i = 0; i < 3; ++i) thrice.insert(thrice.end(), input.begin(), input.end());
+  if (EventsOf(thrice, 2 * input.size() + cut) != EventsOf(thrice, thrice.size())) std::abort();
   return 0;
 }

@@ -8,9 +8,9 @@ namespace wf::test {
 
 struct SimHttp2::Stream {
   std::string body;
-  size_t at = 0, allowed = 0;  // of the body: read; may be read
-  size_t untaken = 0;          // of the answer, while its window is shut
-  bool wrote = false;
+  size_t at = 0, allowed = 0;         // of the body: read; may be read
+  size_t untaken = 0;                 // of the answer, while its window is shut
+  bool begun = false, wrote = false;  // its head, all of it has been written
   Answer answer;
 };
 
@@ -54,7 +54,10 @@ struct SimHttp2::Callbacks {
       Of(user).broken_ = "frames that end the connection with error " + std::to_string(frame->goaway.error_code);
     const bool ends =
         (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
-    if (Stream* const stream = Find(user, frame->hd.stream_id); ends && stream != nullptr) stream->wrote = true;
+    if (Stream* const stream = Find(user, frame->hd.stream_id); stream != nullptr) {
+      stream->begun = stream->begun || frame->hd.type == NGHTTP2_HEADERS;
+      stream->wrote = stream->wrote || ends;
+    }
     return 0;
   }
   static int OnClosed(nghttp2_session* session, int32_t id, uint32_t error, void* user) {
@@ -127,8 +130,10 @@ void SimHttp2::GoOn(int32_t id, size_t bytes) {
 }
 
 void SimHttp2::Reset(int32_t id) {
-  if (const auto at = streams_.find(id); at != streams_.end()) at->second->answer.left = true;
-  nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
+  const auto at = streams_.find(id);
+  if (at == streams_.end()) return;
+  at->second->answer.left = true;
+  if (at->second->begun) nghttp2_submit_rst_stream(session_, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
 }
 
 void SimHttp2::Ping() { nghttp2_submit_ping(session_, NGHTTP2_FLAG_NONE, nullptr); }

@@ -309,6 +309,8 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
     return Broken("a deadline passed too early");
   if (code == code::kTimeout && reply.status == 504 && (came_in_parts || asked.kind == Ask::kBadJson)) return;  // while the body came
   if (aborted_ && reply.status == 503 && (reply.closes || asked.stream != 0)) return;
+  if (!whole && peer.end.ended && asked.stream == 0 && reply.status == 400 && reply.closes)
+    return;  // half a request is told that it is one
   if (!whole && reply.status < 400) return Broken("request " + asked.log_id + " was answered before it had come");
   const auto wants = [&](bool holds) {
     if (!holds) Broken("request " + asked.log_id + " was answered with " + std::to_string(reply.status) + " " + reply.body);

@@ -78,6 +78,24 @@ TEST(Corpus, HoldsWithACommentAfterEveryToken) {
   }
 }
 
+// Behind every token in turn, with some tokens to the next comment.
+TEST(Corpus, KeepsACommentWhereItStands) {
+  constexpr size_t kTurns = 5;
+  for (const Program& program : Programs()) {
+    const auto tokens = TokensOf(program.text);
+    for (size_t turn = 0; turn < kTurns; ++turn) {
+      std::string trailing, own;
+      for (size_t number = 0; number < tokens.size(); ++number) {
+        const bool commented = number % kTurns == turn;
+        trailing += tokens[number] + (commented ? " // c" + std::to_string(number) + "\n" : " ");
+        own += tokens[number] + (commented ? "\n// c" + std::to_string(number) + "\n" : " ");
+      }
+      ASSERT_EQ(BrokenPlace(trailing), "") << program.name;
+      ASSERT_EQ(BrokenPlace(own), "") << program.name;
+    }
+  }
+}
+
 TEST(Corpus, HoldsWithSpacesAndCommentsAnywhere) {
   std::mt19937 random(7);
   for (const Program& program : Programs()) {

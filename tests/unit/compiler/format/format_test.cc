@@ -59,6 +59,19 @@ TEST(Format, KeepsCommentsWhereTheyStand) {
   EXPECT_EQ(Of("const a = 1 // one\n;"), "const a = 1; // one\n");
 }
 
+TEST(Format, KeepsACommentOnTheLineThatItStandsOn) {
+  EXPECT_EQ(Of("const a = b // one\n + c;"), "const a =\n  b // one\n    + c;\n");
+  EXPECT_EQ(Of("const a = b + // one\n c;"), "const a =\n  b\n    + // one\n    c;\n");
+  EXPECT_EQ(Of("const a = b + \n// own\n c;"), "const a =\n  b\n    +\n    // own\n    c;\n");
+  EXPECT_EQ(Of("const a = [x // one\n for x in y // two\n if z];"), "const a = [\n  x          // one\n  for x in y // two\n  if z\n];\n");
+  EXPECT_EQ(Of("const a = x[ // one\n i, j];"), "const a = x[ // one\n  i,\n  j\n];\n");
+}
+
+TEST(Format, IndentsWhatFollowsACommentInsideOfBrackets) {
+  EXPECT_EQ(Of("fn f<A, // one\nB>(x: f32[n, // two\nm]) -> list< // three\ni64> = x;"),
+            "fn f<A, // one\n  B>(\n  x: f32[n, // two\n    m],\n) -> list< // three\n  i64> = x;\n");
+}
+
 std::string Repeated(const std::string& text, size_t count) {
   std::string all;
   for (size_t at = 0; at < count; ++at) all += text;

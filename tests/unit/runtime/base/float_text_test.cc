@@ -42,6 +42,14 @@ TEST(PutFloat, WritesAllPlacesWherePeopleReadThem) {
   EXPECT_EQ(TextOf(std::numeric_limits<float>::quiet_NaN()), "nan");
 }
 
+TEST(PutFloat, WritesWholeNumbersAsIntegers) {
+  for (int32_t value = -1'100'000; value <= 1'100'000; value += value % 1000 == 0 ? 1 : 37) {
+    if (value == 0) continue;
+    ASSERT_EQ(TextOf(static_cast<float>(value)), std::to_string(value));
+    ASSERT_EQ(TextOf(static_cast<double>(value)), std::to_string(value));
+  }
+}
+
 template <typename T>
 void ReadsBack(T value) {
   const std::string text = TextOf(value);

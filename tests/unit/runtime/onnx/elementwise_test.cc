@@ -26,7 +26,13 @@ std::string Typed(const std::string& op, const std::vector<In>& in, int64_t opse
   }
   if (in.empty()) builder.Input("x", {1});
   builder.Output("y");
-  set(builder.Node(op, names, {"y"}));
+  pb::NodeProto& node = builder.Node(op, names, {"y"});
+  set(node);
+  if (!node.domain().empty()) {
+    auto& domain = *builder.model().add_opset_import();
+    domain.set_domain(node.domain());
+    domain.set_version(1);
+  }
   const auto model = builder.Read();
   constexpr size_t kPrefix = sizeof("`x.onnx`: node `n` (): ") - 1;
   return model.ok() ? model->signature.outputs[0].ToString().substr(3) : model.status().message().substr(kPrefix + op.size());
@@ -103,6 +109,22 @@ TEST(Quantised, ProductsOfIntegers) {
   EXPECT_EQ(Typed("QLinearConv", {image, scale, zero, filters, {{3}}, {{}, pb::INT8}, scale, zero}),
             "input 4 is f32[3] for weights i8[5, 3, 3, 3]");
   EXPECT_EQ(Typed("ConvInteger", {{{"n", 3, 8, 8}}, filters}), "elements of type f32 are not supported here");
+}
+
+TEST(Quantised, OperatorsOfComMicrosoft) {
+  const auto typed = [](const std::string& op, const std::vector<In>& in) {
+    return Typed(op, in, 21, [](pb::NodeProto& node) { node.set_domain("com.microsoft"); });
+  };
+  const In x{{"n", 3}, pb::UINT8}, row{{3}, pb::UINT8}, w{{3, 4}, pb::INT8}, zero{{}, pb::UINT8}, scale{{}};
+  EXPECT_EQ(typed("QLinearAdd", {x, scale, zero, row, scale, zero, scale, zero}), "u8[n, 3]");
+  EXPECT_EQ(typed("QLinearMul", {row, scale, zero, x, scale, zero, scale}), "u8[n, 3]");
+  EXPECT_EQ(typed("QLinearAdd", {x, scale, zero, w, scale, zero, scale}), "inputs of different types, u8[n, 3] and i8[3, 4]");
+  EXPECT_EQ(typed("QLinearAdd", {x, scale, zero, {{2}, pb::UINT8}, scale, zero, scale}), "inputs u8[n, 3] and u8[2] do not broadcast");
+  EXPECT_EQ(typed("QLinearMul", {x, {{3}}, zero, x, scale, zero, scale}), "input 1 is f32[3], wanted a scalar");
+  EXPECT_EQ(typed("MatMulIntegerToFloat", {x, w, scale, {{4}}, zero, {{4}, pb::INT8}, {{4}}}), "f32[n, 4]");
+  EXPECT_EQ(typed("MatMulIntegerToFloat", {x, w, scale, {{3}}}), "input 3 is f32[3], which does not go along i8[3, 4]");
+  EXPECT_EQ(typed("MatMulIntegerToFloat", {x, w, scale, scale, zero, {{}, pb::INT8}, {{3}}}), "bias f32[3] for weights i8[3, 4]");
+  EXPECT_EQ(typed("MatMulIntegerToFloat", {x, w, scale, {{}, pb::FLOAT16}}), "scale f16, wanted f32");
 }
 
 TEST(RandomNumbers, HaveTheShapeThatIsWritten) {

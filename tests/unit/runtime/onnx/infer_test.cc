@@ -228,12 +228,17 @@ TEST(InferShapes, EachOperatorsWorkIsCounted) {
       b.Longs("pads" + name, pads);
       b.Node("Pad", {"w" + name, "pads" + name}, {"p" + name}, "pad" + name);
       names.push_back("p" + name);
+      if (!op.ends_with("Integer")) continue;
+      Builder::Int(b.Node("Cast", {"p" + name}, {"q" + name}, "cast" + name), "to", pb::UINT8);
+      names.back() = "q" + name;
     }
     set(b.Node(op, names, {"z"}, "hard"));
     return b.Error().find("node `hard` (" + op + "): with its ") != std::string::npos;
   };
   const auto none = [](pb::NodeProto&) {};
   EXPECT_TRUE(refused("Conv", {{1, 64, 512, 512}, {64, 64, 5, 5}}, none));
+  EXPECT_TRUE(refused("ConvInteger", {{1, 64, 512, 512}, {64, 64, 5, 5}}, none));
+  EXPECT_TRUE(refused("MatMulInteger", {{4096, 4096}, {4096, 4096}}, none));
   EXPECT_TRUE(refused("ConvTranspose", {{1, 64, 512, 512}, {64, 16, 5, 5}}, none));
   EXPECT_TRUE(refused("Einsum", {{4096, 4096}, {4096, 4096}}, [](auto& node) { Builder::String(node, "equation", "ab,bc->a"); }));
   EXPECT_TRUE(refused("MaxPool", {{1, 1, 4096, 4096}}, [](auto& node) { Builder::Ints(node, "kernel_shape", {512, 512}); }));

@@ -234,9 +234,9 @@ TEST_F(QueueTest, WhoWouldBeLateForThoseBeforeIsRefusedAtOnce) {
   rig.RunJobs();
   ASSERT_TRUE(rig.answers.empty());  // 10 to 50 ms
   const wf_workflow& workflow = rig.plan.workflows[0];
-  EXPECT_EQ(rig.engine->HopelessNs(workflow, nullptr, rig.clock.Now() + 50 * kMs), 50 * kMs);
-  EXPECT_EQ(rig.engine->HopelessNs(workflow, nullptr, rig.clock.Now() + 60 * kMs), 0);
-  EXPECT_EQ(rig.engine->HopelessNs(workflow, nullptr, rig.clock.Now() + 49 * kMs), 0);  // goes before all of them
+  EXPECT_EQ(rig.engine->HopelessNs(workflow, nullptr, rig.clock.Now(), rig.clock.Now() + 50 * kMs), 50 * kMs);
+  EXPECT_EQ(rig.engine->HopelessNs(workflow, nullptr, rig.clock.Now(), rig.clock.Now() + 60 * kMs), 0);
+  EXPECT_EQ(rig.engine->HopelessNs(workflow, nullptr, rig.clock.Now(), rig.clock.Now() + 49 * kMs), 0);  // goes before all of them
   rig.Start({5}, 50 * kMs);
   ASSERT_EQ(rig.answers.size(), 1U);
   EXPECT_EQ(rig.answers[0].code, code::kRefused);

@@ -41,6 +41,25 @@ TEST(WheelTest, ACancelledTimerNeverFires) {
   EXPECT_EQ(alarm.fired, 0);
 }
 
+TEST(WheelTest, TheNextIsNeverToldTooLateAndExactlyOnceItWasLookedFor) {
+  Wheel wheel(0);
+  Alarm first, second, far;
+  wheel.Arm(far, 30'000 * kMs);
+  wheel.Arm(second, 9 * kMs);
+  wheel.Arm(first, 5 * kMs);
+  EXPECT_EQ(wheel.NextAt(), 5 * kMs);
+  wheel.Cancel(first);
+  EXPECT_LE(wheel.NextAt(), 9 * kMs);
+  wheel.Advance(5 * kMs);
+  EXPECT_EQ(wheel.NextAt(), 9 * kMs);
+  wheel.Advance(9 * kMs);
+  EXPECT_EQ(second.fired, 1);
+  EXPECT_GT(wheel.NextAt(), 9 * kMs);
+  EXPECT_LE(wheel.NextAt(), 30'000 * kMs);
+  wheel.Cancel(far);
+  EXPECT_EQ(wheel.NextAt(), INT64_MAX);
+}
+
 TEST(WheelTest, ATimeThatHasPassedFiresAtTheNextMillisecond) {
   Wheel wheel(100 * kMs);
   Alarm alarm;

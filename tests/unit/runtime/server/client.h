@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace wf::server {
 
@@ -77,6 +78,8 @@ class Client {
     if (leave) buffer_.erase(0, end + 4);
     return leave;
   }
+  // What has come since the last call, at least one byte; empty: closed.
+  std::string Take() { return buffer_.empty() && !Fill() ? std::string() : std::exchange(buffer_, {}); }
   bool closed() { return buffer_.empty() && !Fill(); }
 
  private:

@@ -68,6 +68,55 @@ class Http1SessionTest : public ::testing::Test, protected net::HandlerFactory {
   size_t most_pending_ = 0, read_by_peers_ = 1 << 30;
 };
 
+TEST_F(Http1SessionTest, WhoHasJustConnectedHasTimeForItsFirstRequestWhileTheServerDrains) {
+  peers_[1].under_way = Requests(1);
+  Turn();
+  ASSERT_EQ(Answers(peers_[1]), 1);
+  for (Http1Session* session : sessions_) session->OnDrainTick();
+  Turn();
+  EXPECT_TRUE(peers_[1].closed) << "between requests";
+  EXPECT_FALSE(peers_[0].closed);
+  peers_[0].under_way = Requests(1);
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 1);
+}
+
+TEST_F(Http1SessionTest, HalfARequestIsAnsweredWhereThePeerSendsNoMore) {
+  const std::string whole = Requests(1);
+  peers_[0].under_way = whole.substr(0, whole.size() / 2);
+  peers_[1].under_way = whole.substr(0, whole.size() - 1);
+  for (test::SimPeer& peer : peers_) peer.ended = true;
+  Turn();
+  Turn();
+  for (test::SimPeer& peer : peers_) {
+    EXPECT_TRUE(peer.received.starts_with("HTTP/1.1 400 ")) << peer.received;
+    EXPECT_TRUE(peer.closed);
+  }
+}
+
+TEST_F(Http1SessionTest, WhoSendsNoMoreWhileItWaitsHasLeft) {
+  site_.at_once = false;
+  peers_[0].under_way = Requests(1);
+  Turn();
+  peers_[0].ended = true;
+  Turn();
+  EXPECT_TRUE(peers_[0].closed);
+  EXPECT_EQ(peers_[0].received, "");
+}
+
+TEST_F(Http1SessionTest, AnAnswerOnItsWayReachesAPeerThatSendsNoMore) {
+  peers_[0].under_way = Requests(1);
+  read_by_peers_ = 10;
+  Turn();
+  peers_[0].ended = true;
+  for (int i = 0; i < 100 && !peers_[0].closed; ++i) {
+    Turn();
+    peers_[0].wire->Take(read_by_peers_);
+  }
+  EXPECT_TRUE(peers_[0].closed);
+  EXPECT_TRUE(peers_[0].received.ends_with("\r\n\r\naa")) << peers_[0].received;
+}
+
 TEST_F(Http1SessionTest, PipelinedBytesAreBoundedWhateverTheAnswersTake) {
   constexpr int kRequests = 10'000;
   site_.at_once = false;
@@ -296,6 +345,14 @@ TEST_F(Http1SessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
   Turn();
   EXPECT_EQ(site_.requests, 1);
   EXPECT_EQ(Answers(peers_[0]), 2);
+}
+
+// What runs it knows its deadline, too.
+TEST_F(Http1SessionTest, NobodyAsksWhetherABodyIsLateThatCameWithItsHead) {
+  site_.ms_left = 0;
+  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\n{  }";
+  Turn();
+  EXPECT_EQ(site_.requests, 1);
 }
 
 TEST_F(Http1SessionTest, ASlowBodyIsStillRefusedBeforeALongDeadline) {

@@ -290,6 +290,15 @@ TEST_F(Http2SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
   EXPECT_EQ(reader_.answers[1].head[":status"], "504");
 }
 
+TEST_F(Http2SessionTest, ABodyThatIsWholeTooLateIsNotActedOnUnlessItCameWithItsHead) {
+  site_.ms_left = 0;
+  Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a"))) + Frame(kData, kEndStream, 1, "x"));
+  EXPECT_EQ(reader_.answers[1].head[":status"], "200");
+  Send(Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a"))));
+  Send(Frame(kData, kEndStream, 3, "x"));
+  EXPECT_EQ(reader_.answers[3].head[":status"], "504");
+}
+
 TEST_F(Http2SessionTest, AnswersThatNobodyReadsAreReset) {
   site_.answer_bytes = 200'000;
   Send(Start() + Get(1, "/"));

@@ -15,16 +15,12 @@
 
 #include "runtime/base/reserve.h"
 #include "runtime/observe/log.h"
-#include "tests/unit/runtime/server/client.h"
+#include "tests/unit/runtime/server/server_case.h"
 
 extern "C" const wf_plan wf_plan_main;
 
 namespace wf::server {
 namespace {
-
-std::string Post(const std::string& path, const std::string& body, const std::string& headers = "content-type: application/json\r\n") {
-  return "POST " + path + " HTTP/1.1\r\nhost: t\r\n" + headers + "content-length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-}
 
 bool HasThread(const std::string& name) {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -34,58 +30,7 @@ bool HasThread(const std::string& name) {
   return false;
 }
 
-// A whole server in this process, on free ports.
-class ServerTest : public testing::Test {
- protected:
-  void Serve(std::vector<const char*> flags = {}) {
-    flags.insert(flags.begin(), {"--http-port=0", "--admin-port=0", "--host=127.0.0.1", "--compute-threads=2", "--log-level=error"});
-    observe::SetLogLevel(observe::Level::kError);
-    loaded_ = LoadSettings({.arguments = flags, .plan = &wf_plan_main});
-    ASSERT_TRUE(loaded_.errors.empty()) << loaded_.errors[0];
-    server_ = std::make_unique<Server>(wf_plan_main, loaded_.settings);
-    const base::Status status = server_->Start();
-    ASSERT_TRUE(status.ok()) << status.message();
-    const std::string line = server_->ListeningLine();
-    port_ = static_cast<uint16_t>(std::stoi(line.substr(line.find("http=127.0.0.1:") + 15)));
-    admin_ = static_cast<uint16_t>(std::stoi(line.substr(line.find("admin=127.0.0.1:") + 16)));
-    thread_ = std::thread([this] { status_ = server_->Run(); });
-  }
-  void TearDown() override { Stop(); }
-  int Stop() {
-    if (!thread_.joinable()) return status_;
-    kill(getpid(), SIGTERM);
-    thread_.join();
-    server_.reset();
-    return status_;
-  }
-  Client::Answer Call(const std::string& request) {
-    Client client(port_);
-    client.Send(request);
-    return client.Receive();
-  }
-  double Metric(const std::string& name) {
-    Client client(admin_);
-    client.Send("GET /metrics HTTP/1.1\r\nhost: t\r\n\r\n");
-    const std::string text = "\n" + client.Receive().body;
-    const size_t at = text.find("\n" + name + " ");
-    return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
-  }
-  // Cancelled work ends on other threads: what must come to rest is waited for.
-  double MetricAtRest(const std::string& name) {
-    double value = Metric(name);
-    for (int i = 0; i < 500 && value != 0; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      value = Metric(name);
-    }
-    return value;
-  }
-
-  Loaded loaded_;
-  std::unique_ptr<Server> server_;
-  uint16_t port_ = 0, admin_ = 0;
-  std::thread thread_;
-  int status_ = -1;
-};
+class ServerTest : public ServerCase {};
 
 TEST_F(ServerTest, AnswersJsonWithAnnotationsAndIds) {
   Serve();

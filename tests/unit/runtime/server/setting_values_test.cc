@@ -179,8 +179,6 @@ TEST(SettingValues, WhatWasExpectedIsSaidWithTheRange) {
   EXPECT_EQ(Parse("8MB", {}, &bytes), "a size, as `8MiB`");
   Schedule schedule{};
   EXPECT_EQ(Parse("always", {}, &schedule), "auto, inline or pool");
-  Later later;
-  EXPECT_EQ(Parse("unix:/x", {}, &later), "nothing");
 }
 
 }  // namespace

@@ -15,11 +15,12 @@
 
 #include "runtime/abi/plan.h"
 #include "runtime/abi/view.h"
+#include "tests/unit/support/json_ports.h"
 
 namespace {
 
-wf_bytes Text(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
 using wf::abi::View;
+wf_bytes Text(std::string_view text) { return wf::test::AsBytes(text); }
 
 struct OptionalString {
   wf_bytes value;
@@ -96,48 +97,6 @@ wf_port Port(std::string_view name, uint16_t slot, uint16_t type, bool required,
   return {Text(name), nullptr, if_missing, slot, type, types[type].dtype, 0, static_cast<uint8_t>(required ? 1 : 0), 0};
 }
 
-// What wfc emits as straight code, here by the tables.
-template <int kWorkflow>
-wf_code ReadJson(wf_ctx* ctx, wf_bytes body, void* frame);
-wf_code ReadPorts(const wf_workflow& workflow, wf_ctx* ctx, wf_bytes body, void* frame) {
-  wf_json in;
-  if (wf_json_open(&in, ctx, body) != 0 || wf_json_object(&in) != 0) return WF_FAILED;
-  uint32_t seen = 0;
-  wf_bytes name;
-  int32_t more = 0;
-  const auto place = [&](uint32_t i) { return static_cast<std::byte*>(frame) + slots[workflow.in[i].slot].offset; };
-  while ((more = wf_json_member(&in, &name)) == 1) {
-    uint32_t i = 0;
-    while (i < workflow.n_in && View(workflow.in[i].name) != View(name)) ++i;
-    if (i == workflow.n_in) return wf_json_unknown(&in, name, workflow.in, workflow.n_in);
-    if ((seen >> i & 1) != 0) return wf_json_duplicate(&in, name);
-    seen |= 1U << i;
-    if (wf_json_value(&in, types, workflow.in[i].type, place(i)) != 0) return WF_FAILED;
-  }
-  if (more < 0) return WF_FAILED;
-  for (uint32_t i = 0; i < workflow.n_in; ++i) {
-    if ((seen >> i & 1) != 0) continue;
-    if (workflow.in[i].required != 0) return wf_json_missing(&in, workflow.in[i].name);
-    const uint32_t size = types[workflow.in[i].type].size;
-    if (workflow.in[i].if_missing != nullptr)
-      std::memcpy(place(i), workflow.in[i].if_missing, size);
-    else
-      std::memset(place(i), 0, size);
-  }
-  return wf_json_close(&in);
-}
-
-wf_code WritePorts(const wf_workflow& workflow, wf_ctx* ctx, const void* frame, wf_sink* out) {
-  for (uint32_t i = 0; i < workflow.n_out; ++i) {
-    wf_put(out, Text(i == 0 ? "{\"" : ",\""));
-    wf_put(out, workflow.out[i].name);
-    wf_put(out, Text("\":"));
-    const void* value = static_cast<const std::byte*>(frame) + slots[workflow.out[i].slot].offset;
-    if (const wf_code code = wf_json_put_value(ctx, out, types, workflow.out[i].type, value); code != 0) return code;
-  }
-  return wf_put(out, Text("}"));
-}
-
 wf_code WriteGrown(wf_ctx*, const void* frame, wf_sink* out) {
   wf_put(out, Text("{\"bytes\":\""));
   wf_put(out, static_cast<const GrowFrame*>(frame)->bytes);
@@ -146,14 +105,6 @@ wf_code WriteGrown(wf_ctx*, const void* frame, wf_sink* out) {
 
 constexpr int kWorkflows = 4;
 wf_workflow workflows[kWorkflows] = {};
-template <int kWorkflow>
-wf_code ReadJson(wf_ctx* ctx, wf_bytes body, void* frame) {
-  return ReadPorts(workflows[kWorkflow], ctx, body, frame);
-}
-template <int kWorkflow>
-wf_code WriteJson(wf_ctx* ctx, const void* frame, wf_sink* out) {
-  return WritePorts(workflows[kWorkflow], ctx, frame, out);
-}
 
 const int64_t kTwo = 2;
 wf_port in_ports[kWorkflows][3], out_ports[kWorkflows][2];
@@ -271,21 +222,15 @@ void FillWorkflow(uint16_t w) {
                   .service_index = static_cast<uint16_t>(w == 3 ? 1 : 0),
                   .is_default = static_cast<uint16_t>(w == 0 || w == 3 ? 1 : 0),
                   .body_max = 1 << 20,
-                  .inflight_max = w == 3 ? 8U : 256U};
+                  .inflight_max = w == 3 ? 8U : 256U,
+                  .read_json = wf::test::ReadPortsAsJson,
+                  .write_json = w == 2 ? WriteGrown : wf::test::WritePortsAsJson};
 }
 
 wf_plan MakePlan() {
   FillTypesAndSlots();
   FillPorts();
   for (uint16_t w = 0; w < kWorkflows; ++w) FillWorkflow(w);
-  workflows[0].read_json = ReadJson<0>;
-  workflows[1].read_json = ReadJson<1>;
-  workflows[2].read_json = ReadJson<2>;
-  workflows[3].read_json = ReadJson<3>;
-  workflows[0].write_json = WriteJson<0>;
-  workflows[1].write_json = WriteJson<1>;
-  workflows[2].write_json = WriteGrown;
-  workflows[3].write_json = WriteJson<3>;
   wf_plan plan = {};
   plan.bytes = sizeof plan;
   plan.n_workflows = plan.n_regions = plan.n_nodes = plan.n_stages = kWorkflows;

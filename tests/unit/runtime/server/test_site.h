@@ -16,7 +16,7 @@ class TestSite final : public Site {
     exchange.takes_body = takes_body;
     ++heads;
   }
-  int64_t MsLeft(const Exchange&) const noexcept override { return ms_left; }
+  int64_t MsLeft(const Exchange&, bool) const noexcept override { return ms_left; }
   bool Claim(Exchange&, int64_t) noexcept override { return true; }
   bool ClaimUnsent(int64_t bytes) noexcept override {
     if (bytes > room - claimed) return false;

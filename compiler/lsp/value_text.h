@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "compiler/ir/value.h"
+#include "compiler/sema/type.h"
+
+namespace wf::lsp {
+
+// A value as a program writes it, in about `most` bytes: of long strings and lists the beginning, then `..`. Nothing for `bytes`.
+std::string ValueText(sema::TypeRef type, const ir::Value& value, size_t most);
+
+}  // namespace wf::lsp

@@ -101,11 +101,6 @@ ModelHost::ModelHost(const wf_plan& plan, const std::string& folder)
 
 ModelHost::~ModelHost() { models_.Stop(); }
 
-bool ModelHost::is_ever_away() const {
-  return std::any_of(catalogue_.by_task.begin(), catalogue_.by_task.end(),
-                     [](const sched::ModelBinding& one) { return one.model != nullptr && one.first_loop_instance < 0; });
-}
-
 const KnownModel* ModelHost::Known(size_t model) const { return FindModel(std::string(abi::View(plan_.models[model].path))); }
 
 Reported ModelHost::Call(size_t model, std::span<const Array> inputs, std::vector<Array>* outputs) {

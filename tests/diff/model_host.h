@@ -29,8 +29,6 @@ class ModelHost {
 
   batch::Executor* executor() { return models_.executor(); }  // null: no node calls a model
   const sched::Catalogue& catalogue() const { return catalogue_; }
-  // A call of one of them leaves the loop although everything is to run there: how long it takes depends on its data.
-  bool is_ever_away() const;
   test::FakeClock& clock() { return clock_; }
   const std::string& wrong() const { return wrong_; }
 

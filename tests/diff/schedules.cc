@@ -16,6 +16,15 @@ namespace {
 constexpr int kMostTurns = 2'000'000;
 constexpr size_t kMostRunning = 3;  // batches side by side
 
+// Anywhere below, in workflows that it calls too, which are regions of its own.
+bool CallsModels(const wf_plan& plan, size_t workflow) {
+  return std::any_of(plan.tasks, plan.tasks + plan.n_tasks, [&](const wf_task& task) {
+    uint16_t region = task.region;
+    while (plan.regions[region].parent != WF_NONE) region = plan.regions[region].parent;
+    return task.kind == WF_MODEL && region == plan.workflows[workflow].root;
+  });
+}
+
 class World {
  public:
   World(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, ModelHost& models, const Answered& answered)
@@ -121,7 +130,8 @@ class World {
     Reported reported;
     if (const bus::Failure* failure = bus.failure(); failure != nullptr)
       reported = {failure->code, bus::PathOf(plan_, *failure), std::string(failure->message)};
-    answered_(*static_cast<const Call*>(bus.user), reported, bus, schedule_ != sched::Schedule::kInline || models_.is_ever_away());
+    const Call& call = *static_cast<const Call*>(bus.user);
+    answered_(call, reported, bus, schedule_ != sched::Schedule::kInline || CallsModels(plan_, call.workflow));
   }
 
   const wf_plan& plan_;

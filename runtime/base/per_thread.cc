@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <optional>
+
 namespace wf::base {
 namespace {
 
@@ -15,20 +17,20 @@ void RunEnds(void*) noexcept {
   }
 }
 
-pthread_key_t MakeKey() noexcept {
+// Nothing: the process has no more of them.
+std::optional<pthread_key_t> MakeKey() noexcept {
   pthread_key_t key{};
-  pthread_key_create(&key, RunEnds);
-  return key;
+  return pthread_key_create(&key, RunEnds) == 0 ? std::optional(key) : std::nullopt;
 }
 
 }  // namespace
 
 // Values of the first 32 keys of a process lie in the thread itself. Without one of them, the worst is that something is not given back.
 void AtThreadEnd(ThreadEnd& end) noexcept {
-  static const pthread_key_t key = MakeKey();
+  static const std::optional<pthread_key_t> key = MakeKey();
   end.next = ends;
   ends = &end;
-  pthread_setspecific(key, &ends);
+  if (key) pthread_setspecific(*key, &ends);
 }
 
 }  // namespace wf::base

@@ -104,28 +104,37 @@ class PlannedRuns final : public Runs {
     return *at;
   }
   Result<std::shared_ptr<const Plan>> Find(const std::vector<onnx::Port>& shapes, bool ahead, int64_t measuring_ns);
+  std::shared_ptr<const Plan> FindMade(const std::vector<onnx::Port>& shapes, bool ahead);
   Bound* FindBound(const Instance& instance, std::span<const wf_tensor> inputs) const;
   Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
   Status GrowTo(Instance& instance, int64_t bytes) const;
 
   const Loaded& loaded_;
   base::MemoryLimit* const limit_;                    // null: what runs take, the file decides
-  base::Mutex planning_;                              // plans are made by one thread at a time: they share the constants
-  std::list<Made> plans_ WF_GUARDED_BY(planning_);    // newest first
+  base::Mutex planning_;                              // held while one is made, since all share the constants; before `listing_`
+  base::Mutex listing_;                               // never for long: who wants a plan that is there does not wait for others
+  std::list<Made> plans_ WF_GUARDED_BY(listing_);     // newest first
   std::vector<std::unique_ptr<Instance>> instances_;  // null: never ran, or released
 };
 
+// Null: there is none.
+std::shared_ptr<const Plan> PlannedRuns::FindMade(const std::vector<onnx::Port>& shapes, bool ahead) {
+  const base::MutexLock lock(listing_);
+  const auto found = std::find_if(plans_.begin(), plans_.end(), [&](const Made& each) { return SameShapes(each.shapes, shapes); });
+  if (found == plans_.end()) return nullptr;
+  found->ahead = found->ahead || ahead;
+  plans_.splice(plans_.begin(), plans_, found);
+  return found->plan;
+}
+
 Result<std::shared_ptr<const Plan>> PlannedRuns::Find(const std::vector<onnx::Port>& shapes, bool ahead, int64_t measuring_ns) {
-  const base::MutexLock lock(planning_);
-  for (auto each = plans_.begin(); each != plans_.end(); ++each) {
-    if (!SameShapes(each->shapes, shapes)) continue;
-    each->ahead = each->ahead || ahead;
-    plans_.splice(plans_.begin(), plans_, each);
-    return each->plan;
-  }
+  if (auto made = FindMade(shapes, ahead); made != nullptr) return made;
+  const base::MutexLock planning(planning_);
+  if (auto made = FindMade(shapes, ahead); made != nullptr) return made;  // by another thread meanwhile
   if (!ahead) misses_.fetch_add(1, std::memory_order_relaxed);
   auto made = Plan::Make(loaded_.program, shapes, loaded_.options.max_bytes, measuring_ns);
   if (!made.ok()) return made.status();
+  const base::MutexLock lock(listing_);
   plans_.push_front({shapes, std::shared_ptr<const Plan>(*std::move(made)), ahead});
   const auto goes = [](const Made& each) { return !each.ahead; };
   if (std::count_if(plans_.begin(), plans_.end(), goes) > static_cast<ptrdiff_t>(kMaxPlans))

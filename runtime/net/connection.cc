@@ -12,25 +12,24 @@ bool Connection::Open(int fd, Handler* handler) noexcept {
   in_flight_ = turn_bytes_ = 0;
   write_timeout_at_ms_ = 0;  // the handler has set the other
   how_ = Closed::kByUs;
-  paused_ = reading_ = dirty_ = closing_ = close_after_flush_ = linger_ = lingering_ = unflushed_ = false;
+  paused_ = reading_ = dirty_ = closing_ = close_after_flush_ = linger_ = lingering_ = unflushed_ = half_closed_ = false;
   if (!wire_->Open(fd)) return false;
   UpdateReading();
   return true;
 }
 
 void Connection::UpdateReading() noexcept {
-  const bool wanted = !closing_ && (lingering_ || (!paused_ && !close_after_flush_)) && turn_bytes_ < owner_.limits_.turn_bytes &&
-                      out_.size() < owner_.limits_.unsent_bytes;
+  const bool wanted = !closing_ && !half_closed_ && (lingering_ || (!paused_ && !close_after_flush_)) &&
+                      turn_bytes_ < owner_.limits_.turn_bytes && out_.size() < owner_.limits_.unsent_bytes;
   if (wanted == reading_) return;
   reading_ = wanted;
   wire_->Read(wanted);
 }
 
 void Connection::OnEnd(bool broken) noexcept {
-  if (broken || lingering_) return Finish(broken ? Closed::kByError : Closed::kByPeer);
-  handler_->OnHalfClosed();
-  if (!close_after_flush_) return Finish(Closed::kByPeer);
-  linger_ = false;  // there is nothing to drop
+  half_closed_ = true;
+  if (broken || lingering_ || !handler_->OnHalfClosed()) return Finish(broken ? Closed::kByError : Closed::kByPeer);
+  UpdateReading();
 }
 
 void Connection::OnRefused(std::string_view why) noexcept {
@@ -77,7 +76,7 @@ void Connection::Flush() noexcept {
 
 void Connection::FinishAfterFlush() noexcept {
   constexpr int64_t kLingerMs = 2'000;
-  if (!linger_) return Close();
+  if (!linger_ || half_closed_) return Close();
   if (!lingering_) {
     lingering_ = true;
     if (!wire_->EndSending()) return Close();

@@ -22,8 +22,8 @@ class Handler {
   virtual void OnBytes(std::span<const uint8_t> bytes) noexcept = 0;
   virtual void OnFlushed() noexcept = 0;  // everything put into out() has left
   virtual void OnTimeout() noexcept = 0;  // the limit set by SetTimeout has come
-  // The peer sends no more, but may still read: with CloseAfterFlush, it gets what is in out(); without, the connection ends here.
-  virtual void OnHalfClosed() noexcept {}
+  // The peer sends no more, but may still read. True: there is something to say to it, and CloseAfterFlush comes; else the connection ends.
+  virtual bool OnHalfClosed() noexcept { return false; }
   virtual void OnClosed(Closed how) noexcept = 0;  // the last call; the connection is gone
 };
 
@@ -88,7 +88,7 @@ class Connection final : private WireUser {
   int64_t timeout_at_ms_ = 0, write_timeout_at_ms_ = 0;
   Closed how_ = Closed::kByUs;
   bool paused_ = false, reading_ = false, dirty_ = false, closing_ = false, close_after_flush_ = false, linger_ = false, lingering_ = false,
-       unflushed_ = false;
+       unflushed_ = false, half_closed_ = false;
   Connection* next_dirty_ = nullptr;
   Connection* previous_ = nullptr;  // of all open ones, or of the pool
   Connection* next_ = nullptr;

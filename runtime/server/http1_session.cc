@@ -15,7 +15,7 @@ void Http1Session::Start(net::Connection& connection) noexcept {
   pending_at_ = 0;
   first_ = true;
   drain_ticks_ = 0;
-  waiting_ = processing_ = closing_ = held_ = overfull_ = false;
+  waiting_ = processing_ = closing_ = half_closed_ = held_ = overfull_ = false;
   connection.SetTimeout(owner_.limits_.header_ms);
 }
 
@@ -98,7 +98,10 @@ std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) n
     }
     const http1::Event event = decoder_.Next(&bytes, &exchange_->head);
     if (event == http1::Event::kNeedMore) {
-      if (decoder_.in_head()) OnPartOfHead();
+      if (decoder_.between_messages())
+        FinishExchange();  // empty lines begin no request
+      else if (decoder_.in_head())
+        OnPartOfHead();
       break;
     }
     if (event == http1::Event::kHead) OnHead();
@@ -223,6 +226,7 @@ void Http1Session::Resume() noexcept {
   pending_at_ = pending_.size() - Process(std::span(pending_).subspan(pending_at_)).size();
   connection_->FlushLater();
   if (pending_bytes() == 0) DropPending();
+  if (half_closed_ && !closing_ && !HasLastWords()) return connection_->Close();
   if (!held_ || pending_bytes() >= kMaxPending) return;
   held_ = false;
   connection_->ResumeReading();
@@ -261,16 +265,25 @@ void Http1Session::OnTimeout() noexcept {
   }
 }
 
-// Who waits for an answer has left (docs/adr/0044). What is answered is still sent, and half a request is told that it is one.
-void Http1Session::OnHalfClosed() noexcept {
-  if (waiting_ || closing_) return;
-  if (exchange_ != nullptr && exchange_->refused()) {
+bool Http1Session::OnHalfClosed() noexcept {
+  half_closed_ = true;
+  return closing_ || HasLastWords();
+}
+
+// To a peer that sends no more. Who waits for an answer has left (docs/adr/0044); what came whole before is answered, what is answered is
+// sent, and half a request is told that it is one.
+bool Http1Session::HasLastWords() noexcept {
+  if (!waiting_ && pending_bytes() != 0) return true;  // read in turns to come
+  if (!waiting_ && exchange_ != nullptr && exchange_->refused()) {
     EndInRefusal(true);
-  } else if (exchange_ != nullptr && !decoder_.between_messages()) {
+  } else if (!waiting_ && exchange_ != nullptr && !decoder_.between_messages()) {
     AnswerBroken(400, "the connection ends before the request is whole");
   } else if (!connection_->out().empty()) {
     connection_->CloseAfterFlush();
+  } else {
+    return false;
   }
+  return true;
 }
 
 void Http1Session::OnClosed(net::Closed) noexcept {

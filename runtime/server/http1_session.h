@@ -32,7 +32,7 @@ class Http1Session final : public Session {
   void OnBytes(std::span<const uint8_t> bytes) noexcept override;
   void OnFlushed() noexcept override;
   void OnTimeout() noexcept override;
-  void OnHalfClosed() noexcept override;
+  bool OnHalfClosed() noexcept override;
   void OnClosed(net::Closed how) noexcept override;
 
  private:
@@ -57,21 +57,23 @@ class Http1Session final : public Session {
   void Resume() noexcept override;
   size_t unsent() const noexcept override { return connection_->out().size(); }
   void ArmIdle() noexcept;
+  bool HasLastWords() noexcept;
   void End() noexcept;  // is not used any more
 
   http1::Decoder decoder_;
   Exchange* exchange_ = nullptr;
   std::vector<uint8_t> pending_;
-  size_t pending_at_ = 0;  // before it, pending_ has been read
-  size_t head_bytes_ = 0;  // of a head that is not whole
-  size_t counted_ = 0;     // by the owner, as waiting
-  int drain_ticks_ = 0;
-  bool waiting_ = false;     // the request is complete, its answer is not there
-  bool first_ = true;        // no head has come yet
-  bool processing_ = false;  // inside Process: an answer needs no resumption
-  bool closing_ = false;     // nothing more is read
-  bool held_ = false;        // reading has stopped
-  bool overfull_ = false;    // there was no room for pending_: what follows is a refusal
+  size_t pending_at_ = 0;     // before it, pending_ has been read
+  size_t head_bytes_ = 0;     // of a head that is not whole
+  size_t counted_ = 0;        // by the owner, as waiting
+  int drain_ticks_ = 0;       // before the first head
+  bool waiting_ = false;      // the request is complete, its answer is not there
+  bool first_ = true;         // no head has come yet
+  bool processing_ = false;   // inside Process: an answer needs no resumption
+  bool closing_ = false;      // nothing more is read
+  bool half_closed_ = false;  // nothing more comes
+  bool held_ = false;         // reading has stopped
+  bool overfull_ = false;     // there was no room for pending_: what follows is a refusal
 };
 
 }  // namespace wf::server

@@ -161,7 +161,7 @@ class Hello(OipCase):
 
 class Digits(OipCase):
     source = harness.EXAMPLES / "digits/digits.wf"
-    args = harness.patient()
+    args = (*harness.patient(), "--schedule=pool")  # a fast machine runs rows of this model on the loop
 
     @classmethod
     def setUpClass(cls):

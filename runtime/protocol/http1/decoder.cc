@@ -205,6 +205,7 @@ Event Decoder::Next(std::span<const uint8_t>* input, http::Head* head) {
   }
   state_ = State::kHead;
   started_ = false;
+  empty_lines_ = 0;
   return Event::kEnd;
 }
 
@@ -219,7 +220,6 @@ Event Decoder::NextOfHead(std::span<const uint8_t>* input, http::Head* head) {
     if (!started_) {
       head->Clear();
       started_ = true;
-      empty_lines_ = 0;
       line_ = 0;
     }
     if (bytes.empty() && !MayBegin(input->front())) {
@@ -252,6 +252,7 @@ Event Decoder::TakeLine(http::Head* head, bool* done) {
       return Parse(head);
     }
     bytes.clear();
+    started_ = false;  // RFC 9112 2.2: as if it had not come
     if (++empty_lines_ > kMaxEmptyLines) return Fail(400, "empty lines instead of a request");
     return Event::kNeedMore;
   }

@@ -9,29 +9,29 @@
 namespace wf::base {
 namespace {
 
-std::string* told = nullptr;
+std::string* teller_text = nullptr;
 
 template <char name>
 struct Teller {
-  Teller() { *told += name; }
-  ~Teller() { *told += static_cast<char>(name - 'a' + 'A'); }
+  Teller() { *teller_text += name; }
+  ~Teller() { *teller_text += static_cast<char>(name - 'a' + 'A'); }
   int uses = 0;
 };
 
-constinit thread_local PerThread<Teller<'a'>> first;
-constinit thread_local PerThread<Teller<'b'>> second;
+constinit thread_local PerThread<Teller<'a'>> teller_a;
+constinit thread_local PerThread<Teller<'b'>> teller_b;
 
 // Uses another as it ends.
 struct Late {
-  ~Late() { ++second->uses; }
+  ~Late() { ++teller_b->uses; }
   int uses = 0;
 };
-constinit thread_local PerThread<Late> late;
+constinit thread_local PerThread<Late> late_teller;
 
 class PerThreadTest : public testing::Test {
  protected:
-  PerThreadTest() { told = &text_; }
-  ~PerThreadTest() override { told = nullptr; }
+  PerThreadTest() { teller_text = &text_; }
+  ~PerThreadTest() override { teller_text = nullptr; }
   std::string text_;
 };
 
@@ -40,16 +40,16 @@ static_assert(std::is_trivially_destructible_v<PerThread<Teller<'a'>>>);
 
 TEST_F(PerThreadTest, IsMadeWhenAThreadFirstAsksAndDestroyedWithItTheLastFirst) {
   std::thread([] {
-    ++first->uses;
-    ++second->uses;
-    ++first->uses;
-    *told += std::to_string(first->uses);
+    ++teller_a->uses;
+    ++teller_b->uses;
+    ++teller_a->uses;
+    *teller_text += std::to_string(teller_a->uses);
   }).join();
   EXPECT_EQ(text_, "ab2BA");
 }
 
 TEST_F(PerThreadTest, EachThreadHasItsOwn) {
-  for (int i = 0; i < 2; ++i) std::thread([] { *told += std::to_string(++first->uses); }).join();
+  for (int i = 0; i < 2; ++i) std::thread([] { *teller_text += std::to_string(++teller_a->uses); }).join();
   EXPECT_EQ(text_, "a1Aa1A");
 }
 
@@ -60,8 +60,8 @@ TEST_F(PerThreadTest, AThreadThatNeverAsksHasNone) {
 
 TEST_F(PerThreadTest, WhatIsUsedAsTheThreadEndsIsMadeAgainAndDestroyed) {
   std::thread([] {
-    ++late->uses;
-    ++second->uses;
+    ++late_teller->uses;
+    ++teller_b->uses;
   }).join();
   EXPECT_EQ(text_, "bBbB");
 }

@@ -80,19 +80,7 @@ TEST(ArgSort, OrdersTheWholeOfALongVector) {
   EXPECT_EQ(OrderOf(brain, WF_BF16)[2999], 2998);
 }
 
-TEST(ArgSort, FailsWhenMemoryIsSpentAndStopsWhenAbandoned) {
-  std::vector<float> data{1, 2};
-  const wf_tensor x = Vector(data, WF_F32);
-  wf_tensor order;
-  FakeJob poor;
-  poor.budget = 8;
-  EXPECT_EQ(wf_n_argsort(&poor.ctx, &x, &order), WF_FAILED);
-  EXPECT_EQ(poor.code, 3012);
-  FakeJob abandoned;
-  abandoned.stop = 1;
-  EXPECT_EQ(wf_n_argsort(&abandoned.ctx, &x, &order), WF_FAILED);
-  EXPECT_EQ(abandoned.code, 0);
-}
+TEST(ArgSort, FailsWhenMemoryIsSpentAndStopsWhenAbandoned) { ExpectItFailsWithoutMemoryAndStops(wf_n_argsort); }
 
 TEST(ArgSort, FailsOnWhatAreNoNumbers) {
   FakeJob job;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -41,6 +43,21 @@ std::vector<T> Elements(const wf_tensor& x) {
   for (int axis = 0; axis < x.rank; ++axis) count *= x.dim[axis];
   const T* data = static_cast<const T*>(x.data);
   return {data, data + count};
+}
+
+// Of a native function from a vector to a tensor that it allocates.
+inline void ExpectItFailsWithoutMemoryAndStops(wf_code (*native)(wf_ctx*, const wf_tensor*, wf_tensor*)) {
+  std::vector<float> data{1, 2};
+  const wf_tensor x = Vector(data, WF_F32);
+  wf_tensor result;
+  FakeJob poor;
+  poor.budget = 8;
+  EXPECT_EQ(native(&poor.ctx, &x, &result), WF_FAILED);
+  EXPECT_EQ(poor.code, 3012);
+  FakeJob abandoned;
+  abandoned.stop = 1;
+  EXPECT_EQ(native(&abandoned.ctx, &x, &result), WF_FAILED);
+  EXPECT_EQ(abandoned.code, 0);
 }
 
 }  // namespace wf::nodes

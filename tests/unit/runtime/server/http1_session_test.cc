@@ -94,6 +94,30 @@ TEST_F(Http1SessionTest, HalfARequestIsAnsweredWhereThePeerSendsNoMore) {
   }
 }
 
+TEST_F(Http1SessionTest, AllThatCameWholeIsAnsweredWhereThePeerSendsNoMore) {
+  constexpr int kRequests = 3 * Http1Session::kTurnRequests;
+  peers_[0].under_way = Requests(kRequests) + "POST /a";
+  peers_[0].ended = true;
+  for (int i = 0; i < 10 && !peers_[0].closed; ++i) Turn();
+  EXPECT_EQ(Answers(peers_[0]), kRequests + 1);
+  EXPECT_TRUE(peers_[0].closed);
+}
+
+TEST_F(Http1SessionTest, AnEmptyLineBehindARequestBeginsNone) {
+  peers_[0].under_way = Requests(1) + "\r\n";
+  peers_[0].ended = true;
+  peers_[1].under_way = Requests(1) + "\r\n";
+  Turn();
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 1);
+  EXPECT_TRUE(peers_[0].closed);
+  PassSeconds(30);  // longer than a head may take
+  EXPECT_FALSE(peers_[1].closed);
+  peers_[1].under_way = "\r\n" + Requests(1);
+  Turn();
+  EXPECT_EQ(Answers(peers_[1]), 2);
+}
+
 TEST_F(Http1SessionTest, WhoSendsNoMoreWhileItWaitsHasLeft) {
   site_.at_once = false;
   peers_[0].under_way = Requests(1);

@@ -261,14 +261,14 @@ std::string Writer::Conversion(const Type& type, int depth) {
   return std::string(ir::NameOf(type.dtype)) + "(" + argument + ")";
 }
 
-std::string Writer::Index(const std::string& dim, int depth) {
+std::string Writer::Index(const std::string& dim, int depth, bool may_be_constant) {
   std::vector<std::string> own;
   for (const Name& name : scope_)
     if (name.extent == dim && name.extent != "") own.push_back(name.text);
   const uint32_t kind = Below(8);
   if (!own.empty() && kind < 6) return Any(own) + (kind == 5 ? " + 1" : "");
   const std::vector<Name> whole = Unknown(Scalar(DType::kI64));
-  if (whole.empty() || kind == 0) return dim == "0" ? "" : "0";
+  if (whole.empty() || kind == 0) return dim != "0" && may_be_constant ? "0" : "";
   if (kind == 7 && depth > 0) return "abs(" + Any(whole).text + " - " + Expression(Scalar(DType::kI64), depth - 1) + ")";
   return Any(whole).text + (kind % 2 == 0 ? "" : " % 3");
 }
@@ -279,7 +279,7 @@ std::string Writer::Element(const Type& type, int depth) {
   const Name& tensor = Any(tensors);
   std::string text = tensor.text + "[";
   for (size_t i = 0; i < tensor.type.dims.size(); ++i) {
-    const std::string index = Index(tensor.type.dims[i], depth);
+    const std::string index = Index(tensor.type.dims[i], depth, !HidesExtents(tensor));
     if (index.empty()) return "";
     text += (i == 0 ? "" : ", ") + index;
   }

@@ -87,15 +87,14 @@ std::string Writer::Row(const Type& type, int depth) {
   });
   if (names.empty()) return "";
   const Name& tensor = Any(names);
-  const std::string index = Index(tensor.type.dims[0], depth);
+  const std::string index = Index(tensor.type.dims[0], depth, !HidesExtents(tensor));
   return index.empty() ? "" : tensor.text + "[" + index + "]";
 }
 
 // A part of the wanted extents; it may lie outside, which fails when it runs.
 std::string Writer::Slice(const Type& type, int) {
   const std::vector<Name> names = Names([&](const Name& name) {
-    const bool hides = name.is_value && IsOpen(name.type);  // the compiler may know that it lies outside
-    return !hides && IsTensor(name.type) && name.type.dtype == type.dtype && name.type.dims.size() == type.dims.size();
+    return !HidesExtents(name) && IsTensor(name.type) && name.type.dtype == type.dtype && name.type.dims.size() == type.dims.size();
   });
   if (names.empty()) return "";
   const Name& tensor = Any(names);
@@ -197,9 +196,8 @@ Writer::Source Writer::Loop(int depth) {
   if (kind == 3 && !in_tensor_block_) {
     const Name& other = Any(sources);
     const bool are_tensors = IsTensor(first.type) && IsTensor(other.type);
-    const auto hides = [](const Name& name) { return name.is_value && IsTensor(name.type) && name.type.dims[0] == "_"; };
     const Name& second =
-        are_tensors && (hides(first) || hides(other) || !MayBeEqual(first.type.dims[0], other.type.dims[0])) ? first : other;
+        are_tensors && (HidesExtents(first) || HidesExtents(other) || !MayBeEqual(first.type.dims[0], other.type.dims[0])) ? first : other;
     const std::string y = Fresh("y");
     return {x + ", " + y, "zip(" + first.text + ", " + second.text + ")", {{x, item(first.type), ""}, {y, item(second.type), ""}}};
   }

@@ -16,8 +16,10 @@ struct Name {
   std::string extent;  // of an index: the dimension that it stays below
   bool is_constant = false, is_node = false;
   bool is_declared = false;  // by `const`
-  bool is_value = false;     // of a `let` or node: where its type has `_`, the compiler may still know the extent
+  bool is_value = false;     // of a `let` or node
 };
+// The compiler may know an extent that the type does not tell, and refuses what lies outside.
+inline bool HidesExtents(const Name& name) { return name.is_value && IsOpen(name.type); }
 
 struct KnownModel;
 
@@ -168,7 +170,7 @@ class Writer {
     std::vector<Name> bound;
   };
   Source Loop(int depth);  // of a comprehension or fold
-  std::string Index(const std::string& dim, int depth);
+  std::string Index(const std::string& dim, int depth, bool may_be_constant = true);
   std::string FailWith(int depth);
 
   Choices& choices_;

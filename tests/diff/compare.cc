@@ -209,7 +209,8 @@ class File {
   void LinkServer() const {
     std::ostringstream object;
     object << std::ifstream(natives_.front()->object_path(), std::ios::binary).rdbuf();
-    const base::Status linked = link::Link(object.str(), {.output = options_.server, .runtime_dir = {}});
+    const base::Status linked =
+        link::Link(object.str(), {.output = options_.server, .runtime_dir = {}, .objects = {options_.folder + "/externs.o"}});
     WF_CHECK(linked.ok(), linked.message());
   }
 

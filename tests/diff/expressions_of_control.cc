@@ -164,12 +164,15 @@ std::string Writer::CallWorkflow(const Type& type, int depth) {
   return CallTo(callee, depth) + field;
 }
 
-// What it is called with may be what another one answers.
+// Or an extern node. What it is called with may be what another one answers.
 std::string Writer::CallModel(const Type& type, int depth) {
   const auto fitting = Fitting(models_, type);
   if (fitting.empty()) return "";
   const auto& [callee, field] = Any(fitting);
-  called_.push_back(callee.function->model);
+  if (const KnownModel* model = callee.function->model; model != nullptr)
+    called_.push_back(model);
+  else
+    has_extern_ = true;
   const WriteValue argument = [this](const Type& of, int most) {
     const std::string text = most > 0 && OneIn(4) ? CallModel(of, most) : "";
     return text.empty() ? Expression(of, most) : text;

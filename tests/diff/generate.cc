@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "tests/diff/externs.h"
 #include "tests/diff/inputs.h"
 #include "tests/diff/models.h"
 #include "tests/diff/program.h"
@@ -26,6 +27,7 @@ class WorkflowWriter : private Writer {
     if (OneIn(2)) DeclareConst();
     DeclareErrors();
     for (uint32_t i = 0, count = OneIn(3) ? 1 + Below(3) : 0; i < count; ++i) DeclareModel();
+    if (OneIn(4)) DeclareExterns();
     for (uint32_t i = 0, count = Below(3); i < count; ++i) DeclareFunction();
     for (uint32_t i = 0, count = Below(5); i + 2 < count; ++i)
       workflows_.push_back(DeclareWorkflow("V" + suffix_ + "_" + std::to_string(i), {"p", "q"}, static_cast<uint32_t>(depth_)));
@@ -76,6 +78,11 @@ class WorkflowWriter : private Writer {
       text_ += DeclarationOf(model, made.name, BatchSettings(model));
     }
     models_.push_back(std::move(made));
+  }
+
+  void DeclareExterns() {
+    shared_.push_back(DeclarationOfExterns());
+    for (const KnownExtern& one : KnownExterns()) (one.is_node ? models_ : functions_).push_back(one.call);
   }
 
   std::string BatchSettings(const KnownModel& model) {
@@ -173,7 +180,7 @@ class WorkflowWriter : private Writer {
     const bool is_of_models = !models_.empty() && OneIn(3);
     const Type type = is_of_models ? TypeOfModels() : NodeType();
     const std::string name = Fresh("node");
-    has_each_ = has_call_ = false;
+    has_each_ = has_call_ = has_extern_ = false;
     called_.clear();
     const bool is_call = type.kind == Kind::kTuple || (is_of_models && Below(4) < 3);
     std::string value;
@@ -187,6 +194,7 @@ class WorkflowWriter : private Writer {
     const uint32_t other = Below(6);
     if (other == 4) settings += " timeout 60s;";
     if (other == 5 && !has_call_) settings += " priority high;";
+    if (has_extern_ && OneIn(3)) settings += " retry 1;";
     if (called_.size() == 1 && !has_call_) settings += BatchSettings(*called_[0]);
     if (!settings.empty()) text += " {" + settings + " }";
     const bool has_fallback = OneIn(3);

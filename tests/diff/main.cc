@@ -20,6 +20,7 @@
 #include "tests/diff/child.h"
 #include "tests/diff/choices.h"
 #include "tests/diff/compare.h"
+#include "tests/diff/extern_host.h"
 #include "tests/diff/kept.h"
 #include "tests/diff/models.h"
 #include "tests/diff/shrink.h"
@@ -288,6 +289,7 @@ int main(int argc, char** argv) {
   const TemporaryFolder folder;
   arguments.folder = arguments.expect.empty() ? folder.path() : arguments.expect;
   WriteFiles(arguments.folder);
+  if (command == "run" || command == "replay") LoadExterns(arguments.folder);
   if (command == "run") return Campaign(arguments).Run();
   if (command == "replay") return Replay(arguments);
   if (command == "format") return Format(arguments);

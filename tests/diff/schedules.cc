@@ -16,12 +16,12 @@ namespace {
 constexpr int kMostTurns = 2'000'000;
 constexpr size_t kMostRunning = 3;  // batches side by side
 
-// Anywhere below, in workflows that it calls too, which are regions of its own.
-bool CallsModels(const wf_plan& plan, size_t workflow) {
+// For models or externs, anywhere below: in workflows that it calls too, which are regions of its own.
+bool Waits(const wf_plan& plan, size_t workflow) {
   return std::any_of(plan.tasks, plan.tasks + plan.n_tasks, [&](const wf_task& task) {
     uint16_t region = task.region;
     while (plan.regions[region].parent != WF_NONE) region = plan.regions[region].parent;
-    return task.kind == WF_MODEL && region == plan.workflows[workflow].root;
+    return (task.kind == WF_MODEL || (task.flags & WF_BLOCKING) != 0) && region == plan.workflows[workflow].root;
   });
 }
 
@@ -131,7 +131,7 @@ class World {
     if (const bus::Failure* failure = bus.failure(); failure != nullptr)
       reported = {failure->code, bus::PathOf(plan_, *failure), std::string(failure->message)};
     const Call& call = *static_cast<const Call*>(bus.user);
-    answered_(call, reported, bus, schedule_ != sched::Schedule::kInline || CallsModels(plan_, call.workflow));
+    answered_(call, reported, bus, schedule_ != sched::Schedule::kInline || Waits(plan_, call.workflow));
   }
 
   const wf_plan& plan_;

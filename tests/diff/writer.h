@@ -31,8 +31,8 @@ struct Function {
   size_t n_defaults = 0;  // of the last parameters
   Type result;
   bool may_fail = false;
-  bool annotates = false;  // it, or what it calls: it stands in no loop
-  const KnownModel* model = nullptr;
+  bool annotates = false;             // it, or what it calls: it stands in no loop
+  const KnownModel* model = nullptr;  // null: none
 };
 
 // Writes expressions of a wanted type out of what is in scope. Every production of the table in expressions.cc says which types it makes
@@ -177,7 +177,8 @@ class Writer {
   const std::string suffix_;  // of names at the top of the file
   std::vector<Name> scope_;
   std::vector<std::string> dims_;  // symbols in scope
-  std::vector<Function> functions_, workflows_, models_;
+  std::vector<Function> functions_, workflows_;
+  std::vector<Function> models_;  // and extern nodes
   std::vector<Type> records_;
   std::vector<std::string> errors_;
   std::vector<std::string> shared_;  // declarations that others of the file have, too
@@ -186,6 +187,7 @@ class Writer {
   bool in_fallback_ = false;               // where `err` is taken
   bool has_each_ = false;                  // written since it was last looked at
   bool has_call_ = false;                  // of a workflow, likewise
+  bool has_extern_ = false;                // a node, likewise
   std::vector<const KnownModel*> called_;  // models, likewise
   bool in_each_ = false;
   bool annotates_ = false;  // the workflow at hand

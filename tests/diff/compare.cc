@@ -34,7 +34,6 @@ sema::Built BuildIn(const std::string& folder, const std::string& text) {
 }
 
 struct Expected {
-  bool is_cut = false;
   Ending ending;
   std::vector<Reported> known;  // more than one: which depends on what was known first
 };
@@ -138,9 +137,9 @@ class File {
   bool Interpret(size_t w, size_t number, size_t input, const std::vector<ir::Value>& inputs) {
     Expected& expected = expected_[w][input];
     const Input& asked = workflows_[w].inputs[input];
-    expected.ending = Interpreted(before_, number, inputs, asked, *hosts_.front(), &expected.is_cut);
-    const Ending after = Interpreted(after_, number, inputs, asked, *hosts_.front(), &expected.is_cut);
-    if (expected.is_cut) {
+    expected.ending = Interpreted(before_, number, inputs, asked, *hosts_.front());
+    const Ending after = Interpreted(after_, number, inputs, asked, *hosts_.front());
+    if (expected.ending.is_cut || after.is_cut) {
       ++comparison_.cut;
       return false;
     }

@@ -73,8 +73,7 @@ ir::Outcome CallModel(const ir::Program& program, ir::ModelId id, std::span<cons
 
 }  // namespace
 
-Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, ModelHost& models,
-                   bool* is_cut) {
+Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, ModelHost& models) {
   ir::Hooks hooks;
   hooks.model = [&](ir::ModelId model, std::span<const ir::Value> args, ir::TypeId result) {
     return CallModel(program, model, args, result, models);
@@ -89,9 +88,9 @@ Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::
   };
   ir::Interpreter interpreter(program, hooks, {.max_steps = kMostSteps, .max_bytes = kMostBytes});
   ir::Interpreter::Reply reply = interpreter.RunWorkflow(workflow, std::move(inputs));
-  *is_cut = *is_cut || interpreter.is_spent();
-  if (!reply.failure) return {std::move(*reply.outputs), interpreter.annotations(), {}};
-  return {{}, {}, {reply.failure->code, reply.failure->path, reply.failure->message}};
+  const bool is_cut = interpreter.is_spent();
+  if (!reply.failure) return {std::move(*reply.outputs), interpreter.annotations(), {}, is_cut};
+  return {{}, {}, {reply.failure->code, reply.failure->path, reply.failure->message}, is_cut};
 }
 
 std::string ToString(const ir::Program& program, size_t workflow, const Ending& ending) {

@@ -47,6 +47,7 @@ void LoadExterns(const std::string& folder) {
   std::filesystem::copy_file(SourcePath("tests/diff/cpp/externs.cc"), folder + "/externs.cc",
                              std::filesystem::copy_options::overwrite_existing);
   std::ofstream(program) << DeclarationOfExterns();
+  // By a child: where lld 19 has linked C++ and links again, something damages the heap.
   const Said said = Child([&] { return Compile(program, folder + "/externs.o", shared); }, kMostSeconds).Wait();
   WF_CHECK(said.broke.empty() && said.text.empty(), said.broke, said.text);
   std::filesystem::remove(program);

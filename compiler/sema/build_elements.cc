@@ -20,14 +20,12 @@ std::optional<int64_t> FixedLength(const Expr& source) {
   return std::nullopt;
 }
 
-bool HasFallback(const Expr* each) { return each->args.size() > 1; }
-
 }  // namespace
 
 ValueId ElementCount::Write(BodyWriter& writer, const Expr& each, const std::vector<ValueId>& sources) {
   count_ = writer.CountOf(sources);
   WriteCheck(writer, count_);
-  Enter(each);
+  Enter(each, nullptr);
   for (size_t i = 0; i < sources.size(); ++i) elements_[each.loop->locals[i + each.loop->enumerate]].list = {sources[i]};
   CountInside(writer, *each.args[0]);
   return count_;
@@ -66,15 +64,16 @@ void ElementCount::CountInside(BodyWriter& writer, const Expr& expr) {
   }
 }
 
-void ElementCount::Enter(const Expr& each) {
-  around_.push_back(&each);
+void ElementCount::Enter(const Expr& each, const Expr* known) {
+  around_.push_back({&each, known});
   const Loop& loop = *each.loop;
   for (size_t i = 0; i < loop.sources.size(); ++i) elements_[loop.locals[i + loop.enumerate]] = {.source = loop.sources[i].get()};
 }
 
 void ElementCount::CountEach(BodyWriter& writer, const Expr& each) {
-  if (KnownSource(each) == nullptr) return;
-  Enter(each);
+  const Expr* const known = KnownSource(each);
+  if (known == nullptr) return;
+  Enter(each, known);
   WriteCheck(writer, SumFrom(writer, 0, count_));
   counted_.insert(&each);
   CountInside(writer, *each.args[0]);
@@ -85,9 +84,9 @@ void ElementCount::CountEach(BodyWriter& writer, const Expr& each) {
 ValueId ElementCount::SumFrom(BodyWriter& writer, size_t level, ValueId count) {
   ir::Builder& b = writer.builder();
   if (level + 1 == around_.size()) return b.Binary(OpKind::kMin, count, b.I64(kMostOfOne));
-  const Expr& next = *KnownSource(*around_[level + 1]);
-  const auto varies = [&](const Expr* each) {
-    const Expr& source = Meant(*KnownSource(*each));
+  const Expr& next = *around_[level + 1].known;
+  const auto varies = [&](const Around& one) {
+    const Expr& source = Meant(*one.known);
     return !FixedLength(source) && Varies(source);
   };
   if (std::none_of(around_.begin() + static_cast<ptrdiff_t>(level) + 1, around_.end(), varies)) {
@@ -96,7 +95,7 @@ ValueId ElementCount::SumFrom(BodyWriter& writer, size_t level, ValueId count) {
   const ir::TypeId integer = b.ScalarType(DType::kI64);
   const ir::BlockId turn = b.Open({integer, integer});
   const ValueId so_far = b.Param(1);
-  const Loop& loop = *around_[level]->loop;
+  const Loop& loop = *around_[level].each->loop;
   for (size_t i = loop.enumerate; i < loop.locals.size(); ++i) elements_[loop.locals[i]].index = b.Param(0);
   b.Close(b.Add(so_far, SumFrom(writer, level + 1, LengthOf(writer, next))));
   return b.Emit(OpKind::kFold, integer, {count, b.I64(0)}, 0, {turn});
@@ -105,7 +104,9 @@ ValueId ElementCount::SumFrom(BodyWriter& writer, size_t level, ValueId count) {
 // ---- what is known ----
 
 // A fallback of an element takes the place of what fails in it.
-bool ElementCount::IsCaught() const { return std::any_of(around_.begin(), around_.end(), HasFallback); }
+bool ElementCount::IsCaught() const {
+  return std::any_of(around_.begin(), around_.end(), [](const Around& one) { return one.each->args.size() > 1; });
+}
 
 const Expr& ElementCount::Meant(const Expr& expr) const {
   const Expr* meant = &expr;

@@ -34,7 +34,7 @@ class ElementCount {
     ir::ValueId index = ir::ValueId::kNone;  // where it is written
   };
 
-  void Enter(const Expr& each);
+  void Enter(const Expr& each, const Expr* known);
   void CountInside(BodyWriter& writer, const Expr& expr);
   void CountEach(BodyWriter& writer, const Expr& each);
   ir::ValueId SumFrom(BodyWriter& writer, size_t level, ir::ValueId count);
@@ -51,7 +51,11 @@ class ElementCount {
   const Workflow& workflow_;
   const int64_t limit_;
   ir::ValueId count_ = ir::ValueId::kNone;  // of the outermost
-  std::vector<const Expr*> around_;         // the loops that are being counted, the outermost first
+  struct Around {
+    const Expr* each;
+    const Expr* known;  // its KnownSource where it is entered; its own fallback is not around that. Null: of the outermost
+  };
+  std::vector<Around> around_;  // the loops that are being counted, the outermost first
   std::unordered_map<LocalId, Element> elements_;
   std::unordered_map<LocalId, const Expr*> lets_;  // inside elements
   std::unordered_set<const Expr*> counted_;

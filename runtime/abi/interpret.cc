@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <iterator>
 #include <optional>
 #include <set>
 
 #include "runtime/abi/outcome.h"
 #include "runtime/abi/verify.h"
+#include "runtime/base/dtype.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/node_path.h"
 
@@ -258,17 +260,42 @@ Interpreter::Step Interpreter::RunEach(Scope& scope, uint16_t id) {
   return {};
 }
 
+// A model knows a scalar as a tensor without axes.
 PlanFailure Interpreter::RunModel(Scope& scope, uint16_t id) {
   const wf_task& task = plan_.tasks[id];
+  const auto is_scalar = [](const wf_type& type) { return type.kind == WF_T_SCALAR; };
+  std::deque<wf_tensor> scalars;
+  const auto scalar_of = [&](const wf_type& type, const void* value) {
+    wf_tensor scalar{};
+    scalar.data = const_cast<void*>(value);
+    scalar.dtype = type.dtype;
+    return &scalars.emplace_back(scalar);
+  };
   std::vector<const wf_tensor*> inputs;
-  for (int i = 0; i < task.n_in; ++i) inputs.push_back(reinterpret_cast<const wf_tensor*>(ValueOf(scope, task.in[i])));
+  for (int i = 0; i < task.n_in; ++i) {
+    const wf_type& type = plan_.types[plan_.slots[task.in[i]].type];
+    const std::byte* const value = ValueOf(scope, task.in[i]);
+    inputs.push_back(is_scalar(type) ? scalar_of(type, value) : reinterpret_cast<const wf_tensor*>(value));
+  }
+  struct Output {
+    const wf_type* type;
+    std::byte* place;
+  };
   std::byte* const out = scope.frame() + plan_.slots[task.out].offset;
-  const wf_type& type = plan_.types[plan_.slots[task.out].type];
+  const wf_type& result = plan_.types[plan_.slots[task.out].type];
+  std::vector<Output> places;
+  if (result.kind != WF_T_RECORD) places.push_back({&result, out});
+  for (int i = 0; result.kind == WF_T_RECORD && i < result.n_fields; ++i)
+    places.push_back({&plan_.types[result.fields[i].type], out + result.fields[i].offset});
   std::vector<wf_tensor*> outputs;
-  if (type.kind == WF_T_TENSOR) outputs.push_back(reinterpret_cast<wf_tensor*>(out));
-  for (int i = 0; type.kind == WF_T_RECORD && i < type.n_fields; ++i)
-    outputs.push_back(reinterpret_cast<wf_tensor*>(out + type.fields[i].offset));
-  return hooks_.model(scope.path, id, inputs.data(), outputs.data());
+  for (const Output& output : places)
+    outputs.push_back(is_scalar(*output.type) ? scalar_of(*output.type, nullptr) : reinterpret_cast<wf_tensor*>(output.place));
+  PlanFailure failure = hooks_.model(scope.path, id, inputs.data(), outputs.data());
+  for (size_t i = 0; failure.code == 0 && i < places.size(); ++i) {
+    if (is_scalar(*places[i].type))
+      std::memcpy(places[i].place, outputs[i]->data, static_cast<size_t>(base::DTypeSize(places[i].type->dtype)));
+  }
+  return failure;
 }
 
 Interpreter::Step Interpreter::RunReturn(Scope& scope, uint16_t id) {

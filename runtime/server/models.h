@@ -47,6 +47,8 @@ class Models {
   void Sweep();                                    // takes away what nothing is bound to; from time to time
   void StartPreparing();                           // once the first one is bound: what is bound later is prepared, too
   int threads() const { return executor_ == nullptr ? 0 : executor_->threads(); }
+  // That of no threads is driven by whoever loaded this. Null: no node calls a model.
+  batch::Executor* executor() { return executor_.get(); }
   const std::vector<NamedBatcher>& batchers() const { return batchers_; }
   const std::vector<NamedStats>& removed() const { return removed_; }
   const std::vector<NamedVersion>& served() const { return served_; }

@@ -70,7 +70,7 @@ def run(given, seed, count):
             sys.exit(f"wf_diff ended with status {done.returncode}")
         said = {**json.loads(done.stdout.splitlines()[-1]), "optimised": sum(PER_FILE for number in numbers[:count // PER_FILE] if is_optimised(number)),
                 "asked": 0, "answered_otherwise": 0}  # above it stands what the programs made the test library say
-        for source in sorted(Path(folder).glob("*.wf")):
+        for source in sorted(Path(folder).glob("[0-9]*.wf")):
             asked, wrong = answered(source, numbers[int(source.stem) // PER_FILE])
             said["asked"] += asked
             said["answered_otherwise"] += len(wrong)

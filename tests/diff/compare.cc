@@ -1,6 +1,9 @@
 #include "tests/diff/compare.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -11,6 +14,7 @@
 #include "runtime/base/check.h"
 #include "tests/diff/choices.h"
 #include "tests/diff/expectations.h"
+#include "tests/diff/model_host.h"
 #include "tests/diff/oracle.h"
 #include "tests/diff/schedules.h"
 #include "tests/diff/scratch.h"
@@ -21,8 +25,15 @@ namespace {
 
 constexpr size_t kMostText = 8192;  // of a difference
 
+sema::Built BuildIn(const std::string& folder, const std::string& text) {
+  const std::string path = folder + "/built_" + std::to_string(getpid()) + ".wf";
+  std::ofstream(path) << text;
+  sema::Built built = sema::BuildFile(path);
+  std::filesystem::remove(path);
+  return built;
+}
+
 struct Expected {
-  bool is_cut = false;
   Ending ending;
   std::vector<Reported> known;  // more than one: which depends on what was known first
 };
@@ -31,7 +42,7 @@ class File {
  public:
   File(const std::string& file, const std::vector<Workflow>& workflows, const CompareOptions& options)
       : workflows_(workflows), options_(options) {
-    sema::Built built = sema::BuildText(file);
+    sema::Built built = BuildIn(options.folder, file);
     if (!built.program) {
       comparison_.refused = built.diagnostics.empty() ? "nothing was built" : built.diagnostics;
       return;
@@ -46,6 +57,7 @@ class File {
   Comparison Run() {
     if (!comparison_.refused.empty()) return comparison_;
     for (const auto& native : natives_) {
+      hosts_.push_back(std::make_unique<ModelHost>(native->plan(), options_.folder));
       if (const base::Status verified = abi::Verify(native->plan()); !verified.ok())
         Differs(0, 0, "the plan is not sound: " + verified.message());
     }
@@ -54,6 +66,8 @@ class File {
       for (size_t i = 0; i < workflows_[w].inputs.size(); ++i) RunOne(w, number, i);
     }
     for (int i = 0; i < options_.schedules; ++i) RunTogether(static_cast<uint64_t>(i));
+    for (const auto& host : hosts_)
+      if (!host->wrong().empty()) Differs(0, 0, host->wrong());
     if (!options_.expectations.empty()) WriteExpectations();
     if (!options_.server.empty()) LinkServer();
     return std::move(comparison_);
@@ -111,7 +125,7 @@ class File {
       if (const wf_code code = workflow.read_json(scratch.bus.ctx(), body, frame); code != 0)
         return Differs(w, input, "the input is refused: " + std::string(scratch.bus.main.TakeFailure(code).message) + "\n  " + json);
       if (k == 0 && !Interpret(w, number, input, Inputs(before_, number, plan, frame))) return;
-      const Ending ending = TaskByTask(plan, number, scratch, frame, k == 0 ? &expected.known : nullptr);
+      const Ending ending = TaskByTask(k, number, scratch, frame, k == 0 ? &expected.known : nullptr);
       if (!SameEnding(before_, number, expected.ending, ending)) Differs(w, input, names_[k] + ", task by task", expected.ending, ending);
     }
     ++comparison_.calls;
@@ -123,9 +137,9 @@ class File {
   bool Interpret(size_t w, size_t number, size_t input, const std::vector<ir::Value>& inputs) {
     Expected& expected = expected_[w][input];
     const Input& asked = workflows_[w].inputs[input];
-    expected.ending = Interpreted(before_, number, inputs, asked, &expected.is_cut);
-    const Ending after = Interpreted(after_, number, inputs, asked, &expected.is_cut);
-    if (expected.is_cut) {
+    expected.ending = Interpreted(before_, number, inputs, asked, *hosts_.front());
+    const Ending after = Interpreted(after_, number, inputs, asked, *hosts_.front());
+    if (expected.ending.is_cut || after.is_cut) {
       ++comparison_.cut;
       return false;
     }
@@ -133,8 +147,13 @@ class File {
     return true;
   }
 
-  Ending TaskByTask(const wf_plan& plan, size_t number, Scratch& scratch, void* frame, std::vector<Reported>* known) {
+  Ending TaskByTask(size_t native, size_t number, Scratch& scratch, void* frame, std::vector<Reported>* known) {
+    const wf_plan& plan = natives_[native]->plan();
     abi::Hooks hooks;
+    hooks.model = [&](uint64_t, uint16_t task, const wf_tensor* const* in, wf_tensor* const* out) {
+      const Reported failed = hosts_[native]->Call(plan.tasks[task].target, in, out, hooks.allocate);
+      return abi::PlanFailure{failed.code, failed.message, WF_NONE, WF_NONE};
+    };
     hooks.ctx = scratch.bus.ctx();
     hooks.allocate = [&](uint64_t bytes) { return scratch.bus.arena.Allocate(bytes, 64); };
     hooks.take_failure = [&](wf_code returned) {
@@ -154,9 +173,10 @@ class File {
   // All calls at once.
   void RunTogether(uint64_t round) {
     const test::Native& native = *natives_[round % natives_.size()];
+    ModelHost& host = *hosts_[round % natives_.size()];
     size_t answered = 0;
     const std::string broken =
-        RunScheduled(native.plan(), calls_, Mix(options_.seed + round),
+        RunScheduled(native.plan(), calls_, Mix(options_.seed + round), host,
                      [&](const Call& call, const Reported& reported, const bus::Bus& bus, bool waits) {
                        ++answered;
                        const auto [w, input] = places_[call.input];
@@ -188,7 +208,8 @@ class File {
   void LinkServer() const {
     std::ostringstream object;
     object << std::ifstream(natives_.front()->object_path(), std::ios::binary).rdbuf();
-    const base::Status linked = link::Link(object.str(), {.output = options_.server, .runtime_dir = {}});
+    const base::Status linked =
+        link::Link(object.str(), {.output = options_.server, .runtime_dir = {}, .objects = {options_.folder + "/externs.o"}});
     WF_CHECK(linked.ok(), linked.message());
   }
 
@@ -196,8 +217,9 @@ class File {
   const CompareOptions& options_;
   ir::Program before_, after_;
   std::vector<std::unique_ptr<test::Native>> natives_;
-  std::vector<std::string> names_;               // of them
-  std::vector<std::vector<Expected>> expected_;  // by workflow and input
+  std::vector<std::unique_ptr<ModelHost>> hosts_;  // of their plans
+  std::vector<std::string> names_;                 // of them
+  std::vector<std::vector<Expected>> expected_;    // by workflow and input
   std::vector<Call> calls_;
   std::vector<std::pair<size_t, size_t>> places_;  // of a call: workflow and input
   Comparison comparison_;

@@ -20,6 +20,7 @@ struct Comparison {
 
 constexpr int kAllNatives = -1, kNatives = 7;
 struct CompareOptions {
+  std::string folder = {};  // where programs stand: it holds what WriteFiles wrote
   uint64_t seed = 1;
   int schedules = 3;         // simulated processes in which all calls are in flight together
   int native = kAllNatives;  // or the number of one sort, below kNatives

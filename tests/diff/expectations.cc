@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "compiler/ir/scalar.h"
+#include "runtime/base/base64.h"
 
 namespace wf::diff {
 namespace {
@@ -24,6 +25,12 @@ std::string Quoted(const std::string& text) {
     }
   }
   return quoted + "\"";
+}
+
+std::string Base64(const std::string& bytes) {
+  std::string text(base::Base64Bytes(bytes.size()), ' ');
+  base::EncodeBase64(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size(), reinterpret_cast<uint8_t*>(text.data()));
+  return text;
 }
 
 template <typename Texts>
@@ -75,8 +82,9 @@ class Words {
       case TypeKind::kScalar:
         return Scalar(type.dtype, value.bits);
       case TypeKind::kString:
-      case TypeKind::kBytes:
         return Quoted(*value.text);
+      case TypeKind::kBytes:
+        return "{\"b64\": \"" + Base64(*value.text) + "\"}";
       case TypeKind::kTensor:
         return Elements(type, value, 0, &at);
       case TypeKind::kOptional:
@@ -104,13 +112,24 @@ class Words {
   bool has_no_words_ = false;
 };
 
+// The parameter that a raw body is: the one of bytes that is required. Empty: there is none, or there are several.
+std::string RawParameter(const ir::Program& program, const ir::Workflow& workflow) {
+  std::string name;
+  for (const ir::Port& port : workflow.in) {
+    if (!port.required || program.types[program[port.slot].type].kind != TypeKind::kBytes) continue;
+    if (!name.empty()) return "";
+    name = port.name;
+  }
+  return name;
+}
+
 }  // namespace
 
 std::string Expectation(const ir::Program& program, size_t workflow, const Input& asked, const Ending& ending,
                         const std::vector<Reported>& known) {
   const ir::Workflow& row = program.workflows[workflow];
   std::string text = "{\"path\": " + Quoted("/" + row.service + "/" + row.name) + ", \"body\": " + Quoted(asked.json) +
-                     ", \"metadata\": " + Members(asked.metadata);
+                     ", \"metadata\": " + Members(asked.metadata) + ", \"raw\": " + Quoted(RawParameter(program, row));
   if (ending.failure.code != 0) {
     text += ", \"failures\": [";
     for (size_t i = 0; i < known.size(); ++i)

@@ -18,6 +18,7 @@ bool AnyNumber(const Type& type) { return IsScalar(type) && IsNumber(type.dtype)
 bool I64(const Type& type) { return IsScalar(type) && type.dtype == DType::kI64; }
 bool Bool(const Type& type) { return IsBool(type); }
 bool Text(const Type& type) { return type.kind == Kind::kString; }
+bool AnyBytes(const Type& type) { return type.kind == Kind::kBytes; }
 bool AnyTensor(const Type& type) { return IsTensor(type); }
 bool NumberTensor(const Type& type) { return IsTensor(type) && HasArithmetic(type.dtype); }
 bool BoolTensor(const Type& type) { return IsTensor(type) && type.dtype == DType::kBool; }
@@ -49,6 +50,7 @@ const std::vector<Writer::Production>& Writer::Table() {
       {Always, 16, &Writer::Variable, true},
       {AnyScalar, 2, &Writer::Literal, true},
       {Text, 2, &Writer::Literal, true},
+      {AnyBytes, 2, &Writer::Literal, true, false},
       {Number, 10, &Writer::Arithmetic},
       {Number, 4, &Writer::Division},
       {Number, 3, &Writer::OneArgument},
@@ -72,6 +74,7 @@ const std::vector<Writer::Production>& Writer::Table() {
       {Bool, 3, &Writer::Same, false, false},
       {Text, 8, &Writer::Interpolation, true, false},
       {Text, 3, &Writer::Joined, false, false},
+      {Text, 2, &Writer::OfBytes, true, false},
       {AnyTensor, 10, &Writer::Comprehension, true},
       {NumberTensor, 8, &Writer::Elementwise},
       {BoolTensor, 6, &Writer::Compared},
@@ -165,6 +168,11 @@ std::string Writer::Literal(const Type& type, int) {
       static const std::vector<std::string> kTexts = {"\"a\"", "\"\"", "\"b{{}}\"", "\"\\n\\\"\"", "\"\\u{1F600}\"", "r\"\\x\""};
       return Any(kTexts);
     }
+    case Kind::kBytes: {  // read from a file: there is no other way to write them
+      const Blob& blob = Any(Blobs());
+      shared_.push_back(blob.Declaration());
+      return blob.name;
+    }
     case Kind::kTensor:
       return Comprehension(type, 0);
     case Kind::kRecord:
@@ -180,8 +188,9 @@ std::string Writer::Literal(const Type& type, int) {
 }
 
 std::string Writer::Length(const Type&, int) {
-  const std::vector<Name> names =
-      Names([](const Name& name) { return name.type.kind == Kind::kList || name.type.kind == Kind::kString || IsTensor(name.type); });
+  const std::vector<Name> names = Names([](const Name& name) {
+    return name.type.kind == Kind::kList || name.type.kind == Kind::kString || AnyBytes(name.type) || IsTensor(name.type);
+  });
   const size_t which = Below(static_cast<uint32_t>(names.size() + dims_.size() + 1));
   if (which < names.size()) return "len(" + names[which].text + ")";
   return which - names.size() < dims_.size() ? dims_[which - names.size()] : "";
@@ -252,14 +261,14 @@ std::string Writer::Conversion(const Type& type, int depth) {
   return std::string(ir::NameOf(type.dtype)) + "(" + argument + ")";
 }
 
-std::string Writer::Index(const std::string& dim, int depth) {
+std::string Writer::Index(const std::string& dim, int depth, bool may_be_constant) {
   std::vector<std::string> own;
   for (const Name& name : scope_)
     if (name.extent == dim && name.extent != "") own.push_back(name.text);
   const uint32_t kind = Below(8);
   if (!own.empty() && kind < 6) return Any(own) + (kind == 5 ? " + 1" : "");
   const std::vector<Name> whole = Unknown(Scalar(DType::kI64));
-  if (whole.empty() || kind == 0) return dim == "0" ? "" : "0";
+  if (whole.empty() || kind == 0) return dim != "0" && may_be_constant ? "0" : "";
   if (kind == 7 && depth > 0) return "abs(" + Any(whole).text + " - " + Expression(Scalar(DType::kI64), depth - 1) + ")";
   return Any(whole).text + (kind % 2 == 0 ? "" : " % 3");
 }
@@ -270,7 +279,7 @@ std::string Writer::Element(const Type& type, int depth) {
   const Name& tensor = Any(tensors);
   std::string text = tensor.text + "[";
   for (size_t i = 0; i < tensor.type.dims.size(); ++i) {
-    const std::string index = Index(tensor.type.dims[i], depth);
+    const std::string index = Index(tensor.type.dims[i], depth, !HidesExtents(tensor));
     if (index.empty()) return "";
     text += (i == 0 ? "" : ", ") + index;
   }
@@ -364,6 +373,14 @@ std::string Writer::Joined(const Type& type, int depth) {
   return "(" + left + " + " + Expression(type, depth) + ")";
 }
 
+// Fails where they are no text.
+std::string Writer::OfBytes(const Type&, int) {
+  const std::vector<Name> names = NamesOf(Bytes());
+  if (names.empty()) return "";
+  may_fail_ = true;
+  return "str(" + Any(names).text + ")";
+}
+
 // ---- anything ----
 
 Writer::Callee Writer::Fit(const Function& function, const Type& result, const Type& type) const {
@@ -381,7 +398,7 @@ static bool IsOfOne(const std::string& symbol, const std::vector<Name>& params) 
          1;
 }
 
-std::string Writer::CallTo(Callee callee, int depth) {
+std::string Writer::CallTo(Callee callee, int depth, const WriteValue& argument) {
   const Function& function = *callee.function;
   for (const std::string& symbol : function.symbols)  // the first of a name counts
     callee.dims.emplace_back(symbol, OneIn(6) && IsOfOne(symbol, function.params) ? "_" : Dim());
@@ -390,7 +407,9 @@ std::string Writer::CallTo(Callee callee, int depth) {
   std::string text = function.name + "(";
   for (size_t i = 0; i < given; ++i) {
     const Name& param = function.params[i];
-    text += (i == 0 ? "" : ", ") + (is_named ? param.text + ": " : std::string()) + Expression(With(param.type, callee.dims), depth - 1);
+    const Type type = With(param.type, callee.dims);
+    text += (i == 0 ? "" : ", ") + (is_named ? param.text + ": " : std::string());
+    text += argument ? argument(type, depth - 1) : Expression(type, depth - 1);
   }
   return text + ")";
 }

@@ -112,8 +112,10 @@ std::string Writer::Fallback(const Type& type, int depth, const WriteValue& valu
 std::string Writer::Waiting(const Type& type, int depth) {
   const WriteValue waiting = [this](const Type& of, int most) { return Waiting(of, most); };
   std::string text;
-  const uint32_t kind = depth <= 0 ? 0 : Below(10);
-  if (kind >= 6 && type.kind == Kind::kList) {
+  const uint32_t kind = depth <= 0 ? 0 : Below(models_.empty() ? 10 : 14);
+  if (kind >= 10) {
+    text = CallModel(type, depth);
+  } else if (kind >= 6 && type.kind == Kind::kList) {
     text = Each(type, depth - 1);
   } else if (kind >= 5) {
     text = CallWorkflow(type, depth - 1);
@@ -140,21 +142,42 @@ std::string Writer::Each(const Type& type, int depth) {
   return text + " }";
 }
 
-std::string Writer::CallWorkflow(const Type& type, int depth) {
+std::vector<std::pair<Writer::Callee, std::string>> Writer::Fitting(const std::vector<Function>& functions, const Type& type) const {
   std::vector<std::pair<Callee, std::string>> fitting;
-  for (const Function& workflow : workflows_) {
-    if (in_each_ && workflow.annotates) continue;
-    const Type& result = workflow.result;
-    if (Callee whole = Fit(workflow, result, type); whole.function != nullptr) fitting.emplace_back(std::move(whole), "");
-    for (size_t i = 0; i < result.of.size(); ++i)
-      if (Callee part = Fit(workflow, result.of[i], type); part.function != nullptr)
+  for (const Function& function : functions) {
+    const Type& result = function.result;
+    if (Callee whole = Fit(function, result, type); whole.function != nullptr) fitting.emplace_back(std::move(whole), "");
+    for (size_t i = 0; result.kind == Kind::kTuple && i < result.of.size(); ++i)
+      if (Callee part = Fit(function, result.of[i], type); part.function != nullptr)
         fitting.emplace_back(std::move(part), "." + result.names[i]);
   }
+  return fitting;
+}
+
+std::string Writer::CallWorkflow(const Type& type, int depth) {
+  auto fitting = Fitting(workflows_, type);
+  std::erase_if(fitting, [this](const auto& one) { return in_each_ && one.first.function->annotates; });
   if (fitting.empty()) return "";
   const auto& [callee, field] = Any(fitting);
   annotates_ = annotates_ || callee.function->annotates;
   has_call_ = true;
   return CallTo(callee, depth) + field;
+}
+
+// Or an extern node. What it is called with may be what another one answers.
+std::string Writer::CallModel(const Type& type, int depth) {
+  const auto fitting = Fitting(models_, type);
+  if (fitting.empty()) return "";
+  const auto& [callee, field] = Any(fitting);
+  if (const KnownModel* model = callee.function->model; model != nullptr)
+    called_.push_back(model);
+  else
+    has_extern_ = true;
+  const WriteValue argument = [this](const Type& of, int most) {
+    const std::string text = most > 0 && OneIn(4) ? CallModel(of, most) : "";
+    return text.empty() ? Expression(of, most) : text;
+  };
+  return CallTo(callee, depth, argument) + field;
 }
 
 }  // namespace wf::diff

@@ -33,7 +33,7 @@ std::vector<std::string> Writer::SomeDims(uint32_t most) {
 Type Writer::SmallType(int depth) {
   const uint32_t kind = Below(depth > 0 ? 10 : 6);
   if (kind < 3) return ElementType(true);
-  if (kind < 5) return String();
+  if (kind < 5) return OneIn(6) ? Bytes() : String();
   if (kind == 5) return Scalar(DType::kBool);
   if (kind == 6 && !records_.empty()) return Any(records_);
   if (kind == 7) return Optional(SmallType(0));
@@ -87,14 +87,15 @@ std::string Writer::Row(const Type& type, int depth) {
   });
   if (names.empty()) return "";
   const Name& tensor = Any(names);
-  const std::string index = Index(tensor.type.dims[0], depth);
+  const std::string index = Index(tensor.type.dims[0], depth, !HidesExtents(tensor));
   return index.empty() ? "" : tensor.text + "[" + index + "]";
 }
 
 // A part of the wanted extents; it may lie outside, which fails when it runs.
 std::string Writer::Slice(const Type& type, int) {
-  const std::vector<Name> names = Names(
-      [&](const Name& name) { return IsTensor(name.type) && name.type.dtype == type.dtype && name.type.dims.size() == type.dims.size(); });
+  const std::vector<Name> names = Names([&](const Name& name) {
+    return !HidesExtents(name) && IsTensor(name.type) && name.type.dtype == type.dtype && name.type.dims.size() == type.dims.size();
+  });
   if (names.empty()) return "";
   const Name& tensor = Any(names);
   std::string text = tensor.text + "[";
@@ -195,9 +196,8 @@ Writer::Source Writer::Loop(int depth) {
   if (kind == 3 && !in_tensor_block_) {
     const Name& other = Any(sources);
     const bool are_tensors = IsTensor(first.type) && IsTensor(other.type);
-    const auto hides = [](const Name& name) { return name.is_value && IsTensor(name.type) && name.type.dims[0] == "_"; };
     const Name& second =
-        are_tensors && (hides(first) || hides(other) || !MayBeEqual(first.type.dims[0], other.type.dims[0])) ? first : other;
+        are_tensors && (HidesExtents(first) || HidesExtents(other) || !MayBeEqual(first.type.dims[0], other.type.dims[0])) ? first : other;
     const std::string y = Fresh("y");
     return {x + ", " + y, "zip(" + first.text + ", " + second.text + ")", {{x, item(first.type), ""}, {y, item(second.type), ""}}};
   }

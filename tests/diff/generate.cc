@@ -1,8 +1,12 @@
 // Workflows: declarations and statements.
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
+#include "tests/diff/externs.h"
 #include "tests/diff/inputs.h"
+#include "tests/diff/models.h"
 #include "tests/diff/program.h"
 #include "tests/diff/writer.h"
 
@@ -22,11 +26,14 @@ class WorkflowWriter : private Writer {
     if (OneIn(2)) DeclareRecord();
     if (OneIn(2)) DeclareConst();
     DeclareErrors();
+    for (uint32_t i = 0, count = OneIn(3) ? 1 + Below(3) : 0; i < count; ++i) DeclareModel();
+    if (OneIn(4)) DeclareExterns();
     for (uint32_t i = 0, count = Below(3); i < count; ++i) DeclareFunction();
     for (uint32_t i = 0, count = Below(5); i + 2 < count; ++i)
       workflows_.push_back(DeclareWorkflow("V" + suffix_ + "_" + std::to_string(i), {"p", "q"}, static_cast<uint32_t>(depth_)));
     const Function published = DeclareWorkflow(made.name, {"n", "m"}, 1 + static_cast<uint32_t>(depth_));
     made.declarations = text_;
+    made.shared = shared_;
     for (size_t i = 0; i < kInputs; ++i)
       made.inputs.push_back(MakeInput(choices_, published.params, published.n_defaults, published.symbols));
     made.choices = choices_.made();
@@ -57,6 +64,37 @@ class WorkflowWriter : private Writer {
     const std::string name = "C" + suffix_;
     text_ += "const " + name + ": " + ToText(type) + " = " + Literal(type, 0) + ";\n";
     constants_.push_back({.text = name, .type = type, .extent = "", .is_constant = true, .is_declared = true});
+  }
+
+  // One that workflows of the file share, or one of this workflow with settings of its own.
+  void DeclareModel() {
+    const KnownModel& model = Any(KnownModels());
+    Function made = model.call;
+    made.model = &model;
+    if (Below(3) < 2) {
+      shared_.push_back(DeclarationOf(model, made.name, ""));
+    } else {
+      made.name += suffix_ + "_" + std::to_string(models_.size());
+      text_ += DeclarationOf(model, made.name, BatchSettings(model));
+    }
+    models_.push_back(std::move(made));
+  }
+
+  void DeclareExterns() {
+    shared_.push_back(DeclarationOfExterns());
+    for (const KnownExtern& one : KnownExterns()) (one.is_node ? models_ : functions_).push_back(one.call);
+  }
+
+  std::string BatchSettings(const KnownModel& model) {
+    static const std::vector<std::string> kBatches = {" batch 4;", " batch 8 within 1ms;", " batch 2;", " batch 3 within 300us;",
+                                                      " batch auto;"};
+    static const std::vector<std::string> kBuckets = {"[4, 16]", "[2, 3, 8]", "[32]"};
+    static const std::vector<std::string> kOthers = {" instances 2;", " precision f32;", " on cpu;"};
+    std::string text;
+    if (model.is_batched && OneIn(2)) text += Any(kBatches);
+    if (!model.pad.empty() && OneIn(2)) text += " pad " + model.pad + " to " + Any(kBuckets) + ";";
+    if (OneIn(4)) text += Any(kOthers);
+    return text;
   }
 
   // A parameter of each symbol, then others.
@@ -117,29 +155,47 @@ class WorkflowWriter : private Writer {
     return "let " + name + ": " + ToText(type) + " = " + value + ";";
   }
 
+  Type ResultOf(const Function& function) {
+    Dims dims;
+    for (const std::string& symbol : function.symbols) dims.emplace_back(symbol, Dim());
+    return With(function.result, dims);
+  }
+
   Type NodeType() {
-    if (!workflows_.empty() && OneIn(6)) {
-      const Function& workflow = Any(workflows_);
-      Callee callee{&workflow, {}};
-      for (const std::string& symbol : workflow.symbols) callee.dims.emplace_back(symbol, Dim());
-      return With(workflow.result, callee.dims);
-    }
+    if (!workflows_.empty() && OneIn(6)) return ResultOf(Any(workflows_));
     return OneIn(2) ? Any(results_) : SmallType(2);
   }
 
+  // What a model answers, or a list of that: one from each turn of a loop, in which they may differ in what has a symbol.
+  Type TypeOfModels() {
+    const Function& model = Any(models_);
+    if (model.result.kind == Kind::kTuple || !OneIn(4)) return ResultOf(model);
+    const std::vector<std::string> symbols = std::exchange(dims_, {});
+    Type element = ResultOf(model);
+    dims_ = symbols;
+    return List(std::move(element));
+  }
+
   std::string Node(std::vector<Name>* made) {
-    const Type type = NodeType();
+    const bool is_of_models = !models_.empty() && OneIn(3);
+    const Type type = is_of_models ? TypeOfModels() : NodeType();
     const std::string name = Fresh("node");
-    has_each_ = has_call_ = false;
-    std::string value = type.kind == Kind::kTuple ? CallWorkflow(type, 2)
-                        : Below(3) == 0           ? Coerced(type, depth_)
-                                                  : Waiting(type, std::max(depth_ - 1, 1));
+    has_each_ = has_call_ = has_extern_ = false;
+    called_.clear();
+    const bool is_call = type.kind == Kind::kTuple || (is_of_models && Below(4) < 3);
+    std::string value;
+    if (is_call && type.kind == Kind::kList) value = Each(type, 2);
+    if (is_call && value.empty()) value = CallModel(type, 2);
+    if (is_call && value.empty()) value = CallWorkflow(type, 2);
+    if (value.empty()) value = Below(3) == 0 ? Coerced(type, depth_) : Waiting(type, std::max(depth_ - 1, 1));
     if (value.empty()) value = Expression(type, 1);
     std::string text = indent_ + "node " + name + ": " + ToText(type) + " = " + value, settings;
     if (has_each_ && OneIn(3)) settings += " limit " + Any(std::vector<std::string>{"1024", "3", "40", "1"}) + ";";
     const uint32_t other = Below(6);
     if (other == 4) settings += " timeout 60s;";
     if (other == 5 && !has_call_) settings += " priority high;";
+    if (has_extern_ && OneIn(3)) settings += " retry 1;";
+    if (called_.size() == 1 && !has_call_) settings += BatchSettings(*called_[0]);
     if (!settings.empty()) text += " {" + settings + " }";
     const bool has_fallback = OneIn(3);
     if (has_fallback) text += " else " + Fallback(type, 2, [this](const Type& of, int depth) { return Waiting(of, depth); });
@@ -257,6 +313,9 @@ Workflow Generate(uint32_t number, std::vector<uint32_t> kept) {
 
 std::string FileOf(const std::vector<Workflow>& workflows) {
   std::string text = "import std.nn;\nimport std.tensor;\n\n", service = "service S {\n";
+  std::set<std::string> shared;
+  for (const Workflow& workflow : workflows) shared.insert(workflow.shared.begin(), workflow.shared.end());
+  for (const std::string& declaration : shared) text += declaration;
   for (const Workflow& workflow : workflows) {
     text += workflow.declarations + "\n";
     service += "  workflow " + workflow.name + ";\n";

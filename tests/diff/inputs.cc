@@ -18,11 +18,14 @@ class InputWriter {
 
   std::string Value(const Type& type) {
     static const std::vector<std::string> kTexts = {"\"\"", "\"a\"", "\"wf {x}\"", "\"\\u00e9\\n\"", "\"\\\"\\\\\"", "\"12\""};
+    static const std::vector<std::string> kBlobs = {"", "YQ==", "/w==", "w6k=", "AAECAwQFBgcICQ==", "4oI="};
     switch (type.kind) {
       case Kind::kScalar:
         return Number(type.dtype);
       case Kind::kString:
         return Any(kTexts);
+      case Kind::kBytes:
+        return "{\"b64\": \"" + Any(kBlobs) + "\"}";
       case Kind::kTensor:
         return TensorValue(type);
       case Kind::kOptional:

@@ -16,10 +16,13 @@
 #include <map>
 #include <sstream>
 
+#include "runtime/base/check.h"
 #include "tests/diff/child.h"
 #include "tests/diff/choices.h"
 #include "tests/diff/compare.h"
+#include "tests/diff/extern_host.h"
 #include "tests/diff/kept.h"
+#include "tests/diff/models.h"
 #include "tests/diff/shrink.h"
 #include "tests/unit/compiler/format/formatted.h"
 
@@ -36,6 +39,7 @@ struct Arguments {
   bool servers = false;                   // beside what they owe
   std::vector<int> sorts{0, 1, 2, 3, 4};  // of machine code, of files in turn
   std::vector<std::string> files;
+  std::string folder;  // where programs stand
 };
 
 std::vector<int> SortsIn(const std::string& text) {
@@ -79,6 +83,21 @@ Arguments Read(int argc, char** argv) {
   return read;
 }
 
+// Gone with it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "wf_diff_XXXXXX").string()) {
+    WF_CHECK(mkdtemp(path_.data()) != nullptr, path_);
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
 // The k-th workflow of a seed is the same in whatever file it stands.
 Workflow WorkflowOf(uint64_t seed, size_t k) { return Generate(static_cast<uint32_t>(k % kPerFile), Mix(Mix(seed) + k)); }
 
@@ -99,7 +118,9 @@ Said RunFew(const std::vector<Workflow>& workflows, const CompareOptions& option
 }
 
 // As every sort of machine code, each under some schedules.
-CompareOptions Everywhere(uint64_t seed) { return {.seed = seed, .schedules = 2 * kNatives, .expectations = {}, .server = {}}; }
+CompareOptions Everywhere(const std::string& folder, uint64_t seed) {
+  return {.folder = folder, .seed = seed, .schedules = 2 * kNatives, .expectations = {}, .server = {}};
+}
 
 // Empty: it agrees.
 std::string WhatDiffers(const Said& said) {
@@ -144,7 +165,11 @@ class Campaign {
 
   CompareOptions OptionsOf(size_t first) const {
     const std::vector<int>& sorts = arguments_.sorts;
-    return {.seed = Mix(arguments_.seed + first), .native = sorts[first / kPerFile % sorts.size()], .expectations = {}, .server = {}};
+    return {.folder = arguments_.folder,
+            .seed = Mix(arguments_.seed + first),
+            .native = sorts[first / kPerFile % sorts.size()],
+            .expectations = {},
+            .server = {}};
   }
 
   Child Start(size_t first) const {
@@ -181,7 +206,7 @@ class Campaign {
   // Alone: as its file was run, then everywhere.
   void Look(size_t k, const CompareOptions& as_file) {
     const Workflow workflow = WorkflowOf(arguments_.seed, k);
-    for (const CompareOptions& options : {as_file, Everywhere(k)}) {
+    for (const CompareOptions& options : {as_file, Everywhere(arguments_.folder, k)}) {
       const std::string what = WhatDiffers(RunFew({workflow}, options));
       if (what.empty()) continue;
       ++differences_;
@@ -227,8 +252,12 @@ int Replay(const Arguments& arguments) {
       if (!what.empty()) return;
       what = WhatDiffers(Child([&] { return Told(Compare(text.str(), kept.workflows, options)); }, kSecondsPerFile).Wait());
     };
-    if (kept.run) run(*kept.run);
-    run(Everywhere(1));
+    if (kept.run) {
+      CompareOptions options = *kept.run;
+      options.folder = arguments.folder;
+      run(options);
+    }
+    run(Everywhere(arguments.folder, 1));
     if (what.empty()) continue;
     ++differences;
     std::cerr << path << ": " << what << "\n";
@@ -256,7 +285,11 @@ int Format(const Arguments& arguments) {
 int main(int argc, char** argv) {
   using namespace wf::diff;
   const std::string command = argc > 1 ? argv[1] : "";
-  const Arguments arguments = Read(argc, argv);
+  Arguments arguments = Read(argc, argv);
+  const TemporaryFolder folder;
+  arguments.folder = arguments.expect.empty() ? folder.path() : arguments.expect;
+  WriteFiles(arguments.folder);
+  if (command == "run" || command == "replay") LoadExterns(arguments.folder);
   if (command == "run") return Campaign(arguments).Run();
   if (command == "replay") return Replay(arguments);
   if (command == "format") return Format(arguments);

@@ -7,6 +7,8 @@
 #include "runtime/base/check.h"
 #include "runtime/bus/bus.h"
 #include "runtime/nodes/nodes.h"
+#include "tests/diff/externs.h"
+#include "tests/diff/model_host.h"
 #include "tests/diff/scratch.h"
 
 namespace wf::diff {
@@ -39,14 +41,43 @@ ir::Outcome CallNative(const ir::Program& program, const std::string& symbol, st
     wf_top_k_result best{};
     return ended(wf_n_top_k(scratch.bus.ctx(), &x, &k, &best), &best);
   }
-  WF_CHECK(false, symbol);
-  return {};
+  const KnownExtern* const known = FindExtern(symbol);
+  WF_CHECK(known != nullptr, symbol);
+  return known->compute(args);
+}
+
+Array ArrayOf(const ir::Type& type, const ir::Value& value) {
+  if (type.kind == ir::TypeKind::kTensor) return {type.dtype, value.dims, *value.text};
+  return {type.dtype, {}, std::string(reinterpret_cast<const char*>(&value.bits), ir::SizeOf(type.dtype))};
+}
+
+ir::Value ValueOf(const ir::Type& type, const Array& array) {
+  if (type.kind == ir::TypeKind::kTensor) return ir::Value::Tensor(array.dims, array.bytes);
+  uint64_t bits = 0;
+  std::memcpy(&bits, array.bytes.data(), array.bytes.size());
+  return ir::Value::Scalar(bits);
+}
+
+ir::Outcome CallModel(const ir::Program& program, ir::ModelId id, std::span<const ir::Value> args, ir::TypeId result, ModelHost& models) {
+  const ir::Model& model = program.models[static_cast<size_t>(id)];
+  std::vector<Array> inputs, outputs;
+  for (size_t i = 0; i < args.size(); ++i) inputs.push_back(ArrayOf(program.types[model.in[i].type], args[i]));
+  const Reported failed = models.Call(static_cast<size_t>(id), inputs, &outputs);
+  if (failed.code != 0) return {.value = {}, .failure = ir::Failure{.code = failed.code, .message = failed.message}};
+  const ir::Type& type = program.types[result];
+  if (type.kind != ir::TypeKind::kRecord) return {.value = ValueOf(type, outputs[0]), .failure = {}};
+  std::vector<ir::Value> items;
+  for (size_t i = 0; i < outputs.size(); ++i) items.push_back(ValueOf(program.types[type.fields[i].type], outputs[i]));
+  return {.value = ir::Value::Items(std::move(items)), .failure = {}};
 }
 
 }  // namespace
 
-Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, bool* is_cut) {
+Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, ModelHost& models) {
   ir::Hooks hooks;
+  hooks.model = [&](ir::ModelId model, std::span<const ir::Value> args, ir::TypeId result) {
+    return CallModel(program, model, args, result, models);
+  };
   hooks.native = [&](const std::string& symbol, std::span<const ir::Value> args, ir::TypeId result) {
     return CallNative(program, symbol, args, result);
   };
@@ -57,9 +88,9 @@ Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::
   };
   ir::Interpreter interpreter(program, hooks, {.max_steps = kMostSteps, .max_bytes = kMostBytes});
   ir::Interpreter::Reply reply = interpreter.RunWorkflow(workflow, std::move(inputs));
-  *is_cut = *is_cut || interpreter.is_spent();
-  if (!reply.failure) return {std::move(*reply.outputs), interpreter.annotations(), {}};
-  return {{}, {}, {reply.failure->code, reply.failure->path, reply.failure->message}};
+  const bool is_cut = interpreter.is_spent();
+  if (!reply.failure) return {std::move(*reply.outputs), interpreter.annotations(), {}, is_cut};
+  return {{}, {}, {reply.failure->code, reply.failure->path, reply.failure->message}, is_cut};
 }
 
 std::string ToString(const ir::Program& program, size_t workflow, const Ending& ending) {

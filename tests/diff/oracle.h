@@ -22,14 +22,16 @@ struct Ending {
   std::vector<ir::Value> values;
   std::vector<ir::Annotation> annotations;
   Reported failure;
+  bool is_cut = false;  // the interpreter gave up: it took more steps or memory than such a program should
 };
 std::string ToString(const ir::Program& program, size_t workflow, const Ending& ending);
 // Bit for bit, but that one NaN is as good as another; messages too. Of each key `got` has an annotation that may be the last in `wanted`.
 bool SameEnding(const ir::Program& program, size_t workflow, const Ending& wanted, const Ending& got);
 
-// What the interpreter of the compiler says; the native functions of the library are those of the runtime. `is_cut`: it took more steps or
-// memory than such a program should.
-Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, bool* is_cut);
+class ModelHost;
+
+// What the interpreter of the compiler says; the native functions of the library are those of the runtime, and models run there, alone.
+Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, ModelHost& models);
 
 // The values of a workflow's ports in a root frame.
 std::vector<ir::Value> Inputs(const ir::Program& program, size_t workflow, const wf_plan& plan, const void* frame);

@@ -15,10 +15,11 @@ struct Input {
 };
 
 struct Workflow {
-  std::string name;               // "W7"
-  std::string declarations;       // it and what it uses
-  std::vector<Input> inputs;      // of the calls
-  std::vector<uint32_t> choices;  // what was asked: the same list writes the same workflow
+  std::string name;                      // "W7"
+  std::string declarations;              // it and what it uses
+  std::vector<std::string> shared = {};  // declarations that the file has once
+  std::vector<Input> inputs;             // of the calls
+  std::vector<uint32_t> choices;         // what was asked: the same list writes the same workflow
 };
 
 // A well-typed workflow with inputs for it, directed by the seed, or by a list of answers. The same on every machine.

@@ -56,6 +56,23 @@ TEST(Generated, NoLiteralBelowZeroIsConverted) {
     ASSERT_FALSE(ConvertsBelowZero(Generate(0, seed).declarations)) << Generate(0, seed).declarations;
 }
 
+size_t Count(const std::string& text, const std::string& of) {
+  size_t count = 0;
+  for (size_t at = text.find(of); at != std::string::npos; at = text.find(of, at + 1)) ++count;
+  return count;
+}
+
+TEST(Generated, WhatWorkflowsShareIsDeclaredOnce) {
+  std::vector<Workflow> workflows;
+  std::set<std::string> shared;
+  for (uint32_t k = 0; k < kPerFile; ++k) {
+    workflows.push_back(Generate(k, uint64_t{k}));
+    shared.insert(workflows.back().shared.begin(), workflows.back().shared.end());
+  }
+  ASSERT_GT(shared.size(), 3U);
+  for (const std::string& declaration : shared) EXPECT_EQ(Count(FileOf(workflows), declaration), 1U) << declaration;
+}
+
 TEST(Fewest, LeavesThoseThatDifferTogether) {
   const auto differ = [](const std::vector<Workflow>& some) { return Holds(some, "W3") && Holds(some, "W60"); };
   EXPECT_THAT(NamesOf(Fewest(Many(64), differ, 1000)), ElementsAre("W3", "W60"));

@@ -7,25 +7,37 @@
 #include "runtime/bus/plan_index.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/sched/engine.h"
+#include "tests/diff/model_host.h"
 #include "tests/unit/support/rig.h"
 
 namespace wf::diff {
 namespace {
 
 constexpr int kMostTurns = 2'000'000;
+constexpr size_t kMostRunning = 3;  // batches side by side
+
+// For models or externs, anywhere below: in workflows that it calls too, which are regions of its own.
+bool Waits(const wf_plan& plan, size_t workflow) {
+  return std::any_of(plan.tasks, plan.tasks + plan.n_tasks, [&](const wf_task& task) {
+    uint16_t region = task.region;
+    while (plan.regions[region].parent != WF_NONE) region = plan.regions[region].parent;
+    return (task.kind == WF_MODEL || (task.flags & WF_BLOCKING) != 0) && region == plan.workflows[workflow].root;
+  });
+}
 
 class World {
  public:
-  World(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, const Answered& answered)
+  World(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, ModelHost& models, const Answered& answered)
       : plan_(plan),
         calls_(calls),
         answered_(answered),
         random_(seed),
         index_(plan),
-        catalogue_(1, plan.n_tasks),
+        models_(models),
+        clock_(models.clock()),
         workers_(1 + Below(4)),
         schedule_(static_cast<sched::Schedule>(Below(3))) {
-    for (uint64_t i = 0, count = 1 + Below(3); i < count; ++i) {
+    for (uint64_t i = 0, count = 1 + Below(ModelHost::kLoops); i < count; ++i) {
       loops_.push_back(std::make_unique<Loop>(*this));
       sched::EngineOptions options;
       options.schedule = schedule_;
@@ -33,7 +45,7 @@ class World {
       options.kept_buses = static_cast<uint32_t>(Below(3));
       loops_.back()->engine = std::make_unique<sched::Engine>(
           plan, index_, sched::EngineParts{clock_, loops_.back()->mailbox, queue_, memory_, nullptr}, options);
-      loops_.back()->engine->SetCatalogue(catalogue_);
+      loops_.back()->engine->SetCatalogue(models_.catalogue());
     }
   }
 
@@ -44,10 +56,12 @@ class World {
         Start();
       } else if (kind < 5) {
         Turn(*loops_[Below(loops_.size())]);
+      } else if (kind < 7 && models_.executor() != nullptr) {
+        StepModels(*models_.executor());
       } else {
         workers_.Step(queue_, clock_, random_);
       }
-      if (started_ == calls_.size() && drained_ == calls_.size() && queue_.jobs.empty()) return "";
+      if (started_ == calls_.size() && drained_ == calls_.size() && queue_.jobs.empty() && running_.empty()) return "";
     }
     return "nothing comes to rest";
   }
@@ -98,11 +112,26 @@ class World {
     loop.engine->Release(*released);
   }
 
+  // A batch begins, or one of those under way ends.
+  void StepModels(batch::Executor& executor) {
+    if (running_.size() < kMostRunning && Below(2) == 0) {
+      std::optional<batch::Work> work = executor.Take();
+      if (!work) return;
+      executor.Run(*work);
+      running_.push_back(std::move(*work));
+    } else if (!running_.empty()) {
+      const auto ended = running_.begin() + static_cast<ptrdiff_t>(Below(running_.size()));
+      executor.Finish(*ended);
+      running_.erase(ended);
+    }
+  }
+
   void Answer(bus::Bus& bus) {
     Reported reported;
     if (const bus::Failure* failure = bus.failure(); failure != nullptr)
       reported = {failure->code, bus::PathOf(plan_, *failure), std::string(failure->message)};
-    answered_(*static_cast<const Call*>(bus.user), reported, bus, schedule_ != sched::Schedule::kInline);
+    const Call& call = *static_cast<const Call*>(bus.user);
+    answered_(call, reported, bus, schedule_ != sched::Schedule::kInline || Waits(plan_, call.workflow));
   }
 
   const wf_plan& plan_;
@@ -110,8 +139,9 @@ class World {
   const Answered& answered_;
   std::mt19937_64 random_;
   bus::PlanIndex index_;
-  sched::Catalogue catalogue_;
-  test::FakeClock clock_;
+  ModelHost& models_;
+  test::FakeClock& clock_;
+  std::vector<batch::Work> running_;
   test::TestMemory memory_;
   test::ListQueue queue_;
   test::Workers workers_;
@@ -127,8 +157,8 @@ class World {
 
 }  // namespace
 
-std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, const Answered& answered) {
-  return World(plan, calls, seed, answered).Run();
+std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, ModelHost& models, const Answered& answered) {
+  return World(plan, calls, seed, models, answered).Run();
 }
 
 }  // namespace wf::diff

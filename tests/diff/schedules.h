@@ -14,11 +14,12 @@ struct Call {
   size_t workflow = 0, input = 0;
   const Input* asked = nullptr;
 };
-// `waits`: work may have been away from the loop; without, of several failures that may be first it is the textually first.
+// `waits`: work may have been away from the loop, or was a model's, which is not begun while a request is bound to end; without, of several
+// failures that may be first it is the textually first.
 using Answered = std::function<void(const Call&, const Reported&, const bus::Bus&, bool waits)>;
 
-// Runs the calls in a simulated process: some loops, some workers, all on this thread; the seed picks what happens next. `answered` is told
-// how each ended. What does not come to rest is told as text.
-std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, const Answered& answered);
+// Runs the calls in a simulated process: some loops, some workers, all on this thread, and `models`, whose rows meet in batches; the seed
+// picks what happens next. `answered` is told how each ended. What does not come to rest is told as text.
+std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, ModelHost& models, const Answered& answered);
 
 }  // namespace wf::diff

@@ -1,4 +1,5 @@
 """Random workflows (tests/diff), built and served: what comes back over several connections has the bits that the interpreter computes."""
+import shutil
 import subprocess
 import sys
 import unittest
@@ -18,16 +19,16 @@ class ServedDiff(unittest.TestCase):
         self.assertEqual(len(wrong), 0, f"{source}\n" + "\n".join(wrong[:5]))
         return asked
 
-    def test_replies(self):
+    def test_replies_of_written_and_kept_programs(self):
         folder = scratch() / "diff"
         folder.mkdir()
         subprocess.run([BUILD / "bin/wf_diff", "run", "--count", str(COUNT), "--seed", "5", "--tries", "0", "--expect", folder], check=True, timeout=250)
         self.assertGreater(sum(map(self.check, sorted(folder.glob("*.wf")))), COUNT)
-
-    def test_what_was_kept_is_answered_as_owed(self):
+        for path in KEPT.glob("*"):
+            shutil.copy(path, folder)  # models, externs and files that programs name stand there
         for source in sorted(KEPT.glob("*.wf")):
             with self.subTest(source=source.name):
-                self.check(source)
+                self.check(folder / source.name)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ std::string ToText(const Type& type) {
       return std::string(ir::NameOf(type.dtype));
     case Kind::kString:
       return "string";
+    case Kind::kBytes:
+      return "bytes";
     case Kind::kTensor: {
       std::string text = std::string(ir::NameOf(type.dtype)) + "[";
       for (size_t i = 0; i < type.dims.size(); ++i) text += (i == 0 ? "" : ", ") + type.dims[i];

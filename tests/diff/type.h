@@ -9,7 +9,7 @@
 namespace wf::diff {
 
 using ir::DType;
-enum class Kind : uint8_t { kScalar, kString, kTensor, kRecord, kTuple, kList, kMap, kOptional };
+enum class Kind : uint8_t { kScalar, kString, kBytes, kTensor, kRecord, kTuple, kList, kMap, kOptional };
 
 // A type as the generator thinks of it: dimensions are the text that stands in the program, "n" or "3".
 struct Type {
@@ -24,6 +24,7 @@ struct Type {
 
 inline Type Scalar(DType dtype) { return {.kind = Kind::kScalar, .dtype = dtype}; }
 inline Type String() { return {.kind = Kind::kString}; }
+inline Type Bytes() { return {.kind = Kind::kBytes}; }
 inline Type Tensor(DType dtype, std::vector<std::string> dims) {
   return dims.empty() ? Scalar(dtype) : Type{.kind = Kind::kTensor, .dtype = dtype, .dims = std::move(dims)};
 }

@@ -15,4 +15,15 @@ inline const std::vector<std::string>& MetaKeys() {
   return keys;
 }
 
+// Constants that a file has where one of its programs names them, and the files that they are read from.
+struct Blob {
+  std::string name, path, bytes;
+  std::string Declaration() const { return "const " + name + ": bytes = file(\"" + path + "\");\n"; }
+};
+inline const std::vector<Blob>& Blobs() {
+  static const std::vector<Blob> blobs = {
+      {"Words", "models/words.bin", "w\xc3\xa9"}, {"Empty", "models/empty.bin", ""}, {"Noise", "models/noise.bin", "\xff\x80\x01"}};
+  return blobs;
+}
+
 }  // namespace wf::diff

@@ -16,8 +16,12 @@ struct Name {
   std::string extent;  // of an index: the dimension that it stays below
   bool is_constant = false, is_node = false;
   bool is_declared = false;  // by `const`
-  bool is_value = false;     // of a `let` or node: where its type has `_`, the compiler may still know the extent
+  bool is_value = false;     // of a `let` or node
 };
+// The compiler may know an extent that the type does not tell, and refuses what lies outside.
+inline bool HidesExtents(const Name& name) { return name.is_value && IsOpen(name.type); }
+
+struct KnownModel;
 
 // Of a workflow the result is the tuple of its results.
 struct Function {
@@ -27,7 +31,8 @@ struct Function {
   size_t n_defaults = 0;  // of the last parameters
   Type result;
   bool may_fail = false;
-  bool annotates = false;  // it, or what it calls: it stands in no loop
+  bool annotates = false;             // it, or what it calls: it stands in no loop
+  const KnownModel* model = nullptr;  // null: none
 };
 
 // Writes expressions of a wanted type out of what is in scope. Every production of the table in expressions.cc says which types it makes
@@ -109,6 +114,7 @@ class Writer {
   std::string Same(const Type& type, int depth);
   std::string Interpolation(const Type& type, int depth);
   std::string Joined(const Type& type, int depth);
+  std::string OfBytes(const Type& type, int depth);
   std::string Comprehension(const Type& type, int depth);
   std::string Elementwise(const Type& type, int depth);
   std::string Compared(const Type& type, int depth);
@@ -141,10 +147,11 @@ class Writer {
   std::string ArmsOfNone(const Name& subject, const Type& type, int depth, const WriteValue& value);
   std::string Let(int depth, const WriteValue& value);
   std::string Require(int depth);
-  // What only a node may hold, because it may wait: loops side by side, workflows, and choices between them.
+  // What only a node may hold, because it may wait: loops side by side, workflows, models, and choices between them.
   std::string Waiting(const Type& type, int depth);
   std::string Each(const Type& type, int depth);
   std::string CallWorkflow(const Type& type, int depth);
+  std::string CallModel(const Type& type, int depth);
   // After `else`: it sees `err`.
   std::string Fallback(const Type& type, int depth, const WriteValue& value);
 
@@ -154,14 +161,16 @@ class Writer {
   };
   // `function` with dimensions for which its `result` is `type`; null: there are none.
   Callee Fit(const Function& function, const Type& result, const Type& type) const;
-  std::string CallTo(Callee callee, int depth);
+  std::string CallTo(Callee callee, int depth, const WriteValue& argument = {});
+  // Those whose result, or a part of it, is of the type, each with what stands behind the call.
+  std::vector<std::pair<Callee, std::string>> Fitting(const std::vector<Function>& functions, const Type& type) const;
 
   struct Source {
     std::string names, text;
     std::vector<Name> bound;
   };
   Source Loop(int depth);  // of a comprehension or fold
-  std::string Index(const std::string& dim, int depth);
+  std::string Index(const std::string& dim, int depth, bool may_be_constant = true);
   std::string FailWith(int depth);
 
   Choices& choices_;
@@ -169,13 +178,17 @@ class Writer {
   std::vector<Name> scope_;
   std::vector<std::string> dims_;  // symbols in scope
   std::vector<Function> functions_, workflows_;
+  std::vector<Function> models_;  // and extern nodes
   std::vector<Type> records_;
   std::vector<std::string> errors_;
+  std::vector<std::string> shared_;  // declarations that others of the file have, too
   bool in_tensor_block_ = false, is_coerced_ = false, may_fail_ = false;
-  bool has_metadata_ = false;  // in the body of a workflow
-  bool in_fallback_ = false;   // where `err` is taken
-  bool has_each_ = false;      // written since it was last looked at
-  bool has_call_ = false;      // of a workflow, likewise
+  bool has_metadata_ = false;              // in the body of a workflow
+  bool in_fallback_ = false;               // where `err` is taken
+  bool has_each_ = false;                  // written since it was last looked at
+  bool has_call_ = false;                  // of a workflow, likewise
+  bool has_extern_ = false;                // a node, likewise
+  std::vector<const KnownModel*> called_;  // models, likewise
   bool in_each_ = false;
   bool annotates_ = false;  // the workflow at hand
   int loops_ = 0, names_made_ = 0;

@@ -222,5 +222,27 @@ TEST_F(InterpretTest, ToldThatANodeTimedOutItFailsWithThat) {
   EXPECT_EQ(Run().failure.code, 6000);
 }
 
+TEST_F(InterpretTest, AModelIsGivenAScalarAsATensorWithoutAxesAndAnswersWithOne) {
+  const int root = Root();
+  builder_.Model(root, builder_.AddModel(true), in_, out_);
+  builder_.Return(root, {out_});
+  const wf_plan& plan = builder_.Finish(true);
+  const wf_workflow& workflow = plan.workflows[0];
+  std::vector<int64_t> frame(plan.regions[workflow.root].frame_bytes / sizeof(int64_t) + 1);
+  const auto at = [&](const wf_port& port) { return frame.begin() + plan.slots[port.slot].offset / sizeof(int64_t); };
+  *at(workflow.in[0]) = 21;
+  int64_t doubled = 0;
+  Hooks hooks;
+  hooks.model = [&](uint64_t, uint16_t, const wf_tensor* const* in, wf_tensor* const* out) {
+    EXPECT_EQ(in[0]->rank, 0);
+    EXPECT_EQ(in[0]->dtype, WF_I64);
+    doubled = 2 * *static_cast<const int64_t*>(in[0]->data);
+    out[0]->data = &doubled;
+    return PlanFailure{};
+  };
+  EXPECT_EQ(Interpret(plan, workflow, frame.data(), 0, hooks).failure.code, 0);
+  EXPECT_EQ(*at(workflow.out[0]), 42);
+}
+
 }  // namespace
 }  // namespace wf::abi

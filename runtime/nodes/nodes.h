@@ -9,19 +9,30 @@
 extern "C" {
 #endif
 
+// i64?
+typedef struct wf_optional_i64 {
+  int64_t value;
+  uint8_t has;
+} wf_optional_i64;
+
 enum {
-  WF_MAX_PNG_PIXELS = 64 * 1024 * 1024,  /* 64 MiB of result, in colour 192 MiB */
+  WF_MAX_PNG_PIXELS = 64 * 1024 * 1024, /* 64 MiB of result, in colour 192 MiB */
+  WF_MAX_BMP_PIXELS = 64 * 1024 * 1024,
   WF_MAX_JPEG_PIXELS = 32 * 1024 * 1024, /* a progressive JPEG holds up to 6 bytes a pixel in the decoder besides, of CMYK 8 */
+  WF_MAX_WEBP_PIXELS = 32 * 1024 * 1024, /* a lossless one holds 4 */
 };
 
-// A PNG or JPEG file -> u8[h, w], 0 black, sRGB-encoded luma; transparency is laid over white.
-// Errors: 7000 neither format, damaged, truncated or over the limits above.   Cost: O(pixels); the decoder's own buffers are freed before
-// return.
-wf_code wf_n_decode_gray(wf_ctx*, const wf_bytes* file, wf_tensor* gray) WF_NOEXCEPT;
+// A PNG, JPEG, WebP or BMP file -> u8[h, w], 0 black, sRGB-encoded luma; transparency is laid over white, what EXIF says is turned is
+// turned. A JPEG is divided by 8, 4 or 2 where no fewer rows and columns than the least ones are left. Errors: 7000 none of the formats,
+// damaged, truncated or over the limits above.   Cost: O(pixels); the decoder's own buffers are freed before return; a quarter turn takes
+// memory for a second picture.
+wf_code wf_n_decode_gray(wf_ctx*, const wf_bytes* file, const wf_optional_i64* least_height, const wf_optional_i64* least_width,
+                         wf_tensor* gray) WF_NOEXCEPT;
 
-// The same file -> u8[h, w, 3], sRGB. Of a CMYK JPEG either takes 4 bytes a pixel.
+// The same file -> u8[h, w, 3], sRGB. Of a CMYK JPEG and a transparent WebP either takes 4 bytes a pixel.
 // Errors, cost: as wf_n_decode_gray.
-wf_code wf_n_decode(wf_ctx*, const wf_bytes* file, wf_tensor* rgb) WF_NOEXCEPT;
+wf_code wf_n_decode(wf_ctx*, const wf_bytes* file, const wf_optional_i64* least_height, const wf_optional_i64* least_width,
+                    wf_tensor* rgb) WF_NOEXCEPT;
 
 // (values: T[k], indices: i64[k])
 typedef struct wf_top_k_result {
@@ -82,12 +93,6 @@ wf_code wf_n_xxh64(wf_ctx*, const wf_bytes* data, const uint64_t* seed, uint64_t
 // What stands before, between and behind the places of `between` in `text`, as views of it: one part more than there are places.
 // Errors: 7000 when `between` is empty.   Cost: O(text), 16 bytes a part.
 wf_code wf_n_split(wf_ctx*, const wf_bytes* text, const wf_bytes* between, wf_list* parts) WF_NOEXCEPT;
-
-// i64?
-typedef struct wf_optional_i64 {
-  int64_t value;
-  uint8_t has;
-} wf_optional_i64;
 
 // The ids of `text` by a tokenizer, which is a table (runtime/abi/token_table.h): i64[n]. At most `most`, else as many as the table says.
 // Errors: 7000 when the table is none of that model, or `most` below the number of special ids, which are put around if `special`.

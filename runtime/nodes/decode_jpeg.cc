@@ -45,20 +45,22 @@ void InksToPixels(uint8_t* px, int64_t count, int64_t channels) {
   }
 }
 
-wf_code DecodeCmyk(wf_ctx* ctx, void* decoder, const wf_bytes& file, Size size, int64_t channels, wf_tensor* px) {
+wf_code DecodeCmyk(wf_ctx* ctx, void* decoder, const wf_bytes& file, const Shape& wanted, wf_tensor* px) {
+  const Size size{wanted.extents[0], wanted.extents[1]};
   wf_tensor inks;
   if (!AllocateTensor(ctx, WF_U8, Shape(size, kInks).axes(), &inks)) return WF_FAILED;
   auto* const data = static_cast<uint8_t*>(inks.data);
   if (!DecodeInto(decoder, file, size, TJPF_CMYK, data)) return FailJpeg(ctx, decoder);
-  InksToPixels(data, size.pixels(), channels);
-  *px = Dense(WF_U8, Shape(size, channels).axes());
+  InksToPixels(data, size.pixels(), wanted.extents[2]);
+  *px = Dense(WF_U8, wanted.axes());
   px->data = data;
   return 0;
 }
 
-wf_code DecodePixels(wf_ctx* ctx, void* decoder, const wf_bytes& file, Size size, int64_t channels, wf_tensor* px) {
-  if (!AllocateTensor(ctx, WF_U8, Shape(size, channels).axes(), px)) return WF_FAILED;
-  return DecodeInto(decoder, file, size, channels == 1 ? TJPF_GRAY : TJPF_RGB, px->data) ? 0 : FailJpeg(ctx, decoder);
+wf_code DecodePixels(wf_ctx* ctx, void* decoder, const wf_bytes& file, const Shape& wanted, wf_tensor* px) {
+  if (!AllocateTensor(ctx, WF_U8, wanted.axes(), px)) return WF_FAILED;
+  const Size size{wanted.extents[0], wanted.extents[1]};
+  return DecodeInto(decoder, file, size, wanted.extents[2] == 1 ? TJPF_GRAY : TJPF_RGB, px->data) ? 0 : FailJpeg(ctx, decoder);
 }
 
 }  // namespace
@@ -75,7 +77,7 @@ wf_code DecodeJpeg(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_t
   const int64_t divisor = Divisor(IsTurned(orientation) ? Size{width, height} : whole, wanted);
   const Size size{(height + divisor - 1) / divisor, (width + divisor - 1) / divisor};
   const bool is_cmyk = colours == TJCS_CMYK || colours == TJCS_YCCK;
-  const wf_code code = (is_cmyk ? DecodeCmyk : DecodePixels)(ctx, decoder.get(), file, size, wanted.channels, px);
+  const wf_code code = (is_cmyk ? DecodeCmyk : DecodePixels)(ctx, decoder.get(), file, Shape(size, wanted.channels), px);
   return code != 0 ? code : Upright(ctx, orientation, size, wanted.channels, px);
 }
 

@@ -34,6 +34,17 @@ wf_code wf_n_decode_gray(wf_ctx*, const wf_bytes* file, const wf_optional_i64* l
 wf_code wf_n_decode(wf_ctx*, const wf_bytes* file, const wf_optional_i64* least_height, const wf_optional_i64* least_width,
                     wf_tensor* rgb) WF_NOEXCEPT;
 
+// px: u8[h, w, ..] with the frames of boxes: f32[n, 4], (x0, y0, x1, y1) with x1 and y1 behind the last pixel, in colour: u8[channels].
+// Errors: 7000 when colour has another length, or thickness is below 1.   Cost: O(pixels + boxes * pixels of a frame).
+wf_code wf_n_draw_boxes(wf_ctx*, const wf_tensor* px, const wf_tensor* boxes, const wf_tensor* colour, const int64_t* thickness,
+                        wf_tensor* drawn) WF_NOEXCEPT;
+
+// px: u8[h, w], of PNG also u8[h, w, 2], u8[h, w, 3] and of PNG u8[h, w, 4], as a file.
+// Errors: 7000 for other channels, a quality outside 1..100, no pixels or too many in a line.   Cost: O(pixels); the encoder's own buffers
+// are freed before return.
+wf_code wf_n_encode_jpeg(wf_ctx*, const wf_tensor* px, const int64_t* quality, wf_bytes* file) WF_NOEXCEPT;
+wf_code wf_n_encode_png(wf_ctx*, const wf_tensor* px, wf_bytes* file) WF_NOEXCEPT;
+
 // (values: T[k], indices: i64[k])
 typedef struct wf_top_k_result {
   wf_tensor values, indices;

@@ -19,6 +19,7 @@ import onnx_file
 import overloading
 import peers
 import programs
+import std
 import wire
 from bench import Row
 from programs import CLASSIFY, DIGITS, GREET, GREET_BODY, HELLO, seven, written
@@ -217,8 +218,9 @@ def overload(options):
 
 BENCHMARKS = {run.__name__: run for run in (
     wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, wire.loops, wire.tail, batching.batching, counting.allocations, cpu, overload,
-    digits, model, start, memory, observed, engine.engine, kernels, wfc_times, growth, lsp)}
+    digits, model, start, memory, observed, engine.engine, kernels, std.images, wfc_times, growth, lsp)}
 GROUPS = {
     "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "overload"),
     "compiler": ("kernels", "wfc_times", "growth", "lsp"),
+    "std": ("images",),
 }

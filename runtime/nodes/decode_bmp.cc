@@ -17,7 +17,8 @@ struct Channel {
   uint32_t shift = 0, most = 0;  // 0: there is none
   uint8_t Of(uint32_t pixel) const {
     const uint64_t value = pixel >> shift & most;
-    return static_cast<uint8_t>(most == 255 ? value : (value * 255 + most / 2) / most);
+    if (most == 255 || most == 0) return static_cast<uint8_t>(value);
+    return static_cast<uint8_t>((value * 255 + most / 2) / most);
   }
 };
 
@@ -56,6 +57,7 @@ class BmpReader {
   wf_code ReadMasks(uint64_t header, Bmp* bmp);
   void ReadPalette(uint64_t at, uint64_t entry_bytes, uint64_t count, Bmp* bmp);
   void ReadRow(const Bmp& bmp, const uint8_t* from, uint8_t* rgb);
+  void ReadMaskedRow(const Bmp& bmp, const uint8_t* from, uint8_t* rgb);
   wf_code ReadRuns(const Bmp& bmp, uint8_t* rgb);
 
   wf_ctx* ctx_;
@@ -119,22 +121,29 @@ wf_code BmpReader::ReadMasks(uint64_t header, Bmp* bmp) {
 }
 
 void BmpReader::ReadRow(const Bmp& bmp, const uint8_t* from, uint8_t* rgb) {
-  const uint64_t bytes = bmp.bits / 8;
-  for (int64_t x = 0; x < bmp.size.width; ++x, rgb += 3) {
-    if (bmp.bits <= 8) {
+  const int64_t width = bmp.size.width;
+  if (bmp.bits == 24) {
+    for (int64_t x = 0; x < width; ++x) {
+      for (int64_t channel = 0; channel < 3; ++channel) rgb[3 * x + channel] = from[3 * x + 2 - channel];
+    }
+  } else if (bmp.bits <= 8) {
+    for (int64_t x = 0; x < width; ++x) {
       const uint64_t bit = static_cast<uint64_t>(x) * bmp.bits;
       const uint32_t index = from[bit / 8] >> (8 - bmp.bits - bit % 8) & ((1U << bmp.bits) - 1);
-      std::memcpy(rgb, bmp.palette[index], 3);
-    } else if (bmp.bits == 24) {
-      for (int channel = 0; channel < 3; ++channel) rgb[channel] = from[3 * x + 2 - channel];
-    } else {
-      uint32_t pixel = 0;
-      for (uint64_t i = 0; i < bytes; ++i) pixel |= static_cast<uint32_t>(from[static_cast<uint64_t>(x) * bytes + i]) << 8 * i;
-      const uint8_t opacity = bmp.channels[3].most == 0 ? 255 : bmp.channels[3].Of(pixel);
-      for (int channel = 0; channel < 3; ++channel) {
-        rgb[channel] = OverWhite(bmp.channels[channel].most == 0 ? uint8_t{0} : bmp.channels[channel].Of(pixel), opacity);
-      }
+      std::memcpy(rgb + 3 * x, bmp.palette[index], 3);
     }
+  } else {
+    ReadMaskedRow(bmp, from, rgb);
+  }
+}
+
+void BmpReader::ReadMaskedRow(const Bmp& bmp, const uint8_t* from, uint8_t* rgb) {
+  const uint64_t bytes = bmp.bits / 8;
+  for (int64_t x = 0; x < bmp.size.width; ++x, rgb += 3) {
+    uint32_t pixel = 0;
+    for (uint64_t i = 0; i < bytes; ++i) pixel |= uint32_t{*from++} << 8 * i;
+    const uint8_t opacity = bmp.channels[3].most == 0 ? 255 : bmp.channels[3].Of(pixel);
+    for (int channel = 0; channel < 3; ++channel) rgb[channel] = OverWhite(bmp.channels[channel].Of(pixel), opacity);
   }
 }
 

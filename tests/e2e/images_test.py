@@ -198,10 +198,9 @@ FUNCTIONS = {
 ADDED = """fn added(way: i64, inputs: i64, outputs: i64) -> f64[outputs] {
   let found = image.weights(way, inputs, outputs);
   let first = found.first;
-  let count = found.count;
   let shares = found.shares;
-  [i] => if first[i] >= 0 && count[i] > 0 && first[i] + count[i] <= inputs {
-    f64(sum[k < count[i]](shares[i, k])) / 4194304.0
+  [i] => if first[i] >= 0 && first[i] < inputs {
+    f64(sum[k](if first[i] + k < inputs { shares[i, k] } else { 0 })) / 4194304.0
   } else {
     0.0
   }

@@ -52,7 +52,7 @@ std::string Webp(int width, int height, const Pixels& rgba) {
 
 std::string Number(uint64_t value, int n_bytes) {
   std::string text;
-  for (int i = 0; i < n_bytes; ++i) text += static_cast<char>(value >> 8 * i);
+  for (int i = 0; i < n_bytes; ++i) text += static_cast<char>(i < 8 ? value >> 8 * i : 0);
   return text;
 }
 

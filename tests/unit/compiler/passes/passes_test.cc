@@ -384,6 +384,21 @@ TEST(Tabulate, MakesARowOfWhatAllRowsCompute) {
   EXPECT_LT(text.find("select"), table) << "a table with a check is empty when there are no rows: " << text;
 }
 
+TEST(Tabulate, MakesARowOfPixelsWithoutTheirChannels) {
+  Fixture f({-1, -1, 3});
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
+  const BlockId block = b.Open(Integers(b, 3));
+  const ValueId place = b.Convert(b.Binary(OpKind::kDiv, b.Convert(b.Param(1), DType::kF32), b.Convert(s, DType::kF32)), DType::kI64);
+  b.Close(b.Load(x, {b.Param(0), b.CheckIndex(place, b.Dim(x, 1)), b.Param(2)}));
+  b.Close(b.Build(DType::kF32, {b.Dim(x, 0), b.Dim(x, 1), b.I64(3)}, block));
+  Tabulate(f.program);
+  const std::string text = f.Text();
+  const size_t table = text.find("i64[_] = build"), pixels = text.find("f32[_, _, 3] = build");
+  ASSERT_LT(table, pixels) << text;
+  EXPECT_LT(text.rfind("check_index"), pixels) << text;
+}
+
 TEST(Tabulate, LeavesASingleRowAndWhatIsCheap) {
   Fixture single({-1, -1});
   Builder b(single.program, single.body());

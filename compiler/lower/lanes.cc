@@ -64,14 +64,14 @@ bool BlocksUse(const ir::Body& body, const ir::Op& op, const std::vector<bool>& 
 
 bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bool takes_columns, std::vector<bool>& varies);
 
-// Sums and products over more elements than are written out; those of floats in the lanes' order.
+// Sums and products: of floats in the lanes' order, over more elements than are written out.
 bool TakesColumns(Context& context, const ir::Body& body, const ir::Op& op, std::vector<bool>& varies) {
   if (op.kind != OpKind::kReduce || varies[static_cast<size_t>(op.args[0])]) return false;
   const ir::DType dtype = context.type(op.type).dtype;
   const auto kind = static_cast<ir::ReduceKind>(op.imm);
   if (dtype == ir::DType::kBool || (kind != ir::ReduceKind::kSum && kind != ir::ReduceKind::kProd)) return false;
   const ir::Op& count = body[op.args[0]];
-  if (count.kind == OpKind::kScalar && count.imm <= ir::ReduceLanes(dtype)) return false;
+  if (ir::IsFloat(dtype) && count.kind == OpKind::kScalar && count.imm <= ir::ReduceLanes(dtype)) return false;
   const ir::Block& block = body[op.blocks[0]];
   return TakesOps(context, body, block, /*takes_columns=*/false, varies) && varies[static_cast<size_t>(block.result)];
 }

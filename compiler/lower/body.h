@@ -114,7 +114,7 @@ class BodyEmitter {
     ir::ValueId apart = ir::ValueId::kNone;  // what is left to write: in each row, the element for which this comparison differs
   };
   void EmitEither(Value* condition, const std::function<void()>& yes, const std::function<void()>& no);
-  void EmitUsual(const Nest& nest);
+  void EmitUsual(const Nest& nest), EmitFlat(const Nest& nest);
   Value* AssumeUnpadded(const ir::Type& type, Leaves& tensor);
   void EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at);
   bool IsPointwise(const ir::Op& op) const;
@@ -122,12 +122,13 @@ class BodyEmitter {
   Value* TargetIsDense(const Nest& nest);
   Value* AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents);
   Value* Total(llvm::ArrayRef<Value*> extents);
-  void EmitFlat(const Nest& nest);
   void EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset);
   void StoreElement(const Nest& nest, Value* value, Value* offset);
   // rows.cc
   // A row of `count` elements from `offset` on, several at once; false: nothing written, LLVM's own vectoriser will do better.
   bool EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
+  bool HasPixels(const Nest& nest) const;
+  bool EmitPixelRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
   ir::ValueId FindApart(const ir::Block& block) const;
   std::vector<bool> FindVarying(const ir::Block& block, ir::ValueId apart) const;
   ir::ValueId FindOnlyApart(const ir::Block& block) const;

@@ -64,14 +64,14 @@ bool BlocksUse(const ir::Body& body, const ir::Op& op, const std::vector<bool>& 
 
 bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bool takes_columns, std::vector<bool>& varies);
 
-// Sums and products in the lanes' order, over more elements than are written out.
+// Sums and products: of floats in the lanes' order, over more elements than are written out.
 bool TakesColumns(Context& context, const ir::Body& body, const ir::Op& op, std::vector<bool>& varies) {
   if (op.kind != OpKind::kReduce || varies[static_cast<size_t>(op.args[0])]) return false;
   const ir::DType dtype = context.type(op.type).dtype;
   const auto kind = static_cast<ir::ReduceKind>(op.imm);
-  if (!ir::IsFloat(dtype) || (kind != ir::ReduceKind::kSum && kind != ir::ReduceKind::kProd)) return false;
+  if (dtype == ir::DType::kBool || (kind != ir::ReduceKind::kSum && kind != ir::ReduceKind::kProd)) return false;
   const ir::Op& count = body[op.args[0]];
-  if (count.kind == OpKind::kScalar && count.imm <= ir::ReduceLanes(dtype)) return false;
+  if (ir::IsFloat(dtype) && count.kind == OpKind::kScalar && count.imm <= ir::ReduceLanes(dtype)) return false;
   const ir::Block& block = body[op.blocks[0]];
   return TakesOps(context, body, block, /*takes_columns=*/false, varies) && varies[static_cast<size_t>(block.result)];
 }
@@ -266,7 +266,7 @@ void BodyEmitter::LaneBlock::EmitArm(const Arms& arms, const Arms::Arm& arm) {
 Value* BodyEmitter::LaneBlock::ReduceColumns(const ir::Op& op) {
   const ir::DType dtype = o_.context_.type(op.type).dtype;
   const auto kind = static_cast<ir::ReduceKind>(op.imm);
-  const size_t depth = ir::ReduceLanes(dtype);
+  const size_t depth = ir::IsFloat(dtype) ? ir::ReduceLanes(dtype) : 1;  // the order of integers is free
   const ir::Block& block = o_.body_[op.blocks[0]];
   llvm::Constant* identity = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(n_), Identity(b_, kind, dtype));
   llvm::Type* type = identity->getType();

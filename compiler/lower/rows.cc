@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/lower/body.h"
@@ -13,11 +14,63 @@ using llvm::Value;
 
 namespace {
 constexpr unsigned kMostLanes = 16;
+constexpr uint64_t kMostChannels = 4;
 }  // namespace
 
 bool BodyEmitter::EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at) {
   if (!has_lanes_) return false;
   return EmitLanes(nest, nest.extents.back(), offset, at, false);
+}
+
+// Is the last axis one of channels, too short for lanes, with its elements side by side?
+bool BodyEmitter::HasPixels(const Nest& nest) const {
+  const size_t rank = nest.extents.size();
+  if (rank < 2 || nest.apart != ir::ValueId::kNone || context_.type(nest.op.type).dtype == ir::DType::kBool) return false;
+  const auto* channels = llvm::dyn_cast<llvm::ConstantInt>(nest.extents.back());
+  const auto* stride = llvm::dyn_cast<llvm::ConstantInt>(nest.target.strides[rank - 2]);
+  if (channels == nullptr || stride == nullptr || channels->getZExtValue() != stride->getZExtValue()) return false;
+  if (channels->getZExtValue() < 2 || channels->getZExtValue() > kMostChannels) return false;
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  return LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params[rank - 2], kMostLanes, false, true}).is_worth_it;
+}
+
+// A row of pixels: lanes are pixels, of one channel after the other, which are stored interleaved.
+bool BodyEmitter::EmitPixelRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at) {
+  if (!has_lanes_ || !HasPixels(nest)) return false;
+  const size_t rank = nest.extents.size();
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  const uint64_t channels = llvm::cast<llvm::ConstantInt>(nest.extents.back())->getZExtValue();
+  LaneBlock::Shape shape{nest.op.blocks[0], block.params[rank - 2], kMostLanes, false, true};
+  if (LaneBlock::Inspect(context_, body_, shape).widest == 8 || !masks_bytes_) shape.lanes = 8;
+  for (size_t i = 0; i < at.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
+  Value* lanes = b_.getInt64(shape.lanes);
+  const auto place = [&](Value* pixel) {
+    return b_.CreateAdd(offset, b_.CreateMul(pixel, b_.getInt64(channels), "", true, true), "", true, true);
+  };
+  Value* count = nest.extents[rank - 2];
+  const uint64_t work = WorkOf(nest.op.blocks[0]) * channels;
+  For(b_.CreateLShr(count, shape.lanes == 16 ? 4 : 3), shape.lanes * WorkToLookAt(nest.op.args[rank - 2], work), [&](Value* turn) {
+    Value* first = b_.CreateMul(turn, lanes, "first", true, true);
+    llvm::SmallVector<Value*, kMostChannels> planes;
+    for (uint64_t channel = 0; channel < channels; ++channel) {
+      values_[static_cast<size_t>(block.params.back())] = {b_.getInt64(channel)};
+      planes.push_back(LaneBlock(*this, shape, first, nullptr).Emit());
+    }
+    Value* pixels = b_.CreateShuffleVector(llvm::concatenateVectors(b_, planes),
+                                           llvm::createInterleaveMask(shape.lanes, static_cast<unsigned>(channels)));
+    StoreLanes(nest, pixels, place(first), nullptr);
+  });
+  Value* rest = b_.CreateAnd(count, b_.getInt64(shape.lanes - 1));
+  Value* first = b_.CreateSub(count, rest, "first", true, true);
+  For(rest, WorkToLookAt(nest.op.args[rank - 2], work), [&](Value* index) {
+    Value* pixel = b_.CreateAdd(first, index, "", true, true);
+    for (uint64_t channel = 0; channel < channels; ++channel) {
+      llvm::SmallVector<Value*, 8> where(at);
+      where.append({pixel, b_.getInt64(channel)});
+      EmitElement(nest, where, b_.CreateAdd(place(pixel), b_.getInt64(channel), "", true, true));
+    }
+  });
+  return true;
 }
 
 void BodyEmitter::StoreLanes(const Nest& nest, Value* lanes, Value* offset, Value* mask) {

@@ -86,7 +86,9 @@ void BodyEmitter::EmitUsual(const Nest& nest) {
   llvm::SmallVector<Value*, 8> at;
   const ir::Block& block = body_[nest.op.blocks[0]];
   LaneBlock::Row row;
-  if (!block.params.empty()) row = LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params.back(), 16, false, true});
+  const size_t from_last = HasPixels(nest) ? 2 : 1;
+  if (!block.params.empty())
+    row = LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params[block.params.size() - from_last], 16, false, true});
   if (!row.is_worth_it) return EmitNest(nest, b_.getInt64(0), at);
   std::vector<std::pair<ir::ValueId, Leaves>> restore;
   const llvm::DenseSet<uint32_t> outer = filled_;
@@ -163,6 +165,7 @@ void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Va
   const bool has_row = axis + 1 == rank;
   if (has_row && nest.apart != ir::ValueId::kNone) return EmitApart(nest, offset, at);
   if (has_row && EmitLaneRow(nest, offset, at)) return;
+  if (axis + 2 == rank && EmitPixelRow(nest, offset, at)) return;
   Value* count = nest.extents[axis];
   for (size_t inner = 1; axis == 0 && inner < rank; ++inner) {  // of nothing there may be very many rows
     Value* zero = b_.getInt64(0);

@@ -210,10 +210,18 @@ class Fuser : public Rewriter {
     return true;
   }
 
-  // The loop parameter of which this index takes each value once: p, or p + c where not all elements need be read.
+  // n - 1 - p, for p in 0..n: a picture mirrored, blue before red.
+  bool IsReversed(const ir::Op& op) const {
+    if (op.kind != OpKind::kSub || old_[op.args[0]].kind != OpKind::kScalar || old_[op.args[1]].kind != OpKind::kParam) return false;
+    const ValueId extent = LoopExtent(op.args[1]);
+    return extent != ValueId::kNone && old_[extent].kind == OpKind::kScalar && old_[extent].imm == old_[op.args[0]].imm + 1;
+  }
+
+  // The loop parameter of which this index takes each value once: p or n - 1 - p, or p + c where not all elements need be read.
   ValueId Injective(ValueId index, bool bare) const {
     const ir::Op& op = old_[index];
     if (op.kind == OpKind::kParam) return LoopExtent(index) == ValueId::kNone ? ValueId::kNone : index;
+    if (IsReversed(op)) return op.args[1];
     if (bare || (op.kind != OpKind::kAdd && op.kind != OpKind::kSub)) return ValueId::kNone;
     const bool first = old_[op.args[0]].kind == OpKind::kParam, second = old_[op.args[1]].kind == OpKind::kParam;
     if (first == second) return ValueId::kNone;

@@ -23,6 +23,7 @@ void Fuse(ir::Program& program);
 void RemoveDead(ir::Program& program);
 void ProveRanges(ir::Program& program);
 void ExpandMath(ir::Program& program);
+void MergeAxes(ir::Program& program);
 void Hoist(ir::Program& program);
 void Tabulate(ir::Program& program);
 void EstimateCost(ir::Program& program);

@@ -16,11 +16,12 @@ constexpr uint64_t kWorthATable =
 constexpr uint32_t kMostTables = 8;  // of one build
 constexpr size_t kMostGrowth = 4;    // of a body: builds that nest may double again and again
 constexpr uint64_t kManyRows = 8;    // that read elements side by side where they lie apart
+constexpr uint64_t kMostChannels = 4;
 
-// What a build computes of its last index alone is the same in all of its rows: where it is dear, a table of one row is made before. What
-// depends on other indices only is the same in a whole row: where it is a loop, a table of them is made; the rest LLVM takes out of the
-// innermost loop itself. Tables are empty where the build is.
-// Builds nest, and a block may be copied several times: what is known of a build stands in its Nest, and by value only under its stamp.
+// What a build computes of its last index alone is the same in all of its rows: where it is dear, a table of one row is made before.
+// (Behind it there may be a short axis of channels: a row is then one of pixels.) What depends on other indices only is the same in a whole
+// row: where it is a loop, a table of them is made; the rest LLVM takes out of the innermost loop itself. Tables are empty where the build
+// is. Builds nest, and a block may be copied several times: what is known of a build stands in its Nest, and by value only under its stamp.
 class Tabulator : public Rewriter {
  public:
   Tabulator(ir::Program& program, const ir::Body& old)
@@ -53,7 +54,7 @@ class Tabulator : public Rewriter {
     const ir::Op& build;
     const ir::Block& block;
     uint32_t stamp;
-    Axes last;                   // the bit of the last axis
+    Axes last;                   // the bit of the axis along rows
     bool has_rows, has_columns;  // more than one
     bool has_many_rows;
     uint32_t n_tables = 0;
@@ -77,13 +78,16 @@ class Tabulator : public Rewriter {
     const ir::Block& block = old_[build.blocks[0]];
     if (block.params.size() > 8 * sizeof(Axes)) return;
     const auto is_single = [&](ValueId extent) { return old_[extent].kind == OpKind::kScalar && old_[extent].imm <= 1; };
+    const size_t along = AxisAlongRows(build);
+    std::vector<ValueId> others = build.args;
+    others.erase(others.begin() + static_cast<ptrdiff_t>(along));
     Nest nest{.build = build,
               .block = block,
               .stamp = ++stamp_,
-              .last = Axes{1} << (block.params.size() - 1),
-              .has_rows = !std::all_of(build.args.begin(), build.args.end() - 1, is_single),
-              .has_columns = !is_single(build.args.back()),
-              .has_many_rows = HasManyRows(build)};
+              .last = Axes{1} << along,
+              .has_rows = !std::all_of(others.begin(), others.end(), is_single),
+              .has_columns = !is_single(build.args[along]),
+              .has_many_rows = HasManyRows(others)};
     for (size_t axis = 0; axis < block.params.size(); ++axis) values_[Index(block.params[axis])] = {nest.stamp, Axes{1} << axis};
     for (const ValueId id : block.ops) values_[Index(id)] = KnownOf(nest, old_[id]);
     FindTables(nest);
@@ -92,10 +96,16 @@ class Tabulator : public Rewriter {
     }
   }
 
-  bool HasManyRows(const ir::Op& build) const {
+  size_t AxisAlongRows(const ir::Op& build) const {
+    const ir::Op& last = old_[build.args.back()];
+    const bool has_channels = last.kind == OpKind::kScalar && last.imm >= 2 && last.imm <= kMostChannels;
+    return build.args.size() - (has_channels ? 2 : 1);
+  }
+
+  bool HasManyRows(const std::vector<ValueId>& others) const {
     uint64_t rows = 1;
-    for (size_t axis = 0; axis + 1 < build.args.size() && rows < kManyRows; ++axis) {
-      const ir::Op& extent = old_[build.args[axis]];
+    for (size_t axis = 0; axis < others.size() && rows < kManyRows; ++axis) {
+      const ir::Op& extent = old_[others[axis]];
       rows = extent.kind == OpKind::kScalar ? rows * std::min(extent.imm, kManyRows) : kManyRows;
     }
     return rows >= kManyRows;

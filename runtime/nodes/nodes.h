@@ -9,19 +9,41 @@
 extern "C" {
 #endif
 
+// i64?
+typedef struct wf_optional_i64 {
+  int64_t value;
+  uint8_t has;
+} wf_optional_i64;
+
 enum {
-  WF_MAX_PNG_PIXELS = 64 * 1024 * 1024,  /* 64 MiB of result, in colour 192 MiB */
+  WF_MAX_PNG_PIXELS = 64 * 1024 * 1024, /* 64 MiB of result, in colour 192 MiB */
+  WF_MAX_BMP_PIXELS = 64 * 1024 * 1024,
   WF_MAX_JPEG_PIXELS = 32 * 1024 * 1024, /* a progressive JPEG holds up to 6 bytes a pixel in the decoder besides, of CMYK 8 */
+  WF_MAX_WEBP_PIXELS = 32 * 1024 * 1024, /* a lossless one holds 4 */
 };
 
-// A PNG or JPEG file -> u8[h, w], 0 black, sRGB-encoded luma; transparency is laid over white.
-// Errors: 7000 neither format, damaged, truncated or over the limits above.   Cost: O(pixels); the decoder's own buffers are freed before
-// return.
-wf_code wf_n_decode_gray(wf_ctx*, const wf_bytes* file, wf_tensor* gray) WF_NOEXCEPT;
+// A PNG, JPEG, WebP or BMP file -> u8[h, w], 0 black, sRGB-encoded luma; transparency is laid over white, what EXIF says is turned is
+// turned. A JPEG is divided by 8, 4 or 2 where no fewer rows and columns than the least ones are left. Errors: 7000 none of the formats,
+// damaged, truncated or over the limits above.   Cost: O(pixels); the decoder's own buffers are freed before return; a quarter turn takes
+// memory for a second picture.
+wf_code wf_n_decode_gray(wf_ctx*, const wf_bytes* file, const wf_optional_i64* least_height, const wf_optional_i64* least_width,
+                         wf_tensor* gray) WF_NOEXCEPT;
 
-// The same file -> u8[h, w, 3], sRGB. Of a CMYK JPEG either takes 4 bytes a pixel.
+// The same file -> u8[h, w, 3], sRGB. Of a CMYK JPEG and a transparent WebP either takes 4 bytes a pixel.
 // Errors, cost: as wf_n_decode_gray.
-wf_code wf_n_decode(wf_ctx*, const wf_bytes* file, wf_tensor* rgb) WF_NOEXCEPT;
+wf_code wf_n_decode(wf_ctx*, const wf_bytes* file, const wf_optional_i64* least_height, const wf_optional_i64* least_width,
+                    wf_tensor* rgb) WF_NOEXCEPT;
+
+// px: u8[h, w, ..] with the frames of boxes: f32[n, 4], (x0, y0, x1, y1) with x1 and y1 behind the last pixel, in colour: u8[channels].
+// Errors: 7000 when colour has another length, or thickness is below 1.   Cost: O(pixels + boxes * pixels of a frame).
+wf_code wf_n_draw_boxes(wf_ctx*, const wf_tensor* px, const wf_tensor* boxes, const wf_tensor* colour, const int64_t* thickness,
+                        wf_tensor* drawn) WF_NOEXCEPT;
+
+// px: u8[h, w], of PNG also u8[h, w, 2], u8[h, w, 3] and of PNG u8[h, w, 4], as a file.
+// Errors: 7000 for other channels, a quality outside 1..100, no pixels or too many in a line.   Cost: O(pixels); the encoder's own buffers
+// are freed before return.
+wf_code wf_n_encode_jpeg(wf_ctx*, const wf_tensor* px, const int64_t* quality, wf_bytes* file) WF_NOEXCEPT;
+wf_code wf_n_encode_png(wf_ctx*, const wf_tensor* px, wf_bytes* file) WF_NOEXCEPT;
 
 // (values: T[k], indices: i64[k])
 typedef struct wf_top_k_result {

@@ -19,6 +19,7 @@ import onnx_file
 import overloading
 import peers
 import programs
+import std
 import texts
 import wire
 from bench import Row
@@ -218,9 +219,9 @@ def overload(options):
 
 BENCHMARKS = {run.__name__: run for run in (
     wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, wire.loops, wire.tail, batching.batching, counting.allocations, cpu, overload,
-    digits, model, start, memory, observed, engine.engine, kernels, texts.std_text, wfc_times, growth, lsp)}
+    digits, model, start, memory, observed, engine.engine, kernels, std.images, texts.std_text, wfc_times, growth, lsp)}
 GROUPS = {
     "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "overload"),
-    "std": ("std_text",),
     "compiler": ("kernels", "wfc_times", "growth", "lsp"),
+    "std": ("images", "std_text"),
 }

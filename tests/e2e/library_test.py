@@ -75,7 +75,7 @@ class Library(harness.ServerCase):
             self.assertAlmostEqual(one, other, delta=tolerance)
 
     def test_every_function_is_called(self):
-        program = SOURCE.read_text() + "".join((harness.ROOT / f"tests/e2e/{name}_test.py").read_text() for name in ("numeric", "text", "tokens"))
+        program = SOURCE.read_text() + "".join((harness.ROOT / f"tests/e2e/{name}_test.py").read_text() for name in ("images", "numeric", "text", "tokens"))
         for source in LIBRARY:
             names = re.findall(r"^fn (\w+)", source.read_text(), re.M)
             self.assertTrue(names, source)

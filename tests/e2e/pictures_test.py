@@ -3,6 +3,7 @@
 import base64
 import io
 import random
+import struct
 import unittest
 
 import harness
@@ -42,6 +43,17 @@ def over_white(picture):
     return Image.alpha_composite(white, picture).convert("RGB")
 
 
+def bmp_of_masks(picture):
+    """5, 6 and 5 bits a pixel, from the top, which Pillow reads and does not write."""
+    width, height = picture.size
+    rows = b""
+    for y in range(height):
+        row = b"".join((r >> 3 << 11 | g >> 2 << 5 | b >> 3).to_bytes(2, "little") for r, g, b in (picture.getpixel((x, y)) for x in range(width)))
+        rows += row + bytes(-len(row) % 4)
+    masks = struct.pack("<3I", 0xF800, 0x07E0, 0x001F)
+    return b"BM" + struct.pack("<IIIIiiHHIIiiII", 66 + len(rows), 0, 66, 40, width, -height, 1, 16, 3, len(rows), 0, 0, 0, 0) + masks + rows
+
+
 def saved(picture, **how):
     file = io.BytesIO()
     picture.save(file, **how)
@@ -66,6 +78,20 @@ def files():
     yield "without YCbCr.jpg", saved(picture, format="JPEG", quality=90, keep_rgb=True)
     yield "grey.jpg", saved(picture.convert("L"), format="JPEG", quality=90)
     yield "cmyk.jpg", saved(picture.convert("CMYK"), format="JPEG", quality=90)
+    yield "lossy.webp", saved(picture, format="WEBP", quality=80)
+    yield "lossless.webp", saved(picture, format="WEBP", lossless=True)
+    yield "transparent.webp", saved(with_holes(picture, "RGB"), format="WEBP", lossless=True)
+    yield "lossy and transparent.webp", saved(with_holes(picture, "RGB"), format="WEBP", quality=80)
+    yield "rgb.bmp", saved(picture, format="BMP")
+    yield "grey.bmp", saved(picture.convert("L"), format="BMP")
+    yield "bilevel.bmp", saved(picture.convert("1"), format="BMP")
+    yield "palette.bmp", saved(palette, format="BMP")
+    yield "565.bmp", bmp_of_masks(picture)
+    for orientation in range(1, 9):
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        for kind in ("JPEG", "PNG", "WEBP"):
+            yield f"turned {orientation}.{kind}", saved(picture, format=kind, exif=exif)
 
 
 def rows_of(picture):
@@ -89,7 +115,15 @@ class Pictures(harness.ServerCase):
 
     def test_files(self):
         for name, file in files():
-            self.assert_same(self.ask("DecodeColour", picture={"b64": base64.b64encode(file).decode()}), over_white(Image.open(io.BytesIO(file))), name)
+            wanted = over_white(ImageOps.exif_transpose(Image.open(io.BytesIO(file))))
+            self.assert_same(self.ask("DecodeColour", picture={"b64": base64.b64encode(file).decode()}), wanted, name)
+
+    def test_jpeg_at_a_part_of_its_size(self):
+        file = saved(painted().resize((333, 250)), format="JPEG", quality=90)
+        for height, width in ((250, 333), (126, 1), (125, 166), (60, 40), (32, 42), (31, 41), (1, 1)):
+            wanted = Image.open(io.BytesIO(file))
+            wanted.draft("RGB", (width, height))
+            self.assert_same(self.ask("DecodeAtLeast", picture={"b64": base64.b64encode(file).decode()}, height=height, width=width), wanted.convert("RGB"), (height, width))
 
     def test_grey_of_inks(self):
         file = saved(painted().convert("CMYK"), format="JPEG", quality=90)

@@ -23,12 +23,13 @@ extern "C" void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t align) noexcept 
 extern "C" wf_code wf_fail(wf_ctx*, wf_code, uint32_t, wf_bytes) noexcept { return WF_FAILED; }
 
 int OneInput(const uint8_t* data, size_t size) {
+  const wf_optional_i64 no_least{}, least{static_cast<int64_t>(size % 300), 1};
   for (const auto decode : {wf_n_decode_gray, wf_n_decode}) {
     const uint32_t stop = 0;
     Job job{{&stop}, 1 << 20, {}};
     const wf_bytes file{data, size};
     wf_tensor px;
-    if (decode(&job.ctx, &file, &px) == 0) {
+    if (decode(&job.ctx, &file, decode == wf_n_decode ? &least : &no_least, &no_least, &px) == 0) {
       // What is called decoded is there in full.
       const auto* pixels = static_cast<const uint8_t*>(px.data);
       volatile uint8_t last = pixels[px.dim[0] * px.stride[0] - 1];

@@ -54,6 +54,35 @@ TEST_F(BodyTest, RowsThatAreAlikeButForOneElement) {
   Check(kSizes, 2);
 }
 
+// The last axis is short: lanes are pixels, and what is stored are their channels in turn.
+TEST_F(BodyTest, RowsOfPixels) {
+  for (const DType dtype : {DType::kU8, DType::kI16, DType::kF32, DType::kF64}) {
+    for (const int64_t channels : {2, 3, 4}) {
+      const TypeId picture = Tensor(dtype, {-1, -1, channels});
+      cases_.Add("as they lie", {picture}, picture, [this, dtype, channels](Builder& b, const In& in) {
+        const ir::BlockId block = b.Open({I64(), I64(), I64()});
+        const ValueId one = b.Convert(b.Load(in[0], {b.Param(0), b.Param(1), b.Param(2)}), DType::kF32);
+        const ValueId other = b.Convert(b.Load(in[0], {b.Param(0), b.Param(1), b.Sub(b.I64(channels - 1), b.Param(2))}), DType::kF32);
+        const ValueId mixed = b.Add(one, b.Mul(b.Sub(other, one), b.F32(0.3F)));
+        const ValueId place = b.Convert(b.Add(b.Param(1), b.Param(2)), DType::kF32);
+        b.Close(b.Convert(b.Select(b.Binary(OpKind::kEq, b.Param(2), b.I64(1)), place, mixed), dtype));
+        return b.Build(dtype, {b.Dim(in[0], 0), b.Dim(in[0], 1), b.I64(channels)}, block);
+      });
+      cases_.Add("through a table", {picture, Tensor(DType::kI64, {-1})}, picture, [this, dtype, channels](Builder& b, const In& in) {
+        const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1), count = b.Dim(in[1], 0);
+        const ir::BlockId entry = b.Open({I64()});
+        b.Close(b.CheckIndex(b.Binary(OpKind::kRem, b.Load(in[1], {b.Param(0)}), b.Binary(OpKind::kMax, width, b.I64(1))), width));
+        const ValueId table = b.Build(DType::kI64, {count}, entry);
+        const ir::BlockId block = b.Open({I64(), I64(), I64()});
+        const ValueId one = b.Convert(b.Load(in[0], {b.Param(0), b.Load(table, {b.Param(1)}), b.Param(2)}), DType::kF32);
+        b.Close(b.Convert(b.Mul(one, b.F32(0.7F)), dtype));
+        return b.Build(dtype, {height, count, b.I64(channels)}, block);
+      });
+    }
+  }
+  Check({0, 1, 7, 16, 33}, 2);
+}
+
 // Elements at places that stand in a table, mixed: what a picture of another size is made of.
 TEST_F(BodyTest, RowsReadThroughTables) {
   for (const DType dtype : {DType::kU8, DType::kI16, DType::kF32, DType::kF64}) {

@@ -266,6 +266,23 @@ TEST(Fuse, MovesChecksOnlyWhereEveryElementIsRead) {
   }
 }
 
+TEST(Fuse, ReadsBackwardsWhatItMayReadForwards) {
+  for (const int64_t last : {7, 8}) {
+    Fixture f({8});
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
+    const BlockId checked = b.Open(Integers(b, 1));
+    b.Close(b.Load(x, {b.CheckIndex(b.Mul(b.Param(0), s), b.I64(8))}));
+    const ValueId producer = b.Build(DType::kF32, {b.I64(8)}, checked);
+    const BlockId block = b.Open(Integers(b, 1));
+    b.Close(b.Load(producer, {b.Sub(b.I64(last), b.Param(0))}));
+    b.Close(b.Build(DType::kF32, {b.I64(8)}, block));
+    Fuse(f.program);
+    const std::string text = f.Text();
+    EXPECT_EQ(text.find("build") == text.rfind("build"), last == 7) << text;
+  }
+}
+
 TEST(Fuse, ReadsThroughAReshapeThatAddsAnAxis) {
   Fixture f({8});
   Builder b(f.program, f.body());
@@ -276,6 +293,42 @@ TEST(Fuse, ReadsThroughAReshapeThatAddsAnAxis) {
   b.Close(b.Build(DType::kF32, {b.I64(1), b.I64(8)}, block));
   Fuse(f.program);
   EXPECT_THAT(f.Text(), Not(HasSubstr("reshape")));
+}
+
+// y[i, column, channel] = sum of x[i, column, channel] over i, in a loop over columns and channels.
+ValueId SumOfPixels(Builder& b, bool is_turned) {
+  const ValueId x = b.Slot(ir::SlotId{0}), rows = b.Dim(x, 0), columns = b.Dim(x, 1), channels = b.Dim(x, 2);
+  b.Open(Integers(b, 2));
+  const ValueId column = b.Param(0), channel = is_turned ? b.Sub(b.I64(2), b.Param(1)) : b.Param(1);
+  b.Open(Integers(b, 1));
+  const BlockId row = b.Close(b.Load(x, {b.Param(0), column, channel}));
+  const BlockId block = b.Close(b.Reduce(ir::ReduceKind::kSum, DType::kF32, rows, row));
+  return b.Build(DType::kF32, {columns, channels}, block);
+}
+
+TEST(MergeAxes, MakesNeighboursOfChannels) {
+  Fixture f({-1, -1, 3});
+  Builder b(f.program, f.body());
+  b.Close(SumOfPixels(b, false));
+  MergeAxes(f.program);
+  const std::string text = f.Text();
+  EXPECT_THAT(text, HasSubstr(": f32[_, _] = reshape"));  // x
+  EXPECT_THAT(text, HasSubstr(": f32[_] = build"));
+  EXPECT_THAT(text, HasSubstr(": f32[_, 3] = reshape"));  // what comes of it
+}
+
+TEST(MergeAxes, LeavesWhatDoesNotReadThemAsTheyLie) {
+  Fixture f({-1, -1, 3});
+  Builder b(f.program, f.body());
+  b.Close(SumOfPixels(b, true));
+  const std::string before = f.Text();
+  MergeAxes(f.program);
+  EXPECT_EQ(f.Text(), before);
+  Fixture wide({-1, -1, 300});
+  Builder c(wide.program, wide.body());
+  c.Close(SumOfPixels(c, false));
+  MergeAxes(wide.program);
+  EXPECT_THAT(wide.Text(), Not(HasSubstr("reshape")));
 }
 
 TEST(Hoist, MovesAReductionOutOfALoop) {
@@ -329,6 +382,21 @@ TEST(Tabulate, MakesARowOfWhatAllRowsCompute) {
   EXPECT_GT(text.find("check_index"), table);
   EXPECT_LT(text.rfind("check_index"), rows) << "the rows read the table: " << text;
   EXPECT_LT(text.find("select"), table) << "a table with a check is empty when there are no rows: " << text;
+}
+
+TEST(Tabulate, MakesARowOfPixelsWithoutTheirChannels) {
+  Fixture f({-1, -1, 3});
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
+  const BlockId block = b.Open(Integers(b, 3));
+  const ValueId place = b.Convert(b.Binary(OpKind::kDiv, b.Convert(b.Param(1), DType::kF32), b.Convert(s, DType::kF32)), DType::kI64);
+  b.Close(b.Load(x, {b.Param(0), b.CheckIndex(place, b.Dim(x, 1)), b.Param(2)}));
+  b.Close(b.Build(DType::kF32, {b.Dim(x, 0), b.Dim(x, 1), b.I64(3)}, block));
+  Tabulate(f.program);
+  const std::string text = f.Text();
+  const size_t table = text.find("i64[_] = build"), pixels = text.find("f32[_, _, 3] = build");
+  ASSERT_LT(table, pixels) << text;
+  EXPECT_LT(text.rfind("check_index"), pixels) << text;
 }
 
 TEST(Tabulate, LeavesASingleRowAndWhatIsCheap) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <png.h>
 #include <turbojpeg.h>
+#include <webp/encode.h>
 
 #include <algorithm>
 #include <fstream>
@@ -40,15 +41,45 @@ std::string Jpeg(int width, int height, const Pixels& pixels, int format = TJPF_
   return file;
 }
 
+// Lossless; the pixels of the file are those given, but where they are transparent.
+std::string Webp(int width, int height, const Pixels& rgba) {
+  uint8_t* bytes = nullptr;
+  const size_t size = WebPEncodeLosslessRGBA(rgba.data(), width, height, 4 * width, &bytes);
+  std::string file(reinterpret_cast<char*>(bytes), size);
+  WebPFree(bytes);
+  return file;
+}
+
+std::string Number(uint64_t value, int n_bytes) {
+  std::string text;
+  for (int i = 0; i < n_bytes; ++i) text += static_cast<char>(i < 8 ? value >> 8 * i : 0);
+  return text;
+}
+
+struct BmpFile {
+  int32_t width, height;
+  uint32_t bits, compression;
+  std::string tail;        // masks, palette and pixels,
+  uint64_t pixels_at = 0;  // which begin there
+};
+std::string Bmp(const BmpFile& file) {
+  return "BM" + Number(0, 8) + Number(54 + file.pixels_at, 4) + Number(40, 4) + Number(static_cast<uint32_t>(file.width), 4) +
+         Number(static_cast<uint32_t>(file.height), 4) + Number(1, 2) + Number(file.bits, 2) + Number(file.compression, 4) + Number(0, 20) +
+         file.tail;
+}
+
 using Decoder = decltype(&wf_n_decode);
 constexpr Decoder kDecoders[] = {wf_n_decode_gray, wf_n_decode};
 
 // The file in a block of exactly its size, so that ASan sees a read past its end.
-wf_code Decode(FakeJob& job, std::string_view file, wf_tensor* px, Decoder decoder = wf_n_decode_gray) {
+struct Least {
+  wf_optional_i64 height{}, width{};
+};
+wf_code Decode(FakeJob& job, std::string_view file, wf_tensor* px, Decoder decoder = wf_n_decode_gray, Least least = {}) {
   const std::unique_ptr<uint8_t[]> exact(new uint8_t[file.size()]);
   std::copy(file.begin(), file.end(), exact.get());
   const wf_bytes bytes{exact.get(), file.size()};
-  return decoder(&job.ctx, &bytes, px);
+  return decoder(&job.ctx, &bytes, &least.height, &least.width, px);
 }
 
 Pixels Colours(std::string_view file) {
@@ -201,13 +232,13 @@ TEST(Decoders, SayWhatKindOfJpegTheyDoNotKnow) {
 }
 
 TEST(Decoders, RefuseWhatIsNoImage) {
-  for (const std::string_view file : {"", "\x89", "GIF89a", "<svg/>", "\xff\xd8", "not an image at all"}) {
+  for (const std::string_view file : {"", "\x89", "GIF89a", "<svg/>", "\xff\xd8", "not an image at all", "RIFF....WEBQ"}) {
     for (const Decoder decoder : kDecoders) {
       FakeJob job;
       wf_tensor px;
       EXPECT_EQ(Decode(job, file, &px, decoder), WF_FAILED);
       EXPECT_EQ(job.code, 7000);
-      EXPECT_EQ(job.message, "not a PNG or JPEG image");
+      EXPECT_EQ(job.message, "not a PNG, JPEG, WebP or BMP image");
     }
   }
 }
@@ -219,8 +250,10 @@ TEST(Decoders, RefuseEveryTruncation) {
   const std::string jpeg = Jpeg(16, 16, noise);
   noise.resize(size_t{4} * 16 * 16, 200);
   const std::string cmyk = Jpeg(16, 16, noise, TJPF_CMYK);
-  // The last bytes carry no pixels: PNG's IEND chunk and the checksum before it, JPEG's end marker.
-  for (const auto& [file, tail] : {std::pair(png, size_t{24}), std::pair(jpeg, size_t{2}), std::pair(cmyk, size_t{2})}) {
+  const std::string webp = Webp(16, 16, noise), bmp = Bmp({16, 16, 24, 0, std::string(size_t{3} * 16 * 16, 'x')});
+  // The last bytes carry no pixels: PNG's IEND chunk and the checksum before it, JPEG's end marker, WebP's filling.
+  for (const auto& [file, tail] : {std::pair(png, size_t{24}), std::pair(jpeg, size_t{2}), std::pair(cmyk, size_t{2}),
+                                   std::pair(webp, size_t{3}), std::pair(bmp, size_t{0})}) {
     for (size_t length = 8; length < file.size() - tail; ++length) {
       for (const Decoder decoder : kDecoders) {
         FakeJob job;
@@ -234,7 +267,8 @@ TEST(Decoders, RefuseEveryTruncation) {
 
 TEST(Decoders, SurviveEveryFlippedByte) {
   const Pixels grey(64, 77);
-  const std::string files[] = {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(4, 4, Pixels(48, 99)), Jpeg(4, 4, Pixels(64, 99), TJPF_CMYK)};
+  const std::string files[] = {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(4, 4, Pixels(48, 99)), Jpeg(4, 4, Pixels(64, 99), TJPF_CMYK),
+                               Webp(4, 4, Pixels(64, 99)), Bmp({4, 4, 8, 1, std::string("\4\0\0\0\0\4abcd\0\2\1\1\2\3\0\1", 18)})};
   for (const std::string& file : files) {
     for (size_t at = 0; at < file.size(); ++at) {
       for (const uint8_t flip : {0x01, 0x80, 0xff}) {
@@ -274,6 +308,12 @@ TEST(Decoders, RefuseHugeImagesBeforeTakingMemory) {
   const std::pair<std::string, std::string> cases[] = {
       {PngHeader(100'000, 100'000), "the image has 100000 x 100000 pixels; at most 67108864 are decoded"},
       {PngHeader(8'000, 8'000), "the PNG image is damaged: truncated"},
+      {Bmp({100'000, 100'000, 24, 0, ""}), "the image has 100000 x 100000 pixels; at most 67108864 are decoded"},
+      {Bmp({0x7fffffff, -0x7fffffff, 1, 0, ""}), "the image has 2147483647 x 2147483647 pixels; at most 67108864 are decoded"},
+      {Bmp({8'000, 8'000, 24, 0, "few"}), "the BMP image is damaged: truncated"},
+      // Lossless, 16383 by 16383.
+      {std::string("RIFF\x12\0\0\0WEBPVP8L\5\0\0\0\x2f\xfe\xbf\xff\x0f\0\0\0\0\0\0\0\0\0", 34),
+       "the image has 16383 x 16383 pixels; at most 33554432 are decoded"},
   };
   for (const auto& [file, message] : cases) {
     for (const Decoder decoder : kDecoders) {
@@ -289,7 +329,8 @@ TEST(Decoders, RefuseHugeImagesBeforeTakingMemory) {
 
 TEST(Decoders, FailWhenMemoryIsSpent) {
   const Pixels grey(64, 77);
-  for (const std::string& file : {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(8, 8, Pixels(256, 99), TJPF_CMYK)}) {
+  for (const std::string& file : {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(8, 8, Pixels(256, 99), TJPF_CMYK),
+                                  Webp(8, 8, Pixels(256, 99)), Bmp({8, 8, 24, 0, std::string(size_t{3} * 64, 'x')})}) {
     for (const Decoder decoder : kDecoders) {
       FakeJob job;
       job.budget = 64;
@@ -298,6 +339,132 @@ TEST(Decoders, FailWhenMemoryIsSpent) {
       EXPECT_EQ(job.code, 3012);
     }
   }
+}
+
+TEST(Decode, KeepsTheColoursOfALosslessWebp) {
+  Pixels rgba;
+  for (int i = 0; i < 7 * 5; ++i)
+    rgba.insert(rgba.end(), {static_cast<uint8_t>(i * 37), static_cast<uint8_t>(i * 11), static_cast<uint8_t>(200 - i), 255});
+  Pixels rgb = rgba;
+  for (size_t i = 0; i < 35; ++i) std::copy_n(rgba.begin() + static_cast<long>(4 * i), 3, rgb.begin() + static_cast<long>(3 * i));
+  rgb.resize(size_t{3} * 35);
+  EXPECT_EQ(Colours(Webp(7, 5, rgba)), rgb);
+}
+
+TEST(Decode, LaysTransparencyOverWhiteAlikeInEveryFormat) {
+  Pixels rgba;
+  for (int i = 0; i < 256; ++i)
+    rgba.insert(rgba.end(), {static_cast<uint8_t>(i), static_cast<uint8_t>(255 - i), 90, static_cast<uint8_t>(i == 0 ? 1 : i * 7)});
+  const Pixels of_png = Colours(Png(16, 16, PNG_FORMAT_RGBA, rgba.data()));
+  ExpectNear(Colours(Webp(16, 16, rgba)), of_png, 4);  // libpng keeps 8 bits of the light
+  const std::string masks = Number(0xff, 4) + Number(0xff00, 4) + Number(0xff0000, 4) + Number(0xff000000, 4);
+  ExpectNear(Colours(Bmp({16, -16, 32, 6, masks + std::string(rgba.begin(), rgba.end()), 16})), Colours(Webp(16, 16, rgba)), 0);
+}
+
+TEST(Decode, ReadsBmpOfEveryDepth) {
+  const std::string palette("\x03\x02\x01\0\x13\x12\x11\0\x23\x22\x21\0", 12);  // blue, green, red, nothing; black beyond
+  const Pixels none{1, 2, 3}, one{17, 18, 19}, two{33, 34, 35}, black{0, 0, 0};
+  const auto joined = [](std::initializer_list<Pixels> parts) {
+    Pixels all;
+    for (const Pixels& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+  };
+  const auto with_palette = [&](uint32_t bits, const std::string& rows, int32_t height, uint32_t compression = 0) {
+    return Colours(Bmp({3, height, bits, compression, palette + std::string((size_t{4} << bits) - 12 % (size_t{4} << bits), '\0') + rows,
+                        size_t{4} << bits}));
+  };
+  EXPECT_EQ(Colours(Bmp({3, 1, 1, 0, palette.substr(0, 8) + "\xa0\0\0\0", 8})), joined({one, none, one}));
+  EXPECT_EQ(with_palette(4, std::string("\x12\0\0\0", 4), 1), joined({one, two, none}));
+  EXPECT_EQ(with_palette(8, std::string("\1\2\x09\0", 4), 1), joined({one, two, black}));
+  EXPECT_EQ(with_palette(8, std::string("\1\1\1\0\2\2\2\0", 8), 2), joined({two, two, two, one, one, one}));  // from the bottom
+  EXPECT_EQ(with_palette(8, std::string("\1\1\1\0\2\2\2\0", 8), -2), joined({one, one, one, two, two, two}));
+  EXPECT_EQ(with_palette(8, std::string("\2\1\0\0\0\3\2\1\2\0\0\1", 12), 2, 1),
+            joined({two, one, two, one, one, none}));  // runs, then as they are
+  EXPECT_EQ(with_palette(8, std::string("\0\2\1\1\x09\2\0\1", 8), 2, 1),
+            joined({none, two, two, none, none, none}));  // moves, and a run too long
+  EXPECT_EQ(with_palette(4, std::string("\3\x12\0\1", 4), 1, 2), joined({one, two, one}));
+  EXPECT_EQ(Colours(Bmp({1, 1, 16, 0, std::string("\x1f\x7c\0\0", 4)})), (Pixels{255, 0, 255}));  // 5, 5, 5
+  EXPECT_EQ(Colours(Bmp({1, 1, 16, 3, Number(0xf800, 4) + Number(0x7e0, 4) + Number(0x1f, 4) + Number(0x7e0, 4), 12})),
+            (Pixels{0, 255, 0}));
+  EXPECT_EQ(Colours(Bmp({1, 1, 32, 0, std::string("\3\2\1\0", 4)})), (Pixels{1, 2, 3}));  // the fourth byte is nothing
+  const std::string old = "BM" + Number(0, 8) + Number(26, 4) + Number(12, 4) + Number(1, 2) + Number(1, 2) + Number(1, 2) + Number(24, 2);
+  EXPECT_EQ(Colours(old + std::string("\3\2\1\0", 4)), (Pixels{1, 2, 3}));
+}
+
+TEST(Decode, SaysWhatABmpHasThatItDoesNotKnow) {
+  const std::string pixels(64, 'x');
+  const std::pair<std::string, std::string> cases[] = {
+      {Bmp({2, 2, 7, 0, pixels}), "the BMP image cannot be decoded: bits a pixel: 7"},
+      {Bmp({2, 2, 24, 4, pixels}), "the BMP image cannot be decoded: compression 4"},  // a JPEG inside
+      {Bmp({0, 2, 24, 0, pixels}), "the BMP image is damaged: no pixels"},
+      {Bmp({2, static_cast<int32_t>(0x80000000), 24, 0, pixels}), "the image has 2 x 2147483648 pixels; at most 67108864 are decoded"},
+      {Bmp({2, 2, 32, 3, Number(0xf0f, 4) + pixels, 12}), "the BMP image is damaged: a mask with gaps"},
+      {Bmp({2, 2, 8, 1, std::string(1024, 'x') + std::string("\2\1\0\0", 4), 1024}), "the BMP image is damaged: truncated"},
+  };
+  for (const auto& [file, message] : cases) {
+    FakeJob job;
+    wf_tensor px;
+    EXPECT_EQ(Decode(job, file, &px, wf_n_decode), WF_FAILED);
+    EXPECT_EQ(job.message, message);
+    EXPECT_EQ(job.code, 7000);
+  }
+}
+
+TEST(Decode, DividesAJpegAsFarAsTheLeastSizeLeavesIt) {
+  const std::string file = Jpeg(100, 80, Repeated({200, 30, 90}, 8000));
+  struct Case {
+    Least least;
+    int64_t height, width;
+  };
+  const Case cases[] = {{{}, 80, 100},           {{{10, 1}, {12, 1}}, 10, 13},   {{{10, 1}, {13, 1}}, 20, 25},
+                        {{{11, 1}, {}}, 20, 25}, {{{}, {26, 1}}, 40, 50},        {{{41, 1}, {1, 1}}, 80, 100},
+                        {{{-5, 1}, {}}, 10, 13}, {{{INT64_MAX, 1}, {}}, 80, 100}};
+  for (const Case& c : cases) {
+    for (const Decoder decoder : kDecoders) {
+      FakeJob job;
+      wf_tensor px;
+      ASSERT_EQ(Decode(job, file, &px, decoder, c.least), 0) << job.message;
+      EXPECT_EQ(px.dim[0], c.height);
+      EXPECT_EQ(px.dim[1], c.width);
+    }
+  }
+}
+
+// What precedes the pixels of a JPEG: EXIF with the orientation alone.
+std::string WithOrientation(const std::string& jpeg, char orientation) {
+  const std::string tiff = std::string("MM\0\x2a\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0", 19) + orientation + std::string(6, '\0');
+  const std::string exif = std::string("Exif\0\0", 6) + tiff;
+  return jpeg.substr(0, 2) + "\xff\xe1" + std::string(1, '\0') + static_cast<char>(exif.size() + 2) + exif + jpeg.substr(2);
+}
+
+TEST(Decode, TurnsAPictureAsExifTells) {
+  const int corners[9][4] = {{},           {0, 1, 2, 3}, {1, 0, 3, 2}, {3, 2, 1, 0}, {2, 3, 0, 1},
+                             {0, 2, 1, 3}, {2, 0, 3, 1}, {3, 1, 2, 0}, {1, 3, 0, 2}};
+  Pixels px(size_t{16} * 32);  // quarters of 8 by 16 with levels 10, 60, 110, 160
+  for (size_t i = 0; i < px.size(); ++i) px[i] = static_cast<uint8_t>(10 + 50 * ((i % 32 >= 16 ? 1 : 0) + (i >= 256 ? 2 : 0)));
+  const std::string file = Jpeg(32, 16, px, TJPF_GRAY, TJSAMP_GRAY);
+  for (char orientation = 1; orientation <= 8; ++orientation) {
+    for (const Decoder decoder : kDecoders) {
+      FakeJob job;
+      wf_tensor found;
+      ASSERT_EQ(Decode(job, WithOrientation(file, orientation), &found, decoder), 0) << job.message;
+      const int64_t height = found.dim[0], width = found.dim[1];
+      EXPECT_EQ(height, orientation < 5 ? 16 : 32);
+      EXPECT_EQ(width, orientation < 5 ? 32 : 16);
+      for (int64_t corner = 0; corner < 4; ++corner) {
+        const int64_t y = corner / 2 * (height - 1), x = corner % 2 * (width - 1);
+        const auto* data = static_cast<const uint8_t*>(found.data);
+        EXPECT_NEAR(data[y * found.stride[0] + x * found.stride[1]], 10 + 50 * corners[static_cast<int>(orientation)][corner], 3)
+            << int{orientation};
+      }
+    }
+  }
+  FakeJob job;
+  wf_tensor found;
+  ASSERT_EQ(Decode(job, WithOrientation(file, 6), &found, wf_n_decode, {{16, 1}, {8, 1}}), 0)
+      << job.message;  // sizes of the upright picture
+  EXPECT_EQ(found.dim[0], 16);
+  EXPECT_EQ(found.dim[1], 8);
 }
 
 }  // namespace

@@ -108,12 +108,6 @@ wf_code wf_n_split(wf_ctx*, const wf_bytes* text, const wf_bytes* between, wf_li
 // The texts, with `between` between each two.   Cost: O(the result).
 wf_code wf_n_join(wf_ctx*, const wf_list* texts, const wf_bytes* between, wf_bytes* joined) WF_NOEXCEPT;
 
-// i64?
-typedef struct wf_optional_i64 {
-  int64_t value;
-  uint8_t has;
-} wf_optional_i64;
-
 // The byte at which `part` first stands; whether text begins or ends with it.
 wf_code wf_n_find(wf_ctx*, const wf_bytes* text, const wf_bytes* part, wf_optional_i64* at) WF_NOEXCEPT;
 wf_code wf_n_starts_with(wf_ctx*, const wf_bytes* text, const wf_bytes* part, uint8_t* does) WF_NOEXCEPT;

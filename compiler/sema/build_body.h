@@ -77,7 +77,7 @@ class BodyWriter {
 
   ir::ValueId WriteOne(const Expr& expr), WriteCut(const Expr& expr, ir::SlotId slot);
   ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
-  ir::ValueId WriteKind(const Expr& expr), WriteRecord(ir::TypeId stated, const std::vector<ir::ValueId>& args);
+  ir::ValueId WriteKind(const Expr& expr);
   ir::ValueId WriteOfArgs(const Expr& expr);
   ir::Place Enter(const Span& span);
   bool IsTooLarge(const Expr& expr);
@@ -154,6 +154,9 @@ class BodyWriter {
   bool WriteCheck(const DimCheck& check, int32_t code);
   void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what), RequireExact(const Dim& dim);
   void WriteChecksOf(const Expr& expr, std::vector<bool>& done, bool is_last);
+  // A value that was checked against the type: what reads it is written for the type, also where the check is known to fail.
+  ir::ValueId OfType(ir::ValueId value, ir::TypeId stated), OfType(ir::ValueId value, TypeRef type);
+  ir::ValueId Checked(ir::ValueId value, const Expr& expr);
 
   BuildContext& c_;
   ir::Builder b_;

@@ -302,8 +302,8 @@ ValueId BodyWriter::WriteCut(const Expr& expr, ir::SlotId slot) {
   return Checked(value, expr);
 }
 
-// Extents that are known here may differ from those that the type says: a check has failed then. What follows is never reached, or is of a
-// loop over elements that goes on, with zeros.
+// A value that was checked against the type, for which what reads it is written. Extents that are known here may differ from those that the
+// type says: a check has failed then. What follows is never reached, or is of a loop over elements that goes on, with zeros.
 ValueId BodyWriter::OfType(ValueId value, ir::TypeId stated) {
   if (ir::Fits(b_.types(), b_.TypeOf(value), stated)) return value;
   const ir::Type type = b_.types()[stated];

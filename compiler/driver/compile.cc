@@ -144,7 +144,7 @@ bool Compilation::Link(const std::string& output) {
   const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {
     emitter_.Emit({}, diag::kCannotWriteFile, {output, status.message()});
-  } else {
+  } else if (!ReportUndefined(*products_.checked, externs, status.message(), emitter_)) {
     emitter_.Emit({}, diag::kCannotLink, {output, status.message()});
   }
   return false;

@@ -81,6 +81,7 @@ class Externs {
     for (const sema::Extern* file : files) {
       const std::string object = fmt::format("{}extern{}.o", folder_, made_.objects.size());
       made_.objects.push_back(object);
+      made_.firsts.push_back(file);
       made_.fine = CompileSource(*file, object) && Defines(*file, object) && made_.fine;
     }
     return std::move(made_);
@@ -218,6 +219,34 @@ ExternObjects CompileExterns(const sema::Program& program, const source::SourceM
   ExternObjects made = Externs(program, sources, folder->path(), console, emitter).Compile();
   made.folder = std::move(folder);
   return made;
+}
+
+// Of LLD: "error: undefined symbol: q(long)", and in lines below, behind ">>>", the objects with the functions that refer to it.
+bool ReportUndefined(const sema::Program& program, const ExternObjects& externs, std::string_view words, diag::Emitter& emitter) {
+  constexpr std::string_view kUndefined = "undefined symbol: ";
+  bool reported = false;
+  for (size_t at = words.find(kUndefined); at != std::string_view::npos;) {
+    at += kUndefined.size();
+    const size_t next = words.find(kUndefined, at);
+    const std::string_view block = words.substr(at, next - at), symbol = block.substr(0, block.find('\n'));
+    for (size_t i = 0; i < externs.objects.size(); ++i) {
+      const size_t line = block.find(externs.objects[i]);
+      if (line == std::string_view::npos) continue;
+      const std::string_view place = block.substr(line, block.find('\n', line) - line);
+      const auto refers = [&](const sema::Extern& external) {
+        const std::string name = fmt::format("{}::{}(", kExternNamespace, NameInCpp(external.name));
+        return external.source == externs.firsts[i]->source && place.find(name) != std::string_view::npos;
+      };
+      const auto it = std::find_if(program.externs.begin(), program.externs.end(), refers);
+      const sema::Extern& external = it == program.externs.end() ? *externs.firsts[i] : *it;
+      emitter.Emit(external.span, diag::kCannotLink, {external.source, fmt::format("nothing defines `{}`", symbol)})
+          .Help("what it calls stands in the same file or in one that it includes; no other libraries are linked");
+      reported = true;
+      break;
+    }
+    at = next;
+  }
+  return reported;
 }
 
 }  // namespace wf::driver

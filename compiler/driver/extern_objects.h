@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/base/source.h"
@@ -16,10 +17,11 @@ namespace wf::driver {
 std::string FindCompiler(const Console& console);
 
 struct ExternObjects {
-  bool fine = true;                  // else the reason was reported
-  std::vector<std::string> objects;  // in `folder`
-  std::vector<std::string> files;    // sources and headers that were read, but for the system's; of a source that does not compile also
-                                     // those that were looked for
+  bool fine = true;                              // else the reason was reported
+  std::vector<std::string> objects;              // in `folder`
+  std::vector<const sema::Extern*> firsts = {};  // of each object: the first extern in its source
+  std::vector<std::string> files;  // sources and headers that were read, but for the system's; of a source that does not compile also
+                                   // those that were looked for
   std::unique_ptr<TemporaryFolder> folder = {};
 };
 
@@ -27,5 +29,9 @@ struct ExternObjects {
 // objects and no folder when there is no extern.
 ExternObjects CompileExterns(const sema::Program& program, const source::SourceMap& sources, const Console& console,
                              diag::Emitter& emitter);
+
+// Reports, where they are declared, externs that call what nothing defines, as the words of a linker that failed tell. False: it failed
+// over something else.
+bool ReportUndefined(const sema::Program& program, const ExternObjects& externs, std::string_view words, diag::Emitter& emitter);
 
 }  // namespace wf::driver

@@ -150,9 +150,11 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
       const std::string why =
           is_unknown ? "the standard library has no such module" : fmt::format("`{}`: {}", file_name, text.status().message());
       auto builder = emitter_.Emit(span, diag::kImportNotRead, {path, why});
+      const std::string own = is_unknown ? path.substr(kStandard.size()) : path;  // `std.math` is the `math` of others
+      const std::string first = own.substr(0, own.find('.'));
       if (path + '.' == kStandard) {
         builder.Help("the standard library is imported by the module: `import std.nn;`");
-      } else if (const auto help = diag::OursFor(diag::Foreign::kModule, path.substr(0, path.find('.'))); !help.empty()) {
+      } else if (const auto help = diag::OursFor(diag::Foreign::kModule, first); !help.empty()) {
         builder.Help(std::string(help));
       } else if (const auto standard = StandardNamed(path); standard && text.status().code() == base::kNotFound) {
         builder.Help("did you mean `" + *standard + "`?");

@@ -13,7 +13,7 @@ struct Refusal {
 };
 using Answer = std::variant<json::Value, Refusal>;
 
-#define REQUEST(method, function) Answer function(Workspace& workspace, const json::Object& params);
+#define REQUEST(method, subject, function) Answer function(Workspace& workspace, const json::Object& params);
 #include "compiler/lsp/requests.def"
 
 json::Value TokenLegend();

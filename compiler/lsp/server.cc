@@ -13,7 +13,8 @@ namespace wf::lsp {
 namespace {
 
 // Of JSON-RPC and LSP.
-constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kNotInitialized = -32002, kRequestFailed = -32803;
+constexpr int kParseError = -32700, kInvalidRequest = -32600, kMethodNotFound = -32601, kInvalidParams = -32602, kNotInitialized = -32002,
+              kRequestFailed = -32803;
 constexpr int kMaxNesting = 500;
 constexpr int kPauseMs = 1000;  // of someone who does not type
 
@@ -58,6 +59,25 @@ json::Value Capabilities(const std::string& version) {
       {"inlayHintProvider", true},
       {"workspace", json::Object{{"workspaceFolders", json::Object{{"supported", true}, {"changeNotifications", true}}}}}};
   return json::Object{{"capabilities", std::move(capabilities)}, {"serverInfo", json::Object{{"name", "wfc"}, {"version", version}}}};
+}
+
+enum class Subject : uint8_t { kAll, kFile, kPlace, kRange };
+
+bool IsPlace(const json::Object* place) {
+  const auto is_count = [&](const char* name) { return place->getInteger(name).value_or(-1) >= 0; };
+  return place != nullptr && is_count("line") && is_count("character");
+}
+
+// What the parameters lack of what is asked about; empty: nothing.
+std::string_view Missing(Subject subject, const json::Object& params) {
+  const json::Object* document = params.getObject("textDocument");
+  const json::Object* range = params.getObject("range");
+  if (subject != Subject::kAll && (document == nullptr || !document->getString("uri"))) return "`textDocument` with a `uri` is wanted";
+  if (subject == Subject::kPlace && !IsPlace(params.getObject("position")))
+    return "a `position` with a `line` and a `character` is wanted, both from 0";
+  if (subject == Subject::kRange && (range == nullptr || !IsPlace(range->getObject("start")) || !IsPlace(range->getObject("end"))))
+    return "a `range` with `start` and `end` is wanted, each with a `line` and a `character` from 0";
+  return "";
 }
 
 std::vector<std::string> UrisOf(const json::Array* folders) {
@@ -166,9 +186,14 @@ class Server {
       return Send(json::Object{{"id", id}, {"result", nullptr}});
     }
     std::optional<Answer> answer;
-#define REQUEST(name, function) \
-  if (method == name) answer = function(workspace_, params);
+    std::string_view missing;
+#define REQUEST(name, subject, function)                        \
+  if (method == name) {                                         \
+    missing = Missing(Subject::subject, params);                \
+    if (missing.empty()) answer = function(workspace_, params); \
+  }
 #include "compiler/lsp/requests.def"
+    if (!missing.empty()) return Fail(id, kInvalidParams, std::string(missing));
     if (!answer) return Fail(id, kMethodNotFound, "no method `" + method + "`");
     if (const Refusal* refusal = std::get_if<Refusal>(&*answer)) return Fail(id, kRequestFailed, refusal->why);
     Send(json::Object{{"id", id}, {"result", std::move(std::get<json::Value>(*answer))}});

@@ -13,6 +13,8 @@
 namespace wf::parse {
 namespace {
 
+constexpr std::string_view kDivision = "`//` begins a comment; `/` of two integers is one, rounded toward 0";
+
 using source::Span;
 using P = grammar::WfParser;
 
@@ -108,6 +110,14 @@ std::optional<Reporter::Braces> Reporter::UnclosedWithin(size_t open, size_t end
   return std::nullopt;
 }
 
+// `(a // 2)`: the bracket that would close it stands in a comment, on its own line.
+bool Reporter::IsClosedInComment(size_t open) const {
+  const std::string_view after = text_.bytes.substr(SpanAt(open).end);
+  const std::string_view line = after.substr(0, after.find('\n'));
+  const size_t comment = line.find("//");
+  return comment != std::string_view::npos && line.find_first_of(")]}", comment) != std::string_view::npos;
+}
+
 // Brackets that are left open, closed by another kind, or closed without being open.
 bool Reporter::ReportBrackets(const Mistake& mistake) {
   const size_t type = TypeAt(mistake.at);
@@ -121,8 +131,9 @@ bool Reporter::ReportBrackets(const Mistake& mistake) {
           .Label(SpanAt(inner->closer), "by where it stands, this closes what is around");
       return true;
     }
-    emitter_.Emit(SpanAt(open), diag::kNeverClosed, {Spelling(open)})
-        .Label(SpanAt(mistake.at), type == Token::EOF ? "the file ends here" : "the next declaration begins here");
+    auto built = emitter_.Emit(SpanAt(open), diag::kNeverClosed, {Spelling(open)});
+    built.Label(SpanAt(mistake.at), type == Token::EOF ? "the file ends here" : "the next declaration begins here");
+    if (IsClosedInComment(open)) built.Help(std::string(kDivision));
     return true;
   }
   if (!IsCloseBracket(type)) return false;
@@ -202,6 +213,8 @@ bool Reporter::ReportElse(const Mistake& mistake) {
       help = raised ? "what is raised stands behind `else` without braces: `require c else fail E;`"
                     : "a fallback stands behind `else` without braces: `node y = f(x) else e;`";
     }
+    if (mistake.at > 0 && TypeAt(mistake.at - 1) == T::FAT_ARROW)
+      help = "an arm is one expression, without braces; what needs a `let` is a `fn` of its own: `0 => f(x)`";
     if (IsBodyBehindAssign(mistake.at)) help = "a body in braces stands where `=` does: `fn f(x: f32) -> f32 { x }`";
     emitter_.Emit(SpanAt(mistake.at), diag::kBraceInExpression).Help(std::string(help));
     return true;
@@ -275,7 +288,7 @@ bool Reporter::ReportMissingSemicolon(const Mistake& mistake) {
   const Span gap{before.file, before.end, before.end};
   auto built = emitter_.Emit(gap, diag::kMissingSemicolon, {Quoted(mistake.at - 1)});
   if (CommentEndsStatement(mistake.at - 1)) {
-    built.Help("`/` divides integers, `//` begins a comment");
+    built.Help(std::string(kDivision));
   } else {
     built.Fix(gap, ";");
   }

@@ -89,6 +89,9 @@ class Reporter {
   bool IsElif(size_t at) const;
   bool IsNamedByAssign(size_t at) const;
   bool IsInUnnamedTuple(const Mistake& mistake) const;
+  bool IsClosedInComment(size_t open) const;
+  bool IsOfParameters(size_t at) const;
+  bool HoldsWaitingCall(size_t first, size_t end) const;
   bool IsBoundAbove(std::string_view name, size_t at) const;
   bool IsBodyBehindAssign(size_t at) const;
   bool IsOfWorkflow(const Mistake& mistake) const;

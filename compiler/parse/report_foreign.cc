@@ -163,6 +163,9 @@ bool Reporter::IsInUnnamedTuple(const Mistake& mistake) const {
 Help Reporter::HelpForComma(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (mistake.rule == P::RuleTypeField) return "each field ends with `;`";
+  const int32_t braces = tokens_.opener[at];
+  if (braces >= 2 && TypeAt(static_cast<size_t>(braces) - 2) == T::KW_SERVICE)
+    return "each of them ends with `;`: `workflow V; workflow W;`";
   if ((mistake.rule == P::RuleComprehension || mistake.rule == P::RuleList) && Expects(mistake, T::RBRACKET)) {
     return "a comprehension goes through one source; `zip(xs, ys)` pairs two, and a list of lists is made by one inside the other: "
            "`[[x * y for y in ys] for x in xs]`";
@@ -318,6 +321,12 @@ Help Reporter::HelpForFloat(size_t at) const {
 Help Reporter::HelpForHabit(const Mistake& mistake) const {
   if (mistake.at == 0) return std::nullopt;
   if (auto point = HelpForFloat(mistake.at)) return point;
+  if (TypeAt(mistake.at - 1) == T::KW_FOR && TypeAt(mistake.at) == T::LPAREN) {  // `for (i, x) in xs`
+    const size_t closer = CloserOf(mistake.at);
+    const std::string names = TextBetween(mistake.at + 1, closer, "i, x");
+    if (TypeAt(closer) != Token::EOF && TypeAt(closer + 1) == T::KW_IN)
+      return fmt::format("the names of a loop stand without parentheses: `for {} in ..`", names);
+  }
   const size_t before = TypeAt(mistake.at - 1), found = TypeAt(mistake.at);
   const size_t after = found == Token::EOF ? found : TypeAt(mistake.at + 1);
   size_t word = mistake.at - 1;

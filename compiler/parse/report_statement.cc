@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include <algorithm>
 
 #include "compiler/diag/foreign.h"
@@ -99,6 +101,27 @@ std::string Reporter::TextBetween(size_t first, size_t last, std::string_view ot
   return std::string(is_long ? other : text);
 }
 
+// Does what stands at `at` belong to the parameters of a declaration? Else to a call's arguments or to results.
+bool Reporter::IsOfParameters(size_t at) const {
+  const int32_t around = tokens_.opener[at];
+  return around >= 2 && TypeAt(static_cast<size_t>(around) - 1) == T::NAME &&
+         Starts(TypeAt(static_cast<size_t>(around) - 2), kDeclarations);
+}
+
+// Does a call of a model, a remote or a workflow stand between the two? Those have nodes of their own.
+bool Reporter::HoldsWaitingCall(size_t first, size_t end) const {
+  std::set<std::string> names;
+  for (size_t at = 1; TypeAt(at) != Token::EOF; ++at) {
+    const size_t before = TypeAt(at - 1);
+    const bool declares = before == T::KW_MODEL || before == T::KW_REMOTE || before == T::KW_WORKFLOW;
+    if (declares && TypeAt(at) == T::NAME) names.insert(Spelling(at));
+  }
+  for (size_t at = first; at < end; ++at) {
+    if (TypeAt(at) == T::NAME && TypeAt(at + 1) == T::LPAREN && names.contains(Spelling(at))) return true;
+  }
+  return false;
+}
+
 // Is it bound above, in the declaration that `at` stands in?
 bool Reporter::IsBoundAbove(std::string_view name, size_t at) const {
   for (; at > 1; --at) {
@@ -106,7 +129,7 @@ bool Reporter::IsBoundAbove(std::string_view name, size_t at) const {
     if (Starts(type, kDeclarations) && ColumnOf(text_, At(at - 1)) == 1) return false;
     if (type != T::NAME || TextOf(text_, At(at - 1)) != name) continue;
     if (before == T::KW_LET || before == T::KW_NODE || before == T::KW_FOLD || before == T::KW_FOR) return true;
-    if (TypeAt(at) == T::COLON && (before == T::LPAREN || before == T::COMMA)) return true;
+    if (TypeAt(at) == T::COLON && (before == T::LPAREN || before == T::COMMA) && IsOfParameters(at)) return true;
   }
   return false;
 }
@@ -137,7 +160,10 @@ std::string Reporter::HelpToChange(const Assignment& it) const {
   }
   if (it.op > it.first + 1) return "a record does not change; another is built: `Box(side: 1)`, with all of its fields";
   const std::string next = it.is_step ? "1" : value, sign = Spelling(it.op);
-  if (it.is_plain) return fmt::format("a name is bound once: `let {0}2 = {1};` binds another; {2}", name, value, kFold);
+  if (it.is_plain) {
+    const std::string_view word = HoldsWaitingCall(it.op, it.end) ? "node" : "let";
+    return fmt::format("a name is bound once: `{0} {1}2 = {2};` binds another; {3}", word, name, value, kFold);
+  }
   return fmt::format("a name is bound once: `let {0}2 = {0} {1} {2};` binds another; {3}", name, sign, next, kFold);
 }
 
@@ -169,6 +195,8 @@ bool Reporter::ReportAssignment(const Mistake& mistake) {
     const bool may_be_node = mistake.rule == P::RuleCallStmt;
     if (IsBoundAbove(name, it->first)) {
       built.Help(HelpToChange(*it));
+    } else if (may_be_node && HoldsWaitingCall(it->op, it->end)) {
+      built.Help(fmt::format("write `node {} = {};`", name, TextBetween(it->op + it->width, it->end, "…")));
     } else {
       built.Help(may_be_node ? fmt::format("write `let {} = …` or `node {} = …`", name, name) : fmt::format("write `let {} = …`", name));
     }

@@ -36,7 +36,7 @@ ValueId BodyWriter::Write(const Expr& expr) {
   ValueId value = WriteOne(*first);
   for (size_t i = chain.size(); i-- > 0;) {
     const ir::Place outer_place = Enter(chain[i]->span);
-    value = WriteOperator(*chain[i], value);
+    value = Checked(WriteOperator(*chain[i], value), *chain[i]);
     BindFresh(chain[i]->fresh, value, chain[i]->type);
     b_.set_place(outer_place);
   }
@@ -99,7 +99,7 @@ ValueId BodyWriter::WriteChecked(const Expr& expr) {
   BindFresh(expr.fresh, value, expr.type);
   for (size_t i = 0; i < of_result.size(); ++i) done[i] = !of_result[i];
   WriteChecksOf(expr, done, true);
-  return value;
+  return Checked(value, expr);
 }
 
 // kBinary, kAnd, kOr, its first operand written already.
@@ -204,7 +204,7 @@ ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
     case ExprKind::kField:
       return b_.Field(args[0], expr.index);
     case ExprKind::kRecord:
-      return WriteRecord(TypeOf(expr.type), args);
+      return b_.Record(TypeOf(expr.type), args);
     case ExprKind::kList:
       return b_.Emit(OpKind::kListMake, TypeOf(expr.type), args);
     case ExprKind::kUnary:
@@ -224,16 +224,6 @@ ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
   }
   WF_CHECK(false, static_cast<int>(expr.kind));
   return ValueId::kNone;
-}
-
-// Extents that are known here may differ from those that the type says: a check has failed then, and what follows is never reached.
-ValueId BodyWriter::WriteRecord(ir::TypeId stated, const std::vector<ValueId>& args) {
-  ir::Type type = b_.types()[stated];
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!ir::Fits(b_.types(), b_.TypeOf(args[i]), type.fields[i].type))
-      type.fields[i].type = ir::Join(b_.types(), type.fields[i].type, b_.TypeOf(args[i]));
-  }
-  return b_.Record(b_.types().Intern(type), args);
 }
 
 ValueId BodyWriter::ReadLocal(LocalId local) {

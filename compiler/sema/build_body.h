@@ -77,8 +77,7 @@ class BodyWriter {
 
   ir::ValueId WriteOne(const Expr& expr), WriteCut(const Expr& expr, ir::SlotId slot);
   ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
-  ir::ValueId WriteKind(const Expr& expr), WriteRecord(ir::TypeId stated, const std::vector<ir::ValueId>& args);
-  ir::ValueId WriteOfArgs(const Expr& expr);
+  ir::ValueId WriteKind(const Expr& expr), WriteOfArgs(const Expr& expr);
   ir::Place Enter(const Span& span);
   bool IsTooLarge(const Expr& expr);
   void StopBeyond(const char* limit);
@@ -96,8 +95,7 @@ class BodyWriter {
                           const std::function<ir::ValueId()>& write_otherwise);
 
   // ---- build_scalar.cc ----
-  ir::ValueId WriteUnary(const Expr& expr, ir::ValueId a);
-  ir::ValueId WriteBinary(const Expr& expr, ir::ValueId a, ir::ValueId b);
+  ir::ValueId WriteUnary(const Expr& expr, ir::ValueId a), WriteBinary(const Expr& expr, ir::ValueId a, ir::ValueId b);
   ir::ValueId Arithmetic(BinaryOp op, ir::ValueId a, ir::ValueId b);
   ir::ValueId Equal(ir::ValueId a, ir::ValueId b);
   ir::ValueId EqualLists(ir::ValueId a, ir::ValueId b);
@@ -154,6 +152,8 @@ class BodyWriter {
   bool WriteCheck(const DimCheck& check, int32_t code);
   void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what), RequireExact(const Dim& dim);
   void WriteChecksOf(const Expr& expr, std::vector<bool>& done, bool is_last);
+  ir::ValueId OfType(ir::ValueId value, ir::TypeId stated), OfType(ir::ValueId value, TypeRef type);
+  ir::ValueId Checked(ir::ValueId value, const Expr& expr);
 
   BuildContext& c_;
   ir::Builder b_;

@@ -95,9 +95,10 @@ void NodeCutter::SetCut(const Expr& expr, SlotId slot) {
   values_.AddSymbols(expr.type, {.slot = slot, .is_part = true}, expr.fresh);
 }
 
-SlotId NodeCutter::CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store) {
+// `checks_of`: the call, of its last argument. `param`: the type that a called workflow gives it, where some argument is checked.
+SlotId NodeCutter::CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store, TypeRef param) {
   if (MayWait(expr)) CutInside(expr);
-  const bool has_checks = (checks_of != nullptr && HasChecksOfArgs(*checks_of)) || tasks_.has_gates();
+  const bool has_checks = (checks_of != nullptr && HasChecksOfArgs(*checks_of)) || param != nullptr || tasks_.has_gates();
   if (!has_checks) {
     const std::optional<SlotId> cut = values_.CutSlot(expr);
     if (cut && !IsCheckedWhereRead(expr)) return *cut;
@@ -109,6 +110,10 @@ SlotId NodeCutter::CutArgument(const Expr& expr, const Expr* checks_of, ir::Stor
     return value;
   };
   const SlotId slot = values_.AddRun("argument", write, values_.DeclaredType(expr.type), store);
+  if (param != nullptr) {
+    ir::TypeId& held = out_.slots[Index(slot)].type;
+    held = ir::Join(out_.types, held, values_.DeclaredType(param));
+  }
   values_.AddSymbols(expr.type, {.slot = slot, .is_part = true}, expr.fresh);  // later arguments are compared with it
   return slot;
 }
@@ -127,11 +132,14 @@ bool NodeCutter::CutFailing(const Expr& expr) {
   return true;
 }
 
-// The arguments of a call, whose checks follow the last.
-std::vector<SlotId> NodeCutter::CutArguments(const Expr& expr, ir::Store store) {
+// The arguments of a call, whose checks follow the last. Where there are some, a called workflow is written for all extents of its
+// parameters: those that are known here may differ from what their types say.
+std::vector<SlotId> NodeCutter::CutArguments(const Expr& expr, ir::Store store, const Workflow* callee) {
+  const bool is_checked = callee != nullptr && HasChecksOfArgs(expr);
   std::vector<SlotId> slots;
   for (size_t i = 0; i < expr.args.size(); ++i) {
-    slots.push_back(CutArgument(*expr.args[i], i + 1 == expr.args.size() ? &expr : nullptr, store));
+    const TypeRef param = is_checked ? callee->locals[callee->params[i].local].type : nullptr;
+    slots.push_back(CutArgument(*expr.args[i], i + 1 == expr.args.size() ? &expr : nullptr, store, param));
   }
   return slots;
 }

@@ -36,8 +36,8 @@ class NodeCutter {
   ir::SlotId EnterCall(const Expr& expr);
   ir::SlotId AddCall(const Expr& expr);
   void CutRemote(const Expr& expr);
-  std::vector<ir::SlotId> CutArguments(const Expr& expr, ir::Store store);
-  ir::SlotId CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store);
+  std::vector<ir::SlotId> CutArguments(const Expr& expr, ir::Store store, const Workflow* callee = nullptr);
+  ir::SlotId CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store, TypeRef param);
 
   void CutIf(const Expr& expr, size_t first);
   void CutLazy(const Expr& expr);

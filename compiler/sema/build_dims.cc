@@ -264,13 +264,16 @@ ValueId BodyWriter::WriteStub(const Function& stub, const Expr& call) {
   Frame frame{.function = &stub, .caller = frame_, .locals = {}, .symbols = {}, .arguments = {}};
   for (size_t i = 0; i < args.size(); ++i) frame.locals[static_cast<LocalId>(i)] = args[i];
   frame_ = &frame;
-  for (size_t i = 0; i < args.size(); ++i) WriteShapeCheck(args[i], stub.locals[i].type, "`" + stub.locals[i].name + "` of the stub");
+  for (LocalId i = 0; i < args.size(); ++i) {
+    WriteShapeCheck(args[i], stub.locals[i].type, "`" + stub.locals[i].name + "` of the stub");
+    frame.locals[i] = OfType(args[i], stub.locals[i].type);
+  }
   const ValueId value = Write(*stub.body);
   frame_ = frame.caller;
   if (value == ValueId::kNone) return value;
   BindFresh(call.fresh, value, call.type);
   WriteShapeCheck(value, call.type, "the stub's value");
-  return value;
+  return OfType(value, call.type);
 }
 
 void BodyWriter::WriteChecks(const std::vector<DimCheck>& checks, int32_t code) {
@@ -296,7 +299,41 @@ ValueId BodyWriter::WriteCut(const Expr& expr, ir::SlotId slot) {
     done.flip();
   }
   WriteChecksOf(expr, done, true);
-  return value;
+  return Checked(value, expr);
+}
+
+// A value that was checked against the type, for which what reads it is written. Extents that are known here may differ from those that the
+// type says: a check has failed then. What follows is never reached, or is of a loop over elements that goes on, with zeros.
+ValueId BodyWriter::OfType(ValueId value, ir::TypeId stated) {
+  if (ir::Fits(b_.types(), b_.TypeOf(value), stated)) return value;
+  const ir::Type type = b_.types()[stated];
+  if (type.kind == ir::TypeKind::kRecord) {
+    std::vector<ValueId> fields;
+    for (uint32_t i = 0; i < type.fields.size(); ++i) fields.push_back(OfType(b_.Field(value, i), type.fields[i].type));
+    return b_.Record(stated, std::move(fields));
+  }
+  if (type.kind != ir::TypeKind::kTensor) return Zero(stated);
+  std::vector<ValueId> extents;
+  for (size_t axis = 0; axis < type.dims.size(); ++axis) {
+    extents.push_back(type.dims[axis] < 0 ? b_.Dim(value, axis) : b_.I64(type.dims[axis]));
+  }
+  const ValueId zero = b_.Scalar(type.dtype, 0);
+  const ir::BlockId block = b_.Open(Integers(extents.size()));
+  b_.Close(zero);
+  return b_.Build(type.dtype, std::move(extents), block);
+}
+
+// The type waits for nothing that its checks have not read.
+ValueId BodyWriter::OfType(ValueId value, TypeRef type) {
+  const bool at_hand_only = std::exchange(at_hand_only_, true);
+  const ir::TypeId stated = TypeOf(type);
+  at_hand_only_ = at_hand_only;
+  return OfType(value, stated);
+}
+
+ValueId BodyWriter::Checked(ValueId value, const Expr& expr) {
+  const bool may_differ = value != ValueId::kNone && !expr.checks.empty() && expr.type->kind != TypeKind::kNever;
+  return may_differ ? OfType(value, expr.type) : value;
 }
 
 // Before the expression where the symbols have values by then, else after it.

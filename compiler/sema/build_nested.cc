@@ -73,7 +73,7 @@ void NodeCutter::CutWorkflow(const Expr& expr) {
   if (CutFailing(expr)) return;
   const Workflow& callee = c_.program.workflows[expr.index];
   ir::Task task = tasks_.NewTask(TaskKind::kEnter);
-  task.in = CutArguments(expr, ir::Store::kDynamic);
+  task.in = CutArguments(expr, ir::Store::kDynamic, &callee);
   const source::FileId root = std::exchange(c_.root, callee.span.file);
   WorkflowBuilder inner(c_, callee, out_[task.node].path + "/" + callee.name, task.region);
   c_.calls.push_back({&expr.span, &callee.name});

@@ -183,6 +183,9 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
     if (!dim.symbol() && IsOfShape(function.result, symbol)) RequireExact(dim);
   }
   frame_ = &frame;
+  if (!expr.checks.empty()) {
+    for (LocalId i = 0; i < args.size(); ++i) frame.locals[i] = args[i] = OfType(args[i], function.locals[i].type);
+  }
   c_.calls.push_back({&expr.span, &function.name});
   ValueId value = ValueId::kNone;
   if (function.body != nullptr) {

@@ -73,7 +73,10 @@ SlotId Values::AddRun(const std::string& name, const WriteBody& write, ir::TypeI
 SlotId Values::AddFailing(const std::string& name, ir::TypeId type, const Expr* expr) {
   const auto write = [&](BodyWriter& writer) {
     if (expr != nullptr) writer.Write(*expr);
-    writer.WriteFailure(code::kInference, nullptr, writer.builder().Bool(true), workflow_.span);
+    ir::Builder& b = writer.builder();
+    const ir::BlockId message = b.Open({});
+    b.Close(b.Text("it only fails"));
+    b.FailIf(b.Bool(true), code::kInference, message);
     return ValueId::kNone;
   };
   return AddRun(name, write, type);

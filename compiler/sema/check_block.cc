@@ -304,7 +304,7 @@ Fallback CheckFallback(Body& body, const ast::Expr& fallback, const Span& declar
   const TypeRef joined = Join(body, value->type, other->type);
   if (joined == nullptr) {
     body.env.Report(other->span, kTypeMismatch, {ToString(value->type), ToString(other->type)})
-        .Label(value->span, "the value of the node")
+        .Label(value->span, body.loops_around > 0 ? "the element" : "the value of the node")
         .HelpIf(HelpToFit(body, value->type, *other));
     return {nullptr, err};
   }

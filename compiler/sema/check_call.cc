@@ -47,7 +47,7 @@ class Instantiation {
         return Tensor(*type);
       case TypeKind::kVariable: {
         const auto bound = bindings_.types.find(type->name);
-        return bound == bindings_.types.end() ? Unbound() : bound->second;
+        return bound == bindings_.types.end() ? Unbound(type->name) : bound->second;
       }
       case TypeKind::kList:
         return types_.List(Of(type->element));
@@ -101,10 +101,10 @@ class Instantiation {
     if (faulty_ && open_ == Open::kUnknown) return types_.Error();
     return dims.empty() ? types_.Scalar(dtype) : types_.Tensor(dtype, std::move(dims));
   }
-  TypeRef Unbound() const {
+  TypeRef Unbound(const std::string& name) const {
     Type any;
     if (open_ == Open::kNamed) any.kind = TypeKind::kVariable;
-    if (open_ == Open::kNamed) any.name = "any";
+    if (open_ == Open::kNamed) any.name = name;
     return types_.Intern(std::move(any));
   }
   TypeRef OfAny(Type tensor, TypeRef element) const {
@@ -301,9 +301,19 @@ class SignatureCall {
       builder.Help("give it a value with `??`");
     } else if (same_dtype && !ranks) {
       builder.Help("`" + rest->ToString() + "` stands for any number of axes, or none");
+    } else if (same_dtype && shown->dims.size() == 1 && found->dims.size() == 2) {
+      builder.HelpIf(HelpForRows());
     } else {
       builder.HelpIf(HelpToFit(body_, shown, value));
     }
+  }
+
+  // What does for each row of a matrix what the callee does for a vector.
+  std::optional<std::string> HelpForRows() const {
+    const std::string name = callee_.name + "_rows";
+    if (callee_.home != nullptr && FindEntity(*callee_.home, name) != nullptr) return "`" + name + "` takes a matrix, row by row";
+    if (signature_.params.size() != 1 || signature_.result->kind != TypeKind::kScalar) return std::nullopt;
+    return "of each row it is `[r] => " + callee_.name + "(m[r])`";
   }
 
   Body& body_;

@@ -139,11 +139,6 @@ TypeRef ElementWanted(TypeRef list) {
 
 }  // namespace
 
-// A `fold` that adds to its accumulator, as other languages make a list.
-constexpr std::string_view kToGrow =
-    "an accumulator keeps its extents from step to step; what grows is made at once: `let ys = [f(x) for x in xs];` is a list, and "
-    "`[i < len(ys)] => ys[i]` a tensor";
-
 ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeRef wanted, const Where& where) {
   StillLoop still{TextOf(expr.names, *expr.source), *expr.source, NextLocal(body), NextLocal(body)};
   Where inside = where.Inside("a comprehension", expr.span);
@@ -168,6 +163,15 @@ ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeR
 }
 
 // What the accumulator begins as knows no element yet: the names of the loop are bound behind it.
+namespace {
+
+// A `fold` that adds to its accumulator, as other languages make a list.
+constexpr std::string_view kToGrow =
+    "an accumulator keeps its extents from step to step; what grows is made at once: `let ys = [f(x) for x in xs];` is a list, and "
+    "`[i < len(ys)] => ys[i]` a tensor";
+
+}  // namespace
+
 ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where) {
   const uint32_t mark = body.NextSymbol();
   const Scope scope(body);

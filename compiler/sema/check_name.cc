@@ -58,7 +58,7 @@ const ast::Type::Field* FindField(const ast::Type& type, std::string_view name) 
 }
 
 // `nn.softmax(x)` without the import: values have no functions, so the name is a module's.
-bool ReportModuleUnknown(Body& body, const ast::Expr& object) {
+bool ReportModuleUnknown(Body& body, const ast::Expr& object, const std::string& member) {
   const auto* name = ast::DynAs<ast::NameExpr>(object);
   if (name == nullptr || body.Find(name->name) || body.symbols.contains(name->name) || body.module.damaged) return false;
   if (FindEntity(body.module, name->name) != nullptr || IsBuiltinName(name->name)) return false;
@@ -66,6 +66,8 @@ bool ReportModuleUnknown(Body& body, const ast::Expr& object) {
   auto builder = body.env.Report(name->span, kUnknownName, {name->name});
   if (IsOfLibrary(body.env, name->name)) {
     builder.Help(HelpToImport(name->name));
+  } else if (IsBuiltinName(member)) {
+    builder.Help("`" + member + "` is built in, and needs no module: `" + member + "(x)`");
   } else {
     std::vector<std::string> modules;
     for (const Entity* import : body.module.imports) modules.push_back(import->name);
@@ -112,7 +114,8 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
       body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, fields_of);
   const bool are_few = !type->fields.empty() && type->fields.size() <= kMembersNamed;
   if (are_few && !diag::Suggest(member.text, fields_of())) builder.Help("it has " + Quoted(fields_of()));
-  const std::string library = type->kind == TypeKind::kRecord ? "" : LibraryWith(body.env, member.text);
+  std::string library = type->kind == TypeKind::kRecord ? "" : LibraryWith(body.env, member.text);
+  if (type->kind == TypeKind::kString && library != "text") library.clear();
   if (const auto help = diag::OursFor(diag::Foreign::kMember, member.text); !help.empty() && type->kind != TypeKind::kRecord)
     builder.Help(std::string(help));
   else if (!library.empty())
@@ -194,7 +197,7 @@ Entity* ResolveEntity(Body& body, const ast::Expr& expr, NameUse use, bool& repo
   if (member == nullptr) return nullptr;
   Entity* module = ModuleNamed(body, *member->object);
   if (module == nullptr) {
-    reported = use == NameUse::kCall && ReportModuleUnknown(body, *member->object);
+    reported = use == NameUse::kCall && ReportModuleUnknown(body, *member->object, member->member.text);
     return nullptr;
   }
   reported = true;

@@ -1,6 +1,7 @@
 // Strings and interpolation.
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/waiting.h"
 
 namespace wf::sema {
 namespace {
@@ -50,7 +51,9 @@ ExprPtr CheckString(Body& body, const ast::StringExpr& expr, const Where& where)
     }
     ExprPtr value = CheckExpr(body, *piece.hole, nullptr, where);
     if (!IsPoison(*value) && !HasText(value->type)) {
-      body.env.Report(value->span, kNoText, {ToString(value->type)});
+      auto builder = body.env.Report(value->span, kNoText, {ToString(value->type)});
+      if (value->type->kind == TypeKind::kOptional && HasText(value->type->element))
+        builder.Help("give it a value first, and show that: `let n = " + CodeAt(body, value->span, "x") + " ?? ..;`, and then `{n}`");
       broken = true;
     }
     broken = broken || IsPoison(*value);

@@ -143,6 +143,8 @@ std::string HelpToBuild(TypeRef record) {
 std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Expr& value) {
   const TypeRef found = value.type;
   const bool numbers = (wanted->kind == TypeKind::kScalar || wanted->kind == TypeKind::kTensor) && wanted->kind == found->kind;
+  if (wanted->kind == TypeKind::kTensor && found->kind == TypeKind::kList && found->element->kind == TypeKind::kList)
+    return "`tensor.stack([tensor.stack(row) for row in rows])` of std.tensor makes a matrix of a list of lists";
   if (wanted->kind == TypeKind::kTensor && found->kind == TypeKind::kList)
     return "`tensor.stack(..)` of std.tensor makes a tensor of a list";
   if (wanted->kind == TypeKind::kList && found->kind == TypeKind::kTensor) return "`list(..)` makes a list of a tensor";

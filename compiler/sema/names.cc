@@ -360,6 +360,20 @@ Entity* Lookup(Env& env, Module& module, const ast::Name& name, const ast::Decl*
   return nullptr;
 }
 
+namespace {
+
+// What a module has in place of what it has not.
+void HelpWithMembers(const Module& module, const std::vector<std::string>& names, diag::Builder& builder) {
+  constexpr size_t kMostNamed = 6;
+  if (names.size() > kMostNamed && module.is_std) builder.Help("`wfc doc " + module.path + "` prints what it has");
+  if (names.empty() || names.size() > kMostNamed) return;
+  std::string known;
+  for (const std::string& name : names) known += (known.empty() ? "`" : ", `") + name + "`";
+  builder.Help("it has " + known);
+}
+
+}  // namespace
+
 Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span& qualifier, const Expected& expected) {
   Entity* entity = FindEntity(target, name.text);
   if (FindMember(target.path, name.text) != nullptr) {  // calls of them do not come here
@@ -371,16 +385,14 @@ Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span
     return nullptr;
   }
   if (entity == nullptr || entity->kind == EntityKind::kModule) {
-    env.Report(name.span, kUnknownMember, {target.path, name.text})
-        .Label(qualifier, "the module `" + target.path + "`")
-        .DidYouMean(name.span, name.text, [&] {
-          std::vector<std::string> names;
-          AddNames(target, expected.use, names);
-          for (const BuiltinInfo& row : kBuiltins) {
-            if (expected.use == NameUse::kCall && row.module == target.path) names.emplace_back(row.name);
-          }
-          return names;
-        });
+    std::vector<std::string> names;
+    AddNames(target, expected.use, names);
+    for (const BuiltinInfo& row : kBuiltins) {
+      if (expected.use == NameUse::kCall && row.module == target.path) names.emplace_back(row.name);
+    }
+    auto builder = env.Report(name.span, kUnknownMember, {target.path, name.text});
+    builder.Label(qualifier, "the module `" + target.path + "`").DidYouMean(name.span, name.text, [&] { return names; });
+    if (!diag::Suggest(name.text, names)) HelpWithMembers(target, names, builder);
     return nullptr;
   }
   return Usable(env, target, *entity, name.span, nullptr);

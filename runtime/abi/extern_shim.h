@@ -27,6 +27,7 @@ inline bool IsUtf8(std::string_view text) {
 
 inline wf_code Fail(wf_ctx* ctx, int32_t code, const char* text) noexcept {
   if (!IsUtf8(text)) text = "a message that is not UTF-8";
+  if (*text == '\0') text = "an exception without a text";
   const bool is_code = code >= code::kProduct;
   return wf_fail(ctx, is_code ? code : code::kInference, 0, {reinterpret_cast<const uint8_t*>(text), std::strlen(text)});
 }

@@ -68,7 +68,8 @@ class Externs(harness.ServerCase):
 
     def test_exceptions_become_failures_of_the_node(self):
         for how, status, code, message in ((1, 400, 100001, "it is cold"), (2, 500, 9000, "no such table"), (3, 500, 9000, "an exception that is no std::exception"),
-                                           (4, 429, 3012, "out of memory"), (5, 500, 9000, "no code"), (6, 500, 9000, "a message that is not UTF-8")):
+                                           (4, 429, 3012, "out of memory"), (5, 500, 9000, "no code"), (6, 500, 9000, "a message that is not UTF-8"),
+                                           (8, 500, 9000, "an exception without a text")):
             reply = self.server.post("/Externs/Fails", {"how": how})
             self.assertEqual((reply.status, reply.error["code"], reply.error["message"], reply.error["path"]), (status, code, message, "Fails/text"))
             self.assertEqual(self.call("Caught", how=how), {"text": f"{code} {message} at Caught/text"})

@@ -525,7 +525,7 @@ class BadMessages(unittest.TestCase):
         methods = ["hover", "definition", "references", "rename", "completion", "documentSymbol", "formatting", "codeAction", "semanticTokens/full", "inlayHint",
                    "documentHighlight", "prepareRename", "signatureHelp"]
         uri = "file:///nowhere/x.wf"
-        shapes = [None, [], 7, {}, {"textDocument": 3}, {"textDocument": {"uri": 7}}, {"textDocument": {"uri": "file:///no/such.wf"}},
+        shapes = [None, [], 7, {}, {"textDocument": 3}, {"textDocument": {"uri": 7}}, {"textDocument": {"uri": "file:///no/such.wf"}, "position": {}},
                   {"textDocument": {"uri": uri}, "position": {"line": -5, "character": 1e300}, "range": {"start": [], "end": {"line": 99999999999}}, "newName": [1]},
                   {"textDocument": {"uri": uri}, "position": {"line": 4294967295, "character": 4294967295}, "range": 9}]
         data = frame({"method": "textDocument/didOpen", "params": {"textDocument": {"uri": uri, "text": "fn f() -> i64 = 1;", "version": "x"}}})
@@ -536,6 +536,9 @@ class BadMessages(unittest.TestCase):
         data += frame({"method": "textDocument/didChange", "params": {"textDocument": {"uri": uri}, "contentChanges": [3]}})
         found = self.answers(HELLO + data + BYE)
         self.assertEqual(len([a for a in found if a.get("id", 0) is not None and a.get("id", 0) >= 1000]), len(methods) * len(shapes))
+        self.assertEqual({a["error"]["message"] for a in found if a.get("error", {}).get("code") == -32602},
+                         {"`textDocument` with a `uri` is wanted", "a `position` with a `line` and a `character` is wanted, both from 0",
+                          "a `range` with `start` and `end` is wanted, each with a `line` and a `character` from 0"})
 
     def test_order_of_life(self):
         [refused] = self.answers(frame({"id": 3, "method": "textDocument/hover", "params": {}}), status=1)

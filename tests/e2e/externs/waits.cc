@@ -13,6 +13,7 @@ wf::String externs::raises(wf::Context& context, int64_t how) {
   if (how == 4) throw std::bad_alloc();
   if (how == 5) throw wf::Failure(0, "no code");
   if (how == 6) throw std::runtime_error("\xff\xfe");
+  if (how == 8) throw std::runtime_error("");
   if (how == 7) return context.Copy(std::string(static_cast<size_t>(-1) - 8, 'x'));
   return "fine";
 }

@@ -164,19 +164,56 @@ size_t WrittenRank(const ast::Expr& value) {
   return lambda != nullptr ? rank + lambda->indices.size() : rank;
 }
 
+// The `T` of `pattern` as they stand in `wanted`.
+void ReadVariables(Types& types, TypeRef pattern, TypeRef wanted, std::map<std::string, TypeRef>& variables) {
+  if (pattern->kind == TypeKind::kVariable) {
+    if (wanted->kind != TypeKind::kTensor || wanted->dtype != DType::kNone) variables.emplace(pattern->name, wanted);
+    return;
+  }
+  if (wanted->kind == TypeKind::kOptional && pattern->kind != TypeKind::kOptional) wanted = wanted->element;
+  if (wanted->kind != pattern->kind || !pattern->is_unknown) return;
+  if (pattern->kind == TypeKind::kTensor) {
+    if (wanted->dtype != DType::kNone) variables.emplace(pattern->element->name, types.Scalar(wanted->dtype));
+  } else if (pattern->kind == TypeKind::kRecord) {
+    for (size_t i = 0; i < pattern->fields.size() && i < wanted->fields.size(); ++i) {
+      if (pattern->fields[i].name == wanted->fields[i].name)
+        ReadVariables(types, pattern->fields[i].type, wanted->fields[i].type, variables);
+    }
+  } else if (pattern->element != nullptr) {
+    ReadVariables(types, pattern->element, wanted->element, variables);
+  }
+}
+
 // One call of a signature: arguments are checked and unified from left to right, so that shapes known from earlier ones are wanted of later
-// ones.
+// ones. Those that say little of what a type variable is come after the others.
 class SignatureCall {
  public:
   SignatureCall(Body& body, const Entity& callee, const Where& where)
       : body_(body), callee_(callee), signature_(*callee.signature), where_(where), solver_(body, signature_) {}
 
-  bool AddArguments(const std::vector<GivenArgument>& given, const Span& call_span) {
+  bool AddArguments(const std::vector<GivenArgument>& given, TypeRef wanted, const Span& call_span) {
+    if (wanted != nullptr && wanted->kind != TypeKind::kError) ReadVariables(body_.env.types, signature_.result, wanted, wanted_);
+    std::vector<Certainty> certainties;
+    for (size_t i = 0; i < given.size(); ++i) {
+      const bool decides = given[i].value != nullptr && signature_.params[i].type->is_unknown;
+      certainties.push_back(decides ? CertaintyOf(body_, *given[i].value) : Certainty::kWhole);
+    }
     bool sound = true;
-    for (size_t i = 0; i < given.size(); ++i) sound = AddArgument(signature_.params[i], given[i], call_span) && sound;
+    args_.resize(given.size());
+    for (const Certainty certainty : kCertainties) {
+      for (size_t i = 0; i < given.size(); ++i) {
+        if (certainties[i] != certainty) continue;
+        args_[i] = Argument(signature_.params[i], given[i], certainty, call_span);
+        sound = sound && args_[i] != nullptr;
+      }
+    }
     solver_.Finish();
-    return sound && !solver_.failed();
+    return sound && !solver_.failed() && BindVariables(call_span);
   }
+
+  // An argument is `fail E`, and no other says what the callee is: it is not called.
+  bool is_never() const { return is_never_; }
+  std::vector<ExprPtr> TakeArguments() { return std::move(args_); }
 
   // Fills the call and its result type. False after a report.
   bool Finish(Expr& call) {
@@ -229,8 +266,9 @@ class SignatureCall {
     }
   }
 
-  bool AddArgument(const SigParam& param, const GivenArgument& given, const Span& call_span) {
-    if (param.type->kind == TypeKind::kError) return false;
+  // Null after a report.
+  ExprPtr Argument(const SigParam& param, const GivenArgument& given, Certainty certainty, const Span& call_span) {
+    if (param.type->kind == TypeKind::kError) return nullptr;
     ExprPtr value;
     if (given.value == nullptr) {
       if (param.default_value != nullptr) {
@@ -239,32 +277,70 @@ class SignatureCall {
         value = Make(ExprKind::kNone, param.type, call_span);  // an optional parameter
       }
     } else {
-      Instantiation known(body_.env.types, solver_, bindings_);
-      const TypeRef hint = HintFor(known.Of(param.type), *param.type, *given.value);
+      TypeBindings bindings = bindings_;
+      if (certainty != Certainty::kWhole) bindings.types.insert(wanted_.begin(), wanted_.end());
+      Instantiation known(body_.env.types, solver_, bindings);
+      const TypeRef hint = HintFor(known, *param.type, *given.value);
       if (known.faulty()) {
         solver_.ReportNoValue(*known.faulty(), given.span)->Label(param.span, TextOf(param));
         SkipUnchecked(body_, *given.value);
-        return false;
+        return nullptr;
       }
       const Origin origin{param.span, TextOf(param)};
       value = CheckExpr(body_, *given.value, hint, where_.For(&origin));
+      const bool fits_optional = hint != nullptr && hint->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
+      if (param.type->is_unknown && hint != nullptr && !hint->is_unknown && (fits_optional || value->type->is_open))
+        value = Coerce(body_, std::move(value), hint, origin);
     }
-    if (IsPoison(*value)) return false;
+    if (IsPoison(*value)) return nullptr;
     value = Fit(param, std::move(value));
-    if (!value) return false;
+    if (!value) return nullptr;
     if (IsIntegerParam(param)) solver_.Bind(param.name, DimOf(body_, *value), value->span, &param);
-    args_.push_back(std::move(value));
+    return value;
+  }
+
+  // What no argument says is what is wanted; else it has to be written.
+  bool BindVariables(const Span& call_span) {
+    const auto is_bound = [&](const std::string& variable) {
+      const auto bound = bindings_.types.find(variable);
+      return bound != bindings_.types.end() && !bound->second->is_open;
+    };
+    const auto is_given = [&](const std::string& rest) { return bindings_.rests.contains(rest); };
+    const bool is_known = std::all_of(signature_.type_params.begin(), signature_.type_params.end(), is_bound) &&
+                          std::all_of(signature_.rests.begin(), signature_.rests.end(), is_given);
+    is_never_ =
+        !is_known && std::any_of(args_.begin(), args_.end(), [](const ExprPtr& arg) { return arg->type->kind == TypeKind::kNever; });
+    if (is_known || is_never_) return true;
+    for (const std::string& variable : signature_.type_params) {
+      if (is_bound(variable)) continue;
+      const auto wanted = wanted_.find(variable);
+      if (wanted == wanted_.end()) return ReportUnbound(call_span);
+      bindings_.types[variable] = wanted->second;
+    }
     return true;
   }
 
+  bool ReportUnbound(const Span& call_span) {
+    const auto is_open = [](const ExprPtr& arg) { return arg->type->is_open; };
+    const auto open = std::find_if(args_.begin(), args_.end(), is_open);
+    const bool is_list = open != args_.end() && (*open)->type->kind == TypeKind::kList;
+    const std::string_view what = open == args_.end() ? "this call" : is_list ? "an empty list" : "`none`";
+    body_.env.Report(open == args_.end() ? call_span : (*open)->span, kCannotInfer, {what})
+        .Help(is_list ? "a name can say it: `let xs: list<string> = [];`" : "a name can say it: `let x: i64? = none;`");
+    return false;
+  }
+
   // What is wanted of an argument; null when nothing is known. A list written for T[n] is a tensor of whatever it holds.
-  TypeRef HintFor(TypeRef known, const Type& type, const ast::Expr& value) const {
+  TypeRef HintFor(Instantiation& open, const Type& type, const ast::Expr& value) const {
+    const TypeRef known = open.Of(&type);
     if (known->kind != TypeKind::kError) return known;
-    if (type.kind != TypeKind::kTensor) return nullptr;
+    if (type.kind != TypeKind::kTensor || open.faulty()) return nullptr;
+    DType dtype = type.dtype;
+    if (const TypeRef element = type.element != nullptr ? open.Of(type.element) : nullptr) dtype = element->dtype;
     const size_t written = WrittenRank(value), n_rests = static_cast<size_t>(std::count_if(type.dims.begin(), type.dims.end(), IsRest));
     if (written == 0) return nullptr;
     const size_t rank = n_rests == 0 ? type.dims.size() : std::max(written, type.dims.size() - n_rests);
-    return body_.env.types.Tensor(type.element == nullptr ? type.dtype : DType::kNone, std::vector<Dim>(rank, AnyDim()));
+    return body_.env.types.Tensor(dtype, std::vector<Dim>(rank, AnyDim()));
   }
 
   // Structure first, with T? around a plain value; then the dimensions.
@@ -312,7 +388,9 @@ class SignatureCall {
   const Where& where_;
   DimSolver solver_;
   TypeBindings bindings_;
+  std::map<std::string, TypeRef> wanted_;  // of the type variables of the result
   std::vector<ExprPtr> args_;
+  bool is_never_ = false;
 };
 
 // `slice(x, 2, 1)` of `f32[b - a]`.
@@ -344,10 +422,10 @@ ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where) {
   return Poison(body, call.span());
 }
 
-ExprPtr CheckFnCall(Body& body, Entity& callee, const Call& call, const Where& where) {
+ExprPtr CheckFnCall(Body& body, Entity& callee, const Call& call, TypeRef wanted, const Where& where) {
   ExprPtr expr = Make(ExprKind::kCallFn, body.env.types.Error(), call.span());
   expr->index = callee.index;
-  return CheckSignatureCall(body, std::move(expr), callee, call, where);
+  return CheckSignatureCall(body, std::move(expr), callee, call, wanted, where);
 }
 
 // Of a model, a workflow, an extern node or a remote.
@@ -371,7 +449,7 @@ ExprPtr CheckWaitingCall(Body& body, Entity& callee, const Call& call, const Whe
                                                              : ExprKind::kCallWorkflow;
   ExprPtr expr = Make(kind, body.env.types.Error(), call.span());
   expr->index = callee.index;
-  return CheckSignatureCall(body, std::move(expr), callee, call, where);
+  return CheckSignatureCall(body, std::move(expr), callee, call, nullptr, where);
 }
 
 ExprPtr CheckRecord(Body& body, Entity& callee, const Call& call, const Where& where) {
@@ -402,12 +480,12 @@ ExprPtr CheckRecord(Body& body, Entity& callee, const Call& call, const Where& w
   return sound ? std::move(record) : Poison(body, call.span());
 }
 
-ExprPtr CheckEntityCall(Body& body, Entity& callee, const Call& call, const Where& where) {
+ExprPtr CheckEntityCall(Body& body, Entity& callee, const Call& call, TypeRef wanted, const Where& where) {
   switch (callee.kind) {
     case EntityKind::kFn:
-      return CheckFnCall(body, callee, call, where);
+      return CheckFnCall(body, callee, call, wanted, where);
     case EntityKind::kExtern:
-      if (!callee.signature->may_wait) return CheckFnCall(body, callee, call, where);
+      if (!callee.signature->may_wait) return CheckFnCall(body, callee, call, wanted, where);
       return CheckWaitingCall(body, callee, call, where);
     case EntityKind::kModel:
     case EntityKind::kRemote:
@@ -529,7 +607,7 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& 
   return sound ? std::optional(std::move(bound)) : std::nullopt;
 }
 
-ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, const Where& where) {
+ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, TypeRef wanted, const Where& where) {
   const Signature& signature = *callee.signature;
   if (signature.broken) return CheckArgumentsOnly(body, call, where);
   std::vector<ParamName> names;
@@ -540,7 +618,12 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call&
   const auto given = BindArguments(body, call, callee.name, callee.span, names);
   if (!given) return CheckArgumentsOnly(body, call, where);
   SignatureCall resolved(body, callee, where);
-  if (!resolved.AddArguments(*given, call.span())) return Poison(body, call.span());
+  if (!resolved.AddArguments(*given, wanted, call.span())) return Poison(body, call.span());
+  if (resolved.is_never()) {
+    expr = Make(ExprKind::kList, body.env.types.Simple(TypeKind::kNever), call.span());
+    expr->args = resolved.TakeArguments();
+    return expr;
+  }
   bool may_fail = signature.may_fail;
   if (signature.is_generic()) {
     const auto instance = InstanceOf(body.env, callee, resolved.bindings());
@@ -564,7 +647,7 @@ ExprPtr CheckCall(Body& body, const Call& call, TypeRef wanted, const Where& whe
   }
   bool reported = false;
   Entity* callee = ResolveEntity(body, *call.expr.callee, NameUse::kCall, reported);
-  if (callee != nullptr) return CheckEntityCall(body, *callee, call, where);
+  if (callee != nullptr) return CheckEntityCall(body, *callee, call, wanted, where);
   if (reported) return CheckArgumentsOnly(body, call, where);
   ExprPtr value = CheckExpr(body, *call.expr.callee, nullptr, where);
   if (!IsPoison(*value)) {

@@ -39,6 +39,6 @@ ExprPtr MakeSome(Body& body, ExprPtr value);
 
 // A call of a signature whose types hold symbols: arguments in parameter order, checks, and the result's type. Used for fn, extern, model,
 // remote, stubs and workflows. `expr` has its kind and index set already.
-ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, const Where& where);
+ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, TypeRef wanted, const Where& where);
 
 }  // namespace wf::sema

@@ -53,9 +53,9 @@ ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where) {
 namespace {
 
 ExprPtr CheckFnCall(Body& body, Entity& callee, const Call& call, TypeRef wanted, const Where& where) {
-  ExprPtr expr = Make(ExprKind::kCallFn, body.env.types.Error(), call.span());
+  ExprPtr expr = Make(ExprKind::kCallFn, wanted != nullptr ? wanted : body.env.types.Error(), call.span());
   expr->index = callee.index;
-  return CheckSignatureCall(body, std::move(expr), callee, call, wanted, where);
+  return CheckSignatureCall(body, std::move(expr), callee, call, where);
 }
 
 // Of a model, a workflow, an extern node or a remote.
@@ -79,7 +79,7 @@ ExprPtr CheckWaitingCall(Body& body, Entity& callee, const Call& call, const Whe
                                                              : ExprKind::kCallWorkflow;
   ExprPtr expr = Make(kind, body.env.types.Error(), call.span());
   expr->index = callee.index;
-  return CheckSignatureCall(body, std::move(expr), callee, call, nullptr, where);
+  return CheckSignatureCall(body, std::move(expr), callee, call, where);
 }
 
 ExprPtr CheckRecord(Body& body, Entity& callee, const Call& call, const Where& where) {

@@ -41,7 +41,8 @@ ExprPtr MakeSome(Body& body, ExprPtr value);
 ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where);
 
 // check_signature.cc: a call of a signature whose types hold symbols: arguments in parameter order, checks, and the result's type. Used for
-// fn, extern, model, remote, stubs and workflows. `expr` has its kind and index set already.
-ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, TypeRef wanted, const Where& where);
+// fn, extern, model, remote, stubs and workflows. `expr` has its kind and index set already,
+// and as type what is wanted of it: Error where that is not known.
+ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, const Where& where);
 
 }  // namespace wf::sema

@@ -170,7 +170,7 @@ class SignatureCall {
       : body_(body), callee_(callee), signature_(*callee.signature), where_(where), solver_(body, signature_) {}
 
   bool AddArguments(const std::vector<GivenArgument>& given, TypeRef wanted, const Span& call_span) {
-    if (wanted != nullptr && wanted->kind != TypeKind::kError) ReadVariables(body_.env.types, signature_.result, wanted, wanted_);
+    if (wanted->kind != TypeKind::kError) ReadVariables(body_.env.types, signature_.result, wanted, wanted_);
     std::vector<Certainty> certainties;
     for (size_t i = 0; i < given.size(); ++i) {
       const bool decides = given[i].value != nullptr && signature_.params[i].type->is_unknown;
@@ -384,7 +384,7 @@ bool HasNoExtent(Body& body, const Expr& call) {
 
 }  // namespace
 
-ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, TypeRef wanted, const Where& where) {
+ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, const Where& where) {
   const Signature& signature = *callee.signature;
   if (signature.broken) return CheckArgumentsOnly(body, call, where);
   std::vector<ParamName> names;
@@ -395,7 +395,7 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call&
   const auto given = BindArguments(body, call, callee.name, callee.span, names);
   if (!given) return CheckArgumentsOnly(body, call, where);
   SignatureCall resolved(body, callee, where);
-  if (!resolved.AddArguments(*given, wanted, call.span())) return Poison(body, call.span());
+  if (!resolved.AddArguments(*given, expr->type, call.span())) return Poison(body, call.span());
   if (resolved.is_never()) {
     expr = Make(ExprKind::kList, body.env.types.Simple(TypeKind::kNever), call.span());
     expr->args = resolved.TakeArguments();

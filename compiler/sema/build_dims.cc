@@ -168,9 +168,11 @@ ir::TypeId BodyWriter::TypeOf(TypeRef type) {
       return types.Map(TypeOf(type->element));
     case TypeKind::kOptional:
       return types.Optional(TypeOf(type->element));
-    case TypeKind::kError:
-    case TypeKind::kNever:
+    case TypeKind::kNever:  // of the elements of `[]`: there are none
+      return types.Scalar(DType::kBool);
     case TypeKind::kNone:
+      return types.Optional(types.Scalar(DType::kBool));
+    case TypeKind::kError:
     case TypeKind::kVariable:
       break;
   }

@@ -88,7 +88,7 @@ ir::TypeId Values::TypeOf(TypeRef type) {
 }
 
 ir::TypeId Values::DeclaredType(TypeRef type) {
-  if (type->kind == TypeKind::kNever || type->kind == TypeKind::kError || type->kind == TypeKind::kNone) return ir::TypeId::kNone;
+  if (type->kind == TypeKind::kNever || type->kind == TypeKind::kNone) return ir::TypeId::kNone;
   ir::Body scratch;
   return BodyWriter(c_, scratch, nullptr).TypeOf(type);
 }

@@ -7,6 +7,7 @@
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/field_numbers.h"
 #include "compiler/sema/names.h"
+#include "runtime/base/check.h"
 
 namespace wf::sema {
 namespace {
@@ -65,6 +66,7 @@ std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
            });
   });
   if (diag.error_count() != errors_before || damaged) return std::nullopt;
+  WF_CHECK(diag.has_errors() || !env.unsound, input.sources.Text(*env.unsound));  // of what did not parse, elsewhere
   WarnOfFieldNumbers(env);
   program.source_name = std::filesystem::path(input.sources.name(root.file->id)).filename();  // however it was called
   program.source_hash = HashSources(env);

@@ -10,12 +10,6 @@
 namespace wf::sema {
 namespace {
 
-bool HoldsNever(TypeRef type) {
-  if (type->kind == TypeKind::kNever || type->kind == TypeKind::kNone) return true;
-  if (type->element != nullptr && HoldsNever(type->element)) return true;
-  return std::any_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return HoldsNever(field.type); });
-}
-
 const BuiltInError* FindBuiltIn(Body& body, const ast::Expr& error) {
   const auto* name = ast::DynAs<ast::NameExpr>(error);
   if (name == nullptr || FindEntity(body.module, name->name) != nullptr) return nullptr;
@@ -78,15 +72,14 @@ bool MayFail(Body& body, const Span& span, const std::string& what, const Where&
   return false;
 }
 
-// Arms that are a bare literal take the type of the others, so they come last.
 TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted, std::vector<ExprPtr>& values) {
   values.resize(arms.size());
   TypeRef joined = body.env.types.Simple(TypeKind::kNever);
   const Expr* first = nullptr;
   bool sound = true;
-  for (const bool literals : {false, true}) {
+  for (const Certainty certainty : kCertainties) {
     for (size_t i = 0; i < arms.size(); ++i) {
-      if (arms[i].is_literal != literals) continue;
+      if (arms[i].certainty != certainty) continue;
       const TypeRef hint = wanted != nullptr || joined->kind == TypeKind::kNever ? wanted : joined;
       values[i] = arms[i].check(hint);
       sound = sound && !IsPoison(*values[i]);
@@ -130,7 +123,7 @@ void BindIntegerLocal(Body& body, LocalId local, Expr& value) {
 }
 
 ExprPtr HasType(Body& body, const ast::Name& name, ExprPtr value) {
-  if (IsPoison(*value) || !HoldsNever(value->type)) return value;
+  if (IsPoison(*value) || !value->type->is_open) return value;
   if (value->type->kind == TypeKind::kNever) {
     const std::string text(body.env.input.sources.Text(value->span));
     body.env.Report(value->span, kWrongKind, {text, "never a value", "a value"}).Help("`require c else fail E;` fails unless `c` holds");
@@ -260,8 +253,8 @@ ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where
   std::vector<ExprPtr> conditions;
   std::vector<ArmCheck> arms;
   const auto add = [&](const ast::Block& block) {
-    const bool is_literal = block.statements.empty() && block.value && IsLiteral(*block.value);
-    arms.push_back({is_literal, [&body, &block, &inside](TypeRef hint) { return CheckBlock(body, block, hint, inside); }});
+    const Certainty certainty = block.value ? CertaintyOf(body, *block.value) : Certainty::kWhole;
+    arms.push_back({certainty, [&body, &block, &inside](TypeRef hint) { return CheckBlock(body, block, hint, inside); }});
   };
   bool sound = true;
   for (const ast::IfExpr::Arm& arm : expr.arms) {

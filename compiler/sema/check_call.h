@@ -37,8 +37,12 @@ std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings&
 TypeRef BelowOptional(TypeRef wanted, const Expr& value);
 ExprPtr MakeSome(Body& body, ExprPtr value);
 
-// A call of a signature whose types hold symbols: arguments in parameter order, checks, and the result's type. Used for fn, extern, model,
-// remote, stubs and workflows. `expr` has its kind and index set already.
+// Of a callee that is not known: poison. The arguments may hold mistakes of their own.
+ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where);
+
+// check_signature.cc: a call of a signature whose types hold symbols: arguments in parameter order, checks, and the result's type. Used for
+// fn, extern, model, remote, stubs and workflows. `expr` has its kind and index set already,
+// and as type what is wanted of it: Error where that is not known.
 ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, const Where& where);
 
 }  // namespace wf::sema

@@ -26,13 +26,7 @@ ExprPtr CheckPipe(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, const
   return CheckCall(body, {*call, expr.left.get()}, wanted, where);
 }
 
-}  // namespace
-
-ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where) {
-  if (++where.depth > kMaxDepth) {
-    body.env.Report(expr.span, kTooDeep, {kMaxDepth});
-    return SkipUnchecked(body, expr);
-  }
+ExprPtr CheckForm(Body& body, const ast::Expr& expr, TypeRef wanted, const Where& where) {
   if (const auto held = body.held.find(&expr); held != body.held.end()) return ReadHeld(body, held->second, expr.span);
   switch (expr.kind) {
     case ast::ExprKind::kNameExpr:
@@ -81,6 +75,22 @@ ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where
   return SkipUnchecked(body, expr);
 }
 
+// Poison is: it silences.
+bool SaysNothing(TypeRef wanted) { return wanted->is_open || (wanted->is_unknown && wanted->kind != TypeKind::kError); }
+
+}  // namespace
+
+ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where) {
+  if (++where.depth > kMaxDepth) {
+    body.env.Report(expr.span, kTooDeep, {kMaxDepth});
+    return SkipUnchecked(body, expr);
+  }
+  if (wanted != nullptr && SaysNothing(wanted)) wanted = nullptr;
+  ExprPtr value = CheckForm(body, expr, wanted, where);
+  if (value->type->is_unknown) body.env.NoteUnsound(expr.span);
+  return value;
+}
+
 ExprPtr Make(ExprKind kind, TypeRef type, const Span& span) {
   ExprPtr expr = std::make_unique<Expr>();
   expr->kind = kind;
@@ -89,7 +99,10 @@ ExprPtr Make(ExprKind kind, TypeRef type, const Span& span) {
   return expr;
 }
 
-ExprPtr Poison(Body& body, const Span& span) { return Make(ExprKind::kNone, body.env.types.Error(), span); }
+ExprPtr Poison(Body& body, const Span& span) {
+  body.env.NoteUnsound(span);
+  return Make(ExprKind::kNone, body.env.types.Error(), span);
+}
 
 ExprPtr MakeInt(Body& body, int64_t value, DType dtype, const Span& span) {
   ExprPtr expr = Make(ExprKind::kScalar, body.env.types.Scalar(dtype), span);

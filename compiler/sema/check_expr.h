@@ -11,7 +11,8 @@
 #include "compiler/sema/resolve_type.h"
 
 // Expressions: one function per form, each in the file of its topic. All take what is wanted (a hint, null when nothing is known) and where
-// the expression stands, report what is wrong, and return a typed expression; of type Error after a report, which silences its readers.
+// the expression stands, report what is wrong, and return a typed expression; of type Error after a report, which silences its readers. A
+// type that is not known whole is no hint.
 namespace wf::sema {
 
 ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where);
@@ -45,6 +46,12 @@ ExprPtr SkipUnchecked(Body& body, const ast::Expr& expr);
 // literal.cc: numbers, and arithmetic over nothing but numbers, take the type that is wanted
 bool IsLiteral(const ast::Expr& expr);
 ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted);
+
+// certainty.cc
+// How much an expression says of its type by itself. What says less takes the type of what says more, and so is checked after it.
+enum class Certainty : uint8_t { kWhole, kNumber, kOpen };  // kNumber: of literals; kOpen: of `[]`, `none`, `fail`
+inline constexpr Certainty kCertainties[] = {Certainty::kWhole, Certainty::kNumber, Certainty::kOpen};
+Certainty CertaintyOf(const Body& body, const ast::Expr& expr);
 
 // fold_known.cc: `expr`, or the number that it is where it is arithmetic over integers that are known; Error where that overflows.
 ExprPtr FoldKnown(Body& body, ExprPtr expr);
@@ -104,9 +111,9 @@ ExprPtr CheckMatch(Body& body, const ast::MatchExpr& expr, TypeRef wanted, const
 // False, with a report, where nothing may fail; `what`: "`require` may fail".
 bool MayFail(Body& body, const Span& span, const std::string& what, const Where& where);
 ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, Where where);
-// One arm of a choice: checked with what is wanted of it. Literals take the type of the other arms.
+// One arm of a choice: checked with what is wanted of it.
 struct ArmCheck {
-  bool is_literal;
+  Certainty certainty;
   std::function<ExprPtr(TypeRef)> check;
 };
 // All arms, joined into one type; Error after a report.

@@ -83,12 +83,6 @@ ExprPtr CheckTypedList(Body& body, const ast::ListExpr& expr, TypeRef wanted, co
   return list;
 }
 
-bool HoldsError(TypeRef type) {
-  if (type->kind == TypeKind::kError || type->kind == TypeKind::kVariable) return true;
-  if (type->element != nullptr && HoldsError(type->element)) return true;
-  return std::any_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return HoldsError(field.type); });
-}
-
 }  // namespace
 
 ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
@@ -97,7 +91,7 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   if (wanted != nullptr && wanted->kind == TypeKind::kTensor && wanted->dtype != DType::kNone) {
     return CheckTensorLiteral(body, expr, wanted, where);
   }
-  if (wanted != nullptr && wanted->kind == TypeKind::kList && !HoldsError(wanted)) return CheckTypedList(body, expr, wanted, where);
+  if (wanted != nullptr && wanted->kind == TypeKind::kList) return CheckTypedList(body, expr, wanted, where);
   const bool is_tensor = wanted != nullptr && wanted->kind == TypeKind::kTensor;  // of what its elements turn out to be
   TypeRef part = wanted != nullptr && wanted->kind == TypeKind::kError ? wanted : nullptr;
   if (is_tensor && wanted->dims.size() > 1) {
@@ -108,9 +102,11 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   ExprPtr list = Make(ExprKind::kList, types.Error(), expr.span);
   list->args.resize(expr.elements.size());
   TypeRef element = types.Simple(TypeKind::kNever);
-  for (const bool literals : {false, true}) {  // literals take the type of the others
+  std::vector<Certainty> certainties;
+  for (const ast::ExprPtr& item : expr.elements) certainties.push_back(CertaintyOf(body, *item));
+  for (const Certainty certainty : kCertainties) {
     for (size_t i = 0; i < expr.elements.size(); ++i) {
-      if (IsLiteral(*expr.elements[i]) != literals) continue;
+      if (certainties[i] != certainty) continue;
       const TypeRef hint = element->kind == TypeKind::kNever ? part : element;
       list->args[i] = CheckExpr(body, *expr.elements[i], hint, where);
       const TypeRef joined = Join(body, element, list->args[i]->type);

@@ -131,11 +131,7 @@ std::optional<Loop> CheckSource(Body& body, const ast::Expr& source, const std::
   return BindNames(body, source, names, elements, std::move(loop));
 }
 
-// Null where nothing is known of them: of `T` of a function of the library before it has a value.
-TypeRef ElementWanted(TypeRef list) {
-  const bool is_known = list != nullptr && list->kind == TypeKind::kList && list->element->kind != TypeKind::kError;
-  return is_known ? list->element : nullptr;
-}
+TypeRef ElementWanted(TypeRef list) { return list != nullptr && list->kind == TypeKind::kList ? list->element : nullptr; }
 
 }  // namespace
 

@@ -34,7 +34,7 @@ class MatchCheck {
       ExprPtr condition = Condition(arm);
       sound = sound && condition != nullptr;
       if (condition != nullptr && has_room) conditions.push_back(std::move(condition));
-      arms.push_back({IsLiteral(*arm.value),
+      arms.push_back({CertaintyOf(body_, *arm.value),
                       [this, &arm, &inside, binder, binds_value](TypeRef hint) { return Value(arm, hint, inside, binder, binds_value); }});
     }
     if (sound) ReportMissing();

@@ -175,7 +175,8 @@ ExprPtr CompareValues(Body& body, const ast::BinaryExpr& step, ExprPtr left, Exp
       builder.Help("the left has a member of the right's type: `." + member->name + "`");
     return Poison(body, step.span);
   }
-  left->type = right->type = joined;
+  left = Coerce(body, std::move(left), joined);
+  right = Coerce(body, std::move(right), joined);
   ExprPtr equal = Make(ExprKind::kBinary, body.env.types.Scalar(DType::kBool), step.span);
   equal->binary = Typed(step.op);
   equal->args.push_back(std::move(left));

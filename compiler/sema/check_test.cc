@@ -27,7 +27,7 @@ class TestCheck {
       for (const ast::StmtPtr& stmt : decl_.body) Statement(*stmt);
     }
     ReportTwice();
-    if (!sound_ || body_.silenced || decl_.has_errors) return;
+    if (!sound_ || body_.silenced || decl_.has_errors) return env_.NoteUnsound(decl_.span);
     const auto expects = [](const ast::StmtPtr& stmt) { return stmt->kind == ast::StmtKind::kExpectStmt; };
     if (std::none_of(decl_.body.begin(), decl_.body.end(), expects)) env_.Report(decl_.title_span, kExpectsNothing, {decl_.title});
     Finish();

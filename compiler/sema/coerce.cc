@@ -73,12 +73,19 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
   return true;
 }
 
-// A `none` of the wanted type, also one that stands in the arms of an `if` or at the end of a block.
-void GiveType(Expr& none, TypeRef target) {
-  none.type = target;
-  for (const ExprPtr& arg : none.args) {
-    if (arg->type->kind == TypeKind::kNone) GiveType(*arg, target);
+// What is `none` or `[]`, or holds one, is of the wanted type, and so is what stands in it: in a list, in the arms of an `if`, at the end
+// of a block.
+void GiveType(Expr& expr, TypeRef target) {
+  if (!expr.type->is_open || expr.type->kind == TypeKind::kNever) return;
+  expr.type = target;
+  if (expr.kind == ExprKind::kRecord) {
+    for (size_t i = 0; i < expr.args.size(); ++i) GiveType(*expr.args[i], target->fields[i].type);
+    return;
   }
+  const bool holds =
+      expr.kind == ExprKind::kList || expr.kind == ExprKind::kListLoop || expr.kind == ExprKind::kEach || expr.kind == ExprKind::kSome;
+  if (!holds && expr.kind != ExprKind::kIf && expr.kind != ExprKind::kBlock) return;
+  for (const ExprPtr& arg : expr.args) GiveType(*arg, holds ? target->element : target);  // conditions have a type
 }
 
 ExprPtr CoerceToOptional(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin) {
@@ -109,7 +116,9 @@ ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Ori
     return Poison(body, expr->span);
   }
   if (!AgreeDims(body, *expr, target, pairs, origin)) return Poison(body, expr->span);
-  expr->type = Merge(body.env.types, target, found);
+  const TypeRef merged = Merge(body.env.types, target, found);
+  if (found->is_open) GiveType(*expr, merged);
+  expr->type = merged;
   return expr;
 }
 

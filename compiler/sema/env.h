@@ -104,9 +104,14 @@ struct Env {
   size_t untold = 0;                                          // unknown names not reported: what did not parse may declare them
   std::optional<Library> library;                             // none: no name asked for it
   std::map<const ast::Expr*, std::optional<Const>> defaults;  // of parameters of functions and externs, by what is written; none: reported
+  std::optional<Span> unsound;                                // the first that NoteUnsound was told of
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);
+  }
+  // What has no meaning: a program without errors holds nothing of the kind, which Check makes sure of.
+  void NoteUnsound(const Span& span) {
+    if (!unsound) unsound = span;
   }
   size_t mistakes() const { return diag.error_count() + untold; }
   void NoteUse(const Span& use, const Span& declared) const;  // to the sink, if there is one

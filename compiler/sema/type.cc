@@ -41,6 +41,14 @@ uint32_t LevelsOf(const Type& type) {
   return inner + (encloses ? 1 : static_cast<uint32_t>(type.dims.size()));
 }
 
+bool IsOpen(TypeRef type) { return type->is_open; }
+bool IsUnknown(TypeRef type) { return type->is_unknown; }
+
+bool Holds(const Type& type, TypeKind one, TypeKind other, bool (*is_it)(TypeRef)) {
+  if (type.kind == one || type.kind == other || (type.element != nullptr && is_it(type.element))) return true;
+  return std::any_of(type.fields.begin(), type.fields.end(), [&](const Field& field) { return is_it(field.type); });
+}
+
 std::string FieldsToString(const std::vector<Field>& fields) {
   std::string text;
   for (const Field& field : fields) text += (text.empty() ? "" : ", ") + field.name + ": " + ToString(field.type);
@@ -58,6 +66,8 @@ std::string TensorToString(const Type& type) {
 TypeRef Types::Intern(Type type) {
   type.parts = PartsOf(type);
   type.levels = LevelsOf(type);
+  type.is_open = Holds(type, TypeKind::kNever, TypeKind::kNone, IsOpen);
+  type.is_unknown = Holds(type, TypeKind::kError, TypeKind::kVariable, IsUnknown);
   if (buckets_.empty()) buckets_.resize(kBuckets);
   std::vector<TypeRef>& bucket = buckets_[HashOf(type) % kBuckets];
   for (const TypeRef known : bucket) {

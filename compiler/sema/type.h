@@ -34,6 +34,8 @@ struct Type {
   std::string name;            // kRecord: nominal (qualified), or empty for a named tuple; kVariable
   uint32_t parts = 1;          // it and all that it holds, counted when it is interned; at most 2 * kMaxParts
   uint32_t levels = 0;         // of arrays and objects in its JSON, counted then too
+  bool is_open = false;        // it holds kNever or kNone: of `[]`, `none` and `fail`, which fit many types
+  bool is_unknown = false;     // it holds kError or kVariable
   friend bool operator==(const Type&, const Type&) = default;
 };
 inline constexpr uint32_t kMaxParts = 4096;  // of one type: each field has its place in frames and its lines in codecs

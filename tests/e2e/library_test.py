@@ -215,6 +215,10 @@ class Library(harness.ServerCase):
             for count in (-1, 0, 1, 2, 3, 9):
                 self.assertEqual(self.ask("Take", xs=xs, count=count)["xs"], xs[:max(count, 0)])
 
+    def test_flatten(self):
+        for texts in ([], ["a"], ["a b", "", "c d e"]):
+            self.assertEqual(self.ask("Words", texts=texts)["words"], [word for text in texts for word in text.split(" ")])
+
     def test_join(self):
         for texts in ([], ["a"], ["a", "b", ""], ["", "", ""], ["é", "\u2603"]):
             for between in ("", ", ", "\n"):

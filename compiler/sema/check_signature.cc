@@ -1,0 +1,428 @@
+// Calls of what has a signature: its type variables, symbols and ranks, and what the arguments and the wanted result make of them.
+
+#include <algorithm>
+
+#include "compiler/sema/check_call.h"
+#include "compiler/sema/consts.h"
+#include "compiler/sema/json_value.h"
+#include "compiler/sema/model_outputs.h"
+#include "compiler/sema/names.h"
+#include "compiler/sema/rest.h"
+
+namespace wf::sema {
+namespace {
+
+// The callee's type in the caller's terms.
+class Instantiation {
+ public:
+  enum class Open : uint8_t { kUnknown, kNamed };  // what has no value yet: `_` and poison; or, for messages, its name and `any`
+  Instantiation(Types& types, const DimSolver& solver, const TypeBindings& bindings, Open open = Open::kUnknown)
+      : types_(types), solver_(solver), bindings_(bindings), open_(open) {}
+
+  // Poison where a dimension has no value that can be computed; `faulty` is that of the callee then.
+  TypeRef Of(TypeRef type) {
+    switch (type->kind) {
+      case TypeKind::kTensor:
+        return Tensor(*type);
+      case TypeKind::kVariable: {
+        const auto bound = bindings_.types.find(type->name);
+        return bound == bindings_.types.end() ? Unbound(type->name) : bound->second;
+      }
+      case TypeKind::kList:
+        return types_.List(Of(type->element));
+      case TypeKind::kMap:
+        return types_.Map(Of(type->element));
+      case TypeKind::kOptional:
+        return types_.Optional(Of(type->element));
+      case TypeKind::kRecord: {
+        if (!type->name.empty()) return type;
+        std::vector<Field> fields = type->fields;
+        for (Field& field : fields) field.type = Of(field.type);
+        return types_.Record("", std::move(fields));
+      }
+      case TypeKind::kError:
+      case TypeKind::kNever:
+      case TypeKind::kNone:
+      case TypeKind::kScalar:
+      case TypeKind::kString:
+      case TypeKind::kBytes:
+        break;
+    }
+    return type;
+  }
+  const std::optional<Dim>& faulty() const { return faulty_; }
+
+ private:
+  TypeRef Tensor(const Type& type) {
+    DType dtype = type.dtype;
+    if (type.element != nullptr) {
+      const TypeRef element = Of(type.element);
+      if (element->kind == TypeKind::kVariable) return OfAny(type, element);
+      if (element->kind != TypeKind::kScalar) return types_.Error();
+      dtype = element->dtype;
+    }
+    std::vector<Dim> dims;
+    for (const Dim& dim : type.dims) {
+      if (IsRest(dim)) {
+        const auto rest = bindings_.rests.find(dim.symbol()->substr(1));
+        if (rest != bindings_.rests.end()) {
+          dims.insert(dims.end(), rest->second.begin(), rest->second.end());
+        } else if (open_ == Open::kNamed) {
+          dims.push_back(dim);
+        } else {
+          return types_.Error();
+        }
+      } else {
+        dims.push_back(solver_.ValueOf(dim).value_or(open_ == Open::kNamed ? dim : AnyDim()));
+        if (dims.back().fault() != Dim::Fault::kNone) faulty_ = dims.back() = dim;
+      }
+    }
+    if (faulty_ && open_ == Open::kUnknown) return types_.Error();
+    return dims.empty() ? types_.Scalar(dtype) : types_.Tensor(dtype, std::move(dims));
+  }
+  TypeRef Unbound(const std::string& name) const {
+    Type any;
+    if (open_ == Open::kNamed) any.kind = TypeKind::kVariable;
+    if (open_ == Open::kNamed) any.name = name;
+    return types_.Intern(std::move(any));
+  }
+  TypeRef OfAny(Type tensor, TypeRef element) const {
+    tensor.element = element;
+    return types_.Intern(std::move(tensor));
+  }
+
+  Types& types_;
+  const DimSolver& solver_;
+  const TypeBindings& bindings_;
+  const Open open_;
+  std::optional<Dim> faulty_;
+};
+
+bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
+
+// A value, so that neither its names nor its locals meet those of the call. An optional one that is there is that.
+ExprPtr ReadDefault(Body& body, const SigParam& param, const Span& call) {
+  const auto known = body.env.defaults.find(param.default_value);
+  if (known == body.env.defaults.end() || !known->second) return Poison(body, call);  // reported
+  TypeRef type = known->second->type;
+  const ir::Value* value = &known->second->value;
+  if (type->kind == TypeKind::kOptional && value->bits != 0) {
+    type = type->element;
+    value = &value->items->front();
+  }
+  if (type->kind == TypeKind::kNone || type->kind == TypeKind::kScalar) {
+    ExprPtr plain = Make(type->kind == TypeKind::kNone ? ExprKind::kNone : ExprKind::kScalar, type, call);
+    plain->bits = value->bits;
+    return plain;
+  }
+  return MakeConst(body, param.name, TypeOfValue(body.env.types, type, *value), *value, call);
+}
+
+// Lists that hold nothing, at any depth: no element has a shape.
+bool HoldsNothing(TypeRef type, const ir::Value& value) {
+  if (type->kind != TypeKind::kList) return false;
+  return value.items == nullptr ||
+         std::all_of(value.items->begin(), value.items->end(), [&](const ir::Value& item) { return HoldsNothing(type->element, item); });
+}
+bool HoldsNothing(const Body& body, const Expr& list) {
+  if (list.kind == ExprKind::kConst) return HoldsNothing(list.type, body.env.program.consts[list.index].value);
+  return list.kind == ExprKind::kList && list.type->kind == TypeKind::kList &&
+         std::all_of(list.args.begin(), list.args.end(), [&](const ExprPtr& item) { return HoldsNothing(body, *item); });
+}
+
+// How many axes a list or `[i < n, ..] => e` says that it has; 0 for other expressions.
+size_t WrittenRank(const ast::Expr& value) {
+  size_t rank = 0;
+  const ast::Expr* inner = &value;
+  for (const auto* list = ast::DynAs<ast::ListExpr>(*inner); list != nullptr; list = ast::DynAs<ast::ListExpr>(*inner)) {
+    ++rank;
+    if (list->elements.empty()) return rank;
+    inner = list->elements.front().get();
+  }
+  const auto* lambda = ast::DynAs<ast::LambdaExpr>(*inner);
+  return lambda != nullptr ? rank + lambda->indices.size() : rank;
+}
+
+// The `T` of `pattern` as they stand in `wanted`.
+void ReadVariables(Types& types, TypeRef pattern, TypeRef wanted, std::map<std::string, TypeRef>& variables) {
+  if (pattern->kind == TypeKind::kVariable) {
+    if (wanted->kind != TypeKind::kTensor || wanted->dtype != DType::kNone) variables.emplace(pattern->name, wanted);
+    return;
+  }
+  if (wanted->kind == TypeKind::kOptional && pattern->kind != TypeKind::kOptional) wanted = wanted->element;
+  if (wanted->kind != pattern->kind || !pattern->is_unknown) return;
+  if (pattern->kind == TypeKind::kTensor) {
+    if (wanted->dtype != DType::kNone) variables.emplace(pattern->element->name, types.Scalar(wanted->dtype));
+  } else if (pattern->kind == TypeKind::kRecord) {
+    for (size_t i = 0; i < pattern->fields.size() && i < wanted->fields.size(); ++i) {
+      if (pattern->fields[i].name == wanted->fields[i].name)
+        ReadVariables(types, pattern->fields[i].type, wanted->fields[i].type, variables);
+    }
+  } else if (pattern->element != nullptr) {
+    ReadVariables(types, pattern->element, wanted->element, variables);
+  }
+}
+
+// One call of a signature: arguments are checked and unified from left to right, so that shapes known from earlier ones are wanted of later
+// ones. Those that say little of what a type variable is come after the others.
+class SignatureCall {
+ public:
+  SignatureCall(Body& body, const Entity& callee, const Where& where)
+      : body_(body), callee_(callee), signature_(*callee.signature), where_(where), solver_(body, signature_) {}
+
+  bool AddArguments(const std::vector<GivenArgument>& given, TypeRef wanted, const Span& call_span) {
+    if (wanted->kind != TypeKind::kError) ReadVariables(body_.env.types, signature_.result, wanted, wanted_);
+    std::vector<Certainty> certainties;
+    for (size_t i = 0; i < given.size(); ++i) {
+      const bool decides = given[i].value != nullptr && signature_.params[i].type->is_unknown;
+      certainties.push_back(decides ? CertaintyOf(body_, *given[i].value) : Certainty::kWhole);
+    }
+    bool sound = true;
+    args_.resize(given.size());
+    for (const Certainty certainty : kCertainties) {
+      for (size_t i = 0; i < given.size(); ++i) {
+        if (certainties[i] != certainty) continue;
+        args_[i] = Argument(signature_.params[i], given[i], certainty, call_span);
+        sound = sound && args_[i] != nullptr;
+      }
+    }
+    solver_.Finish();
+    return sound && !solver_.failed() && BindVariables(call_span);
+  }
+
+  // An argument is `fail E`, and no other says what the callee is: it is not called.
+  bool is_never() const { return is_never_; }
+  std::vector<ExprPtr> TakeArguments() { return std::move(args_); }
+
+  // Fills the call and its result type. False after a report.
+  bool Finish(Expr& call) {
+    for (const std::string& symbol : signature_.result_symbols) {
+      solver_.Bind(symbol, body_.NewSymbol(symbol, call.span), call.span);
+    }
+    const uint32_t mark = body_.NextSymbol() - static_cast<uint32_t>(signature_.result_symbols.size());
+    call.args = std::move(args_);
+    Instantiation result(body_.env.types, solver_, bindings_);
+    call.type = result.Of(signature_.result);
+    if (result.faulty()) {
+      solver_.ReportNoValue(*result.faulty(), call.span)->Label(signature_.span, "an extent of its result");
+      return false;
+    }
+    for (const auto& [symbol, value] : solver_.values()) {
+      const auto& fresh = signature_.result_symbols;
+      if (std::find(fresh.begin(), fresh.end(), symbol) == fresh.end()) call.symbols.emplace_back(symbol, value);
+    }
+    for (const auto& [rest, dims] : bindings_.rests) {
+      for (size_t i = 0; i < dims.size(); ++i) call.symbols.emplace_back(rest + "_" + std::to_string(i), dims[i]);
+    }
+    for (const auto& [variable, type] : bindings_.types) {
+      for (size_t axis = 0; type->kind == TypeKind::kTensor && axis < type->dims.size(); ++axis) {
+        if (!type->dims[axis].is_constant()) call.symbols.emplace_back(VariableSymbol(variable, axis), type->dims[axis]);
+      }
+    }
+    call.checks = solver_.TakeChecks();
+    const Model* const model = call.kind == ExprKind::kCallModel ? &body_.env.program.models[call.index] : nullptr;
+    if (model != nullptr) LocateOutputs(*model, [&](const std::string& symbol) { return ResultSymbol(symbol); }, call);
+    Settle(body_, call, mark);
+    if (model != nullptr) AddOutputChecks(*model, call);
+    return true;
+  }
+
+  const TypeBindings& bindings() const { return bindings_; }
+
+ private:
+  std::optional<Dim> ResultSymbol(const std::string& symbol) const {
+    const auto& fresh = signature_.result_symbols;
+    return std::find(fresh.begin(), fresh.end(), symbol) == fresh.end() ? std::nullopt : solver_.ValueOf(Dim::Symbol(symbol));
+  }
+
+  void AddOutputChecks(const Model& model, Expr& call) {
+    const size_t of_arguments = call.checks.size();
+    const auto new_symbol = [&] { return body_.NewSymbol(kAnySymbol, call.span); };
+    CheckOutputs(model, new_symbol, [](const std::string&) { return true; }, call);
+    for (size_t i = of_arguments; i < call.checks.size(); ++i) {
+      DimCheck& check = call.checks[i];
+      check = CheckOf(body_, check.left, check.right, check.message);
+    }
+  }
+
+  // Null after a report.
+  ExprPtr Argument(const SigParam& param, const GivenArgument& given, Certainty certainty, const Span& call_span) {
+    if (param.type->kind == TypeKind::kError) return nullptr;
+    ExprPtr value;
+    if (given.value == nullptr) {
+      if (param.default_value != nullptr) {
+        value = ReadDefault(body_, param, call_span);
+      } else {
+        value = Make(ExprKind::kNone, param.type, call_span);  // an optional parameter
+      }
+    } else {
+      TypeBindings bindings = bindings_;
+      if (certainty != Certainty::kWhole) bindings.types.insert(wanted_.begin(), wanted_.end());
+      Instantiation known(body_.env.types, solver_, bindings);
+      const TypeRef hint = HintFor(known, *param.type, *given.value);
+      if (known.faulty()) {
+        solver_.ReportNoValue(*known.faulty(), given.span)->Label(param.span, TextOf(param));
+        SkipUnchecked(body_, *given.value);
+        return nullptr;
+      }
+      const Origin origin{param.span, TextOf(param)};
+      value = CheckExpr(body_, *given.value, hint, where_.For(&origin));
+      const bool fits_optional = hint != nullptr && hint->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
+      if (param.type->is_unknown && hint != nullptr && !hint->is_unknown && (fits_optional || value->type->is_open))
+        value = Coerce(body_, std::move(value), hint, origin);
+    }
+    if (IsPoison(*value)) return nullptr;
+    value = Fit(param, std::move(value));
+    if (!value) return nullptr;
+    if (IsIntegerParam(param)) solver_.Bind(param.name, DimOf(body_, *value), value->span, &param);
+    return value;
+  }
+
+  // What no argument says is what is wanted; else it has to be written.
+  bool BindVariables(const Span& call_span) {
+    const auto is_bound = [&](const std::string& variable) {
+      const auto bound = bindings_.types.find(variable);
+      return bound != bindings_.types.end() && !bound->second->is_open;
+    };
+    const auto is_given = [&](const std::string& rest) { return bindings_.rests.contains(rest); };
+    const bool is_known = std::all_of(signature_.type_params.begin(), signature_.type_params.end(), is_bound) &&
+                          std::all_of(signature_.rests.begin(), signature_.rests.end(), is_given);
+    is_never_ =
+        !is_known && std::any_of(args_.begin(), args_.end(), [](const ExprPtr& arg) { return arg->type->kind == TypeKind::kNever; });
+    if (is_known || is_never_) return true;
+    for (const std::string& variable : signature_.type_params) {
+      if (is_bound(variable)) continue;
+      const auto wanted = wanted_.find(variable);
+      if (wanted == wanted_.end()) return ReportUnbound(call_span);
+      bindings_.types[variable] = wanted->second;
+    }
+    return true;
+  }
+
+  bool ReportUnbound(const Span& call_span) {
+    const auto is_open = [](const ExprPtr& arg) { return arg->type->is_open; };
+    const auto open = std::find_if(args_.begin(), args_.end(), is_open);
+    const bool is_list = open != args_.end() && (*open)->type->kind == TypeKind::kList;
+    const std::string_view what = open == args_.end() ? "this call" : is_list ? "an empty list" : "`none`";
+    body_.env.Report(open == args_.end() ? call_span : (*open)->span, kCannotInfer, {what})
+        .Help(is_list ? "a name can say it: `let xs: list<string> = [];`" : "a name can say it: `let x: i64? = none;`");
+    return false;
+  }
+
+  // What is wanted of an argument; null when nothing is known. A list written for T[n] is a tensor of whatever it holds.
+  TypeRef HintFor(Instantiation& open, const Type& type, const ast::Expr& value) const {
+    const TypeRef known = open.Of(&type);
+    if (known->kind != TypeKind::kError) return known;
+    if (type.kind != TypeKind::kTensor || open.faulty()) return nullptr;
+    DType dtype = type.dtype;
+    if (const TypeRef element = type.element != nullptr ? open.Of(type.element) : nullptr) dtype = element->dtype;
+    const size_t written = WrittenRank(value), n_rests = static_cast<size_t>(std::count_if(type.dims.begin(), type.dims.end(), IsRest));
+    if (written == 0) return nullptr;
+    const size_t rank = n_rests == 0 ? type.dims.size() : std::max(written, type.dims.size() - n_rests);
+    return body_.env.types.Tensor(dtype, std::vector<Dim>(rank, AnyDim()));
+  }
+
+  // Structure first, with T? around a plain value; then the dimensions.
+  ExprPtr Fit(const SigParam& param, ExprPtr value) {
+    if (param.type->kind == TypeKind::kOptional && value->type->kind == TypeKind::kNone) return Coerce(body_, std::move(value), param.type);
+    const TypeRef wanted = BelowOptional(param.type, *value);
+    std::vector<DimPair> pairs;
+    if (!MatchTypes(body_.env.types, wanted, value->type, &bindings_, pairs)) {
+      ReportMisfit(param, wanted, *value);
+      return nullptr;
+    }
+    if (HoldsNothing(body_, *value)) pairs.clear();
+    for (const DimPair& pair : pairs) solver_.Add(pair, wanted, *value, &param);
+    return wanted == param.type ? std::move(value) : MakeSome(body_, std::move(value));
+  }
+
+  std::string TextOf(const SigParam& param) const { return "parameter `" + param.name + "` of `" + signature_.name + "`"; }
+
+  // `wanted`: the parameter's type, or what an optional one holds.
+  void ReportMisfit(const SigParam& param, TypeRef wanted, const Expr& value) {
+    const TypeRef shown = Instantiation(body_.env.types, solver_, bindings_, Instantiation::Open::kNamed).Of(wanted);
+    const TypeRef found = value.type;
+    const bool same_dtype = shown->kind == TypeKind::kTensor && found->kind == TypeKind::kTensor && shown->dtype == found->dtype;
+    const auto rest = std::find_if(shown->dims.begin(), shown->dims.end(), IsRest);
+    const bool ranks = same_dtype && rest == shown->dims.end();
+    auto builder =
+        ranks ? body_.env.Report(value.span, kRankMismatch, {ToString(shown), ToString(found), shown->dims.size(), found->dims.size()})
+              : body_.env.Report(value.span, kTypeMismatch, {ToString(shown), ToString(found)});
+    builder.Label(param.span, TextOf(param));
+    if (same_dtype) LabelSource(body_, value, builder);
+    if (callee_.kind == EntityKind::kModel && found->dims.size() == wanted->dims.size() + 1) {
+      builder.Help("a call takes one sample; the server adds the batch axis");
+    } else if (found->kind == TypeKind::kOptional && found->element == wanted) {
+      builder.Help("give it a value with `??`");
+    } else if (same_dtype && !ranks) {
+      builder.Help("`" + rest->ToString() + "` stands for any number of axes, or none");
+    } else if (same_dtype && shown->dims.size() == 1 && found->dims.size() == 2) {
+      builder.HelpIf(HelpForRows());
+    } else {
+      builder.HelpIf(HelpToFit(body_, shown, value));
+    }
+  }
+
+  // What does for each row of a matrix what the callee does for a vector.
+  std::optional<std::string> HelpForRows() const {
+    const std::string name = callee_.name + "_rows";
+    if (callee_.home != nullptr && FindEntity(*callee_.home, name) != nullptr) return "`" + name + "` takes a matrix, row by row";
+    if (signature_.params.size() != 1 || signature_.result->kind != TypeKind::kScalar) return std::nullopt;
+    return "of each row it is `[r] => " + callee_.name + "(m[r])`";
+  }
+
+  Body& body_;
+  const Entity& callee_;
+  const Signature& signature_;
+  const Where& where_;
+  DimSolver solver_;
+  TypeBindings bindings_;
+  std::map<std::string, TypeRef> wanted_;  // of the type variables of the result
+  std::vector<ExprPtr> args_;
+  bool is_never_ = false;
+};
+
+// `slice(x, 2, 1)` of `f32[b - a]`.
+bool HasNoExtent(Body& body, const Expr& call) {
+  bool reported = false;
+  ForEachDim(call.type, [&](const Dim& dim) {
+    auto report = reported ? std::nullopt : ReportNoExtent(body.env, dim, call.span, dim.ToString());
+    if (report) report->Label(call.span, "`" + ToString(call.type) + "`");
+    reported = reported || report;
+  });
+  return reported;
+}
+
+}  // namespace
+
+ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, const Where& where) {
+  const Signature& signature = *callee.signature;
+  if (signature.broken) return CheckArgumentsOnly(body, call, where);
+  std::vector<ParamName> names;
+  for (const SigParam& param : signature.params) {
+    names.push_back({param.name, param.default_value == nullptr && param.type->kind != TypeKind::kOptional, param.span,
+                     param.type->kind == TypeKind::kList});
+  }
+  const auto given = BindArguments(body, call, callee.name, callee.span, names);
+  if (!given) return CheckArgumentsOnly(body, call, where);
+  SignatureCall resolved(body, callee, where);
+  if (!resolved.AddArguments(*given, expr->type, call.span())) return Poison(body, call.span());
+  if (resolved.is_never()) {
+    expr = Make(ExprKind::kList, body.env.types.Simple(TypeKind::kNever), call.span());
+    expr->args = resolved.TakeArguments();
+    return expr;
+  }
+  bool may_fail = signature.may_fail;
+  if (signature.is_generic()) {
+    const auto instance = InstanceOf(body.env, callee, resolved.bindings());
+    if (!instance) return Poison(body, call.span());
+    expr->index = *instance;
+    may_fail = may_fail || body.env.program.functions[*instance].may_fail;
+  }
+  if (!signature.may_wait && may_fail && !MayFail(body, call.span(), "`" + callee.name + "` may fail", where)) {
+    return Poison(body, call.span());
+  }
+  return resolved.Finish(*expr) && !HasNoExtent(body, *expr) ? std::move(expr) : Poison(body, call.span());
+}
+
+}  // namespace wf::sema

@@ -177,13 +177,22 @@ void Http2Session::Pump() noexcept {
     closing_ = true;
     connection_->CloseAfterFlush(true);
   }
-  if (!Settle()) return Break();
+  if (!Settle()) return BreakForMemory();
   Arm();
 }
 
 void Http2Session::Break() noexcept {
   closing_ = true;
   connection_->Close();
+}
+
+// The connection is told of its end with others at the end of the turn, until when they would hold as much again.
+void Http2Session::BreakForMemory() noexcept {
+  Break();
+  FinishAnswered();
+  session_.Close();
+  whole_.clear();
+  (void)Settle();
 }
 
 // What is due stays due, however much comes meanwhile: pings, and parts of frames, make an idle connection no busier.
@@ -196,7 +205,7 @@ void Http2Session::Arm() noexcept {
 }
 
 void Http2Session::OnFlushed() noexcept {
-  if (!Settle() && !closing_) return Break();
+  if (!Settle() && !closing_) return BreakForMemory();
   if (!closing_ && (session_.has_output() || held_calls_ != 0)) GoOnNextTurn();
 }
 

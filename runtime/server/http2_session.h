@@ -62,6 +62,7 @@ class Http2Session final : public Session, private http2::User {
   void Arm() noexcept;
   void Tick() noexcept;
   void Break() noexcept;
+  void BreakForMemory() noexcept;  // REQUIRES: no call of session_ is under way
 
   http2::Session session_;
   std::vector<Exchange*> whole_;     // came in this read; null: reset in it too

@@ -221,8 +221,10 @@ void WorkflowSite::Reply(Exchange& exchange, Writing& writing, std::vector<http:
 
 // The work is done, but there is no room for what it came to until the client has read it. What the request itself holds is no load.
 void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body, int64_t wanted) noexcept {
+  constexpr int64_t kNeverFree = 16;  // one part of so many: what idle connections and loops keep
   const int64_t held = exchange.claimed_bytes + static_cast<int64_t>(exchange.bus->arena.held_bytes());
-  if (wanted > memory_->most_bytes() - held)
+  const int64_t most = memory_->most_bytes();
+  if (wanted > most - most / kNeverFree - held)
     ReplyForMemory(exchange, code::kMemoryCap, "the answer is larger than what answers may have of `limits.memory_bytes`", body);
   else
     ReplyForMemory(exchange, code::kRefused, "other requests take all the memory there is for them; the answer has no room", body);

@@ -106,8 +106,7 @@ class Session {
   void ResetStalled(uint64_t least) noexcept;
   void ResetLingering() noexcept;               // requests that still come two calls after their answer has left
   bool is_greeted() const { return greeted_; }  // the peer has begun to send frames
-  // What keeps memory from others: blocks of bodies that Send has not moved, and the head that is being read.
-  size_t held_bytes() const { return body_blocks_ + (reading_ == nullptr ? 0 : block_bytes_); }
+  size_t held_bytes() const { return body_blocks_ + (reading_ == nullptr ? 0 : block_bytes_); }  // by unsent bodies, and a head being read
   size_t open_streams() const { return open_; }
   template <typename Function>
   void ForEach(Function&& function) {

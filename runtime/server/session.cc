@@ -61,6 +61,7 @@ void Session::Keep(Exchange& exchange) noexcept {
   exchange.kept_bytes = bytes;
   if (kept_ <= kMaxUnclaimed || exchange.refused() || Claim(held())) return;
   exchange.RefuseForMemory("other requests take all the memory there is for them; what is coming has no room");
+  exchange.body.Free();  // of HTTP/1.1 the refusal waits for the rest
 }
 
 void Session::Drop(Exchange& exchange) noexcept { kept_ -= std::exchange(exchange.kept_bytes, 0); }

@@ -73,7 +73,7 @@ def streams(of_one, count=100):
     return begin + b"".join(of_one(1 + 2 * i) for i in range(count))
 
 
-class Memory(harness.ServerCase):
+class FloodCase(harness.ServerCase):
     source = harness.EXAMPLES / "hello/hello.wf"
     args = ("--limits-memory-bytes=16MiB",)
 
@@ -97,6 +97,8 @@ class Memory(harness.ServerCase):
         time.sleep(1.5)  # what was sent is read, and no limit of time has come
         return flood, self.resident() - before
 
+
+class Memory(FloodCase):
     def test_bodies_of_probes_and_metadata(self):
         for path in ("/livez", "/v2", "/v2/models/Hello"):
             message = harness.request("GET", path, b"x" * HELD)[:-1]  # the last byte does not come
@@ -135,6 +137,13 @@ class Memory(harness.ServerCase):
         self.assertEqual((reply.status, reply.headers["retry-after"], reply.error["code"]), (429, "1", 3010), reply)
         flood.close()
 
+
+class Held(FloodCase):
+    """What streams hold, each time of a server that has served nobody: what was freed before would hide it."""
+    def setUp(self):
+        self.server = harness.Server.of(self.source, *self.args, env=harness.lean())
+        self.addCleanup(self.server.stop)
+
     def test_heads_whose_bodies_are_to_come(self):
         block = head(b"POST", b"/Hello/Greet", x=b"x" * 14_000)
         flood, more = self.flood(60, streams(lambda stream: frame(1, 4, stream, block)))
@@ -152,7 +161,7 @@ class Memory(harness.ServerCase):
 
     def test_own_answers_that_nobody_reads(self):
         for path in (b"/v2/models/stats", b"/v2/nothing"):
-            flood, more = self.flood(100, streams(lambda stream, block=head(b"GET", path): frame(1, 5, stream, block)))
+            flood, more = self.flood(300, streams(lambda stream, block=head(b"GET", path): frame(1, 5, stream, block)))
             self.assertLess(more, 60 * MIB, path)
             flood.close()
         self.assertEqual(self.server.post("/Hello/Greet", {}).status, 200)
@@ -163,6 +172,11 @@ class Memory(harness.ServerCase):
         self.assertLess(more, 60 * MIB)
         flood.close()
         self.assertIn("wf_inflight_requests", "".join(self.server.metrics()))
+
+
+def peak(server):
+    with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as status:
+        return int(next(line for line in status if line.startswith("VmHWM:")).split()[1]) * 1024
 
 
 class LargeAnswers(harness.ServerCase):
@@ -193,9 +207,19 @@ service Bigs { workflow Big; }
         self.assert_error(reply, reply.status, 3012, "limits.memory_bytes")
 
 
-def peak(server):
-    with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as status:
-        return int(next(line for line in status if line.startswith("VmHWM:")).split()[1]) * 1024
+class Freed(FloodCase):
+    args = ("--limits-memory-bytes=128MiB", "--io-threads=1")
+
+    def test_memory_goes_back_to_the_system_when_clients_have_gone(self):
+        block = head(b"POST", b"/Hello/Greet")
+        flood, more = self.flood(60, streams(lambda stream: frame(1, 4, stream, block) + frame(0, 0, stream, b" " * 14_000)))
+        self.assertGreater(more, 70 * MIB)
+        most = self.resident()
+        flood.close()
+        until = time.monotonic() + 20
+        while self.resident() > most - 40 * MIB and time.monotonic() < until:
+            time.sleep(0.2)
+        self.assertLess(self.resident(), most - 40 * MIB)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -38,6 +39,23 @@ class MemoryClaim {
     if (limit_ != nullptr) limit_->Unclaim(bytes_);
     limit_ = nullptr;
     bytes_ = 0;
+  }
+  // Beside what it holds. False: it holds as much as before.
+  bool Grow(MemoryLimit& limit, int64_t bytes) noexcept {
+    if (!limit.Claim(bytes)) return false;
+    limit_ = &limit;
+    bytes_ += bytes;
+    return true;
+  }
+  void Shrink(int64_t bytes) noexcept {
+    bytes = std::min(bytes, bytes_);
+    if (limit_ != nullptr) limit_->Unclaim(bytes);
+    bytes_ -= bytes;
+  }
+  // How much it held, which is somebody else's from now on.
+  int64_t Leave() noexcept {
+    limit_ = nullptr;
+    return std::exchange(bytes_, 0);
   }
   int64_t bytes() const { return bytes_; }
 

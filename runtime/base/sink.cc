@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "runtime/base/per_thread.h"
 
@@ -67,6 +68,14 @@ class BlockCache {
 
 constinit thread_local wf::base::PerThread<BlockCache<SinkBlock::kSmall>> small_blocks;
 constinit thread_local wf::base::PerThread<BlockCache<SinkBlock::kMapped>> mapped_blocks;
+constinit thread_local wf::base::SinkScope* scope = nullptr;
+
+SinkBlock* TakeMapped() {
+  if (scope != nullptr && !scope->Claim(SinkBlock::kMapped)) return nullptr;
+  SinkBlock* const block = mapped_blocks->Take();
+  if (block == nullptr && scope != nullptr) scope->Unclaim(SinkBlock::kMapped);
+  return block;
+}
 
 void Give(SinkBlock* block) {
   if (block->others != 0) {
@@ -74,23 +83,28 @@ void Give(SinkBlock* block) {
     return;
   }
   if (block->bytes == SinkBlock::kSmall) return small_blocks->Give(block);
+  if (scope != nullptr) scope->Unclaim(SinkBlock::kMapped);
   mapped_blocks->Give(block);
 }
 
 }  // namespace
+
+wf::base::SinkScope::SinkScope(MemoryLimit& limit, MemoryClaim* claim) noexcept : limit_(limit), claim_(*claim) { scope = this; }
+wf::base::SinkScope::~SinkScope() { scope = nullptr; }
 
 bool wf_sink::Grow() {
   if (failed_ || size() > kMaxBytes) {
     failed_ = true;
     return false;
   }
-  SinkBlock* block = size() < kSmallBytes ? small_blocks->Take() : mapped_blocks->Take();
+  SinkBlock* block = size() < kSmallBytes ? small_blocks->Take() : TakeMapped();
   if (block == nullptr) {
     failed_ = true;
     return false;
   }
   ClosePiece(false);
   block_ = block;
+  block_bytes_ += block->bytes;
   start_ = at_ = block->begin();
   limit_ = block->end();
   return true;
@@ -109,6 +123,11 @@ void wf_sink::ClosePiece(bool keep_block) {
     start_ = at_ = limit_ = nullptr;
   }
   closed_bytes_ += bytes;
+}
+
+void wf_sink::GiveBlock(SinkBlock* block) {
+  block_bytes_ -= block->bytes;
+  Give(block);
 }
 
 bool wf_sink::PutSlowly(const uint8_t* bytes, size_t count) {
@@ -140,6 +159,7 @@ bool wf_sink::Append(wf_sink& other) {
   other.ClosePiece(false);
   pieces_.insert(pieces_.end(), other.pieces_.begin() + static_cast<ptrdiff_t>(other.first_), other.pieces_.end());
   closed_bytes_ += other.closed_bytes_;
+  block_bytes_ += std::exchange(other.block_bytes_, 0);
   other.pieces_.clear();
   other.first_ = 0;
   other.closed_bytes_ = 0;
@@ -158,6 +178,7 @@ bool wf_sink::AppendFirst(wf_sink& other, size_t count) {
       ClosePiece(true);
       pieces_.push_back({piece.data, part, piece.block});
       ++piece.block->others;
+      block_bytes_ += piece.block->bytes;
       closed_bytes_ += part;
       other.Consume(part);
     } else {
@@ -179,7 +200,7 @@ void wf_sink::Consume(size_t count) {
   closed_bytes_ -= count;
   while (first_ < pieces_.size() && count >= pieces_[first_].bytes) {
     count -= pieces_[first_].bytes;
-    if (pieces_[first_].block != nullptr) Give(pieces_[first_].block);
+    if (pieces_[first_].block != nullptr) GiveBlock(pieces_[first_].block);
     ++first_;
   }
   if (first_ == pieces_.size()) {
@@ -203,9 +224,9 @@ size_t wf_sink::held_bytes() const {
 
 void wf_sink::Clear() {
   for (size_t i = first_; i < pieces_.size(); ++i) {
-    if (pieces_[i].block != nullptr) Give(pieces_[i].block);
+    if (pieces_[i].block != nullptr) GiveBlock(pieces_[i].block);
   }
-  if (block_ != nullptr) Give(block_);
+  if (block_ != nullptr) GiveBlock(block_);
   pieces_.clear();
   block_ = nullptr;
   start_ = at_ = limit_ = nullptr;

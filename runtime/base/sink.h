@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/memory_limit.h"
+
 namespace wf::base {
 
 // A buffer; its bytes follow it. Texts begin with small ones; what follows them is mapped, for what `free` takes back it may keep for good.
@@ -27,12 +29,36 @@ struct SinkPiece {
   SinkBlock* block;
 };
 
+// While it lives, what sinks of this thread take of mapped blocks is claimed, and what they give back of them unclaimed. What is held at
+// its end stays claimed.
+// Thread: confined; one at a time.   Borrows: limit, claim.
+class SinkScope {
+ public:
+  SinkScope(MemoryLimit& limit, MemoryClaim* claim) noexcept;
+  ~SinkScope();
+  SinkScope(const SinkScope&) = delete;
+  SinkScope& operator=(const SinkScope&) = delete;
+  bool Claim(int64_t bytes) noexcept {
+    if (claim_.Grow(limit_, bytes)) return true;
+    lacked_bytes_ = claim_.bytes() + bytes;
+    return false;
+  }
+  void Unclaim(int64_t bytes) noexcept { claim_.Shrink(bytes); }
+  int64_t lacked_bytes() const { return lacked_bytes_; }  // that there was no room for, so that a sink has failed; 0: never
+
+ private:
+  MemoryLimit& limit_;
+  MemoryClaim& claim_;
+  int64_t lacked_bytes_ = 0;
+};
+
 }  // namespace wf::base
 
 // A response as a chain of pooled buffers; what generated encoders write to and what a connection sends.
-// Thread: loop-confined; blocks come from and return to a cache of the calling thread.   Owns: its blocks.
-// Errors: Put returns false once the text passes kMaxBytes or memory is out; the sink stays failed until Clear.   Bounds: kMaxBytes of
-// text; the thread's cache holds at most 4 MiB of small blocks and as much of mapped ones.   Cost: no allocation in steady state.
+// Thread: confined; blocks come from and return to a cache of the calling thread.   Owns: its blocks.
+// Errors: Put returns false once the text passes kMaxBytes or memory is out (SinkScope); the sink stays failed until Clear.   Bounds:
+// kMaxBytes of text; the thread's cache holds at most 4 MiB of small blocks and as much of mapped ones.   Cost: no allocation in steady
+// state.
 struct wf_sink {
  public:
   static constexpr size_t kMaxBytes = size_t{256} << 20;
@@ -85,19 +111,21 @@ struct wf_sink {
   // What that keeps from others: whole blocks, which short pieces of a text may hold whose rest was dropped; of one that several pieces
   // hold, wherever they are, a share for each.
   size_t held_bytes() const;
+  size_t block_bytes() const { return block_bytes_; }  // the same, and all of what others hold, too
   bool empty() const { return size() == 0; }
   bool failed() const { return failed_; }
 
  private:
   bool PutSlowly(const uint8_t* bytes, size_t count);
   bool Grow();
+  void GiveBlock(wf::base::SinkBlock* block);
   void ClosePiece(bool keep_block);
 
   uint8_t* start_ = nullptr;  // of the open piece, in block_
   uint8_t* at_ = nullptr;
   uint8_t* limit_ = nullptr;
   wf::base::SinkBlock* block_ = nullptr;
-  size_t closed_bytes_ = 0;
+  size_t closed_bytes_ = 0, block_bytes_ = 0;
   size_t first_ = 0;  // pieces before it are consumed
   std::vector<wf::base::SinkPiece> pieces_;
   bool failed_ = false;

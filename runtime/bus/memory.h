@@ -17,6 +17,9 @@ class Memory : public base::MemoryLimit {
   // `bytes` is a multiple of 64; so is the address.
   virtual void* Take(size_t bytes) noexcept = 0;
   virtual void Give(void* chunk, size_t bytes) noexcept = 0;
+  // Claim, and of the last that there is beside what Claim leaves to chunks: for a little, without which a connection would have to be
+  // closed.
+  virtual bool ClaimLast(int64_t bytes) noexcept { return Claim(bytes); }
   // Of them that one request may have for its work, of which `held` bytes are claimed already.
   virtual int64_t request_bytes(int64_t held) const noexcept { return most_bytes() - held; }
 };
@@ -25,9 +28,9 @@ class Memory : public base::MemoryLimit {
 // Thread: thread-safe.   Owns: every chunk and cache.
 // Errors: Take is null above limit_bytes, Claim false above most_bytes, both while base::Reserve is spent; Take also when the system has no
 // memory.
-// Bounds: limit_bytes of chunks in use and claims, of which claims leave an eighth to chunks: clients that read or write slowly hold bodies
-// and answers for as long as they like, and small requests of others are served all the same. A cache keeps at most kKeptBytes, and as much
-// that other threads gave back.   Cost: Take and Give O(1).
+// Bounds: limit_bytes of chunks in use and claims, of which claims leave an eighth to chunks (ClaimLast a sixteenth): clients that read or
+// write slowly hold bodies and answers for as long as they like, and small requests of others are served all the same. A cache keeps at
+// most kKeptBytes, and as much that other threads gave back.   Cost: Take and Give O(1).
 class ChunkMemory final : public Memory {
  public:
   static constexpr size_t kSmallest = 1024, kLargest = size_t{1} << 20;  // powers of two between are cached, the rest is mapped alone
@@ -41,6 +44,7 @@ class ChunkMemory final : public Memory {
   void* Take(size_t bytes) noexcept override;
   void Give(void* chunk, size_t bytes) noexcept override;
   bool Claim(int64_t bytes) noexcept override;
+  bool ClaimLast(int64_t bytes) noexcept override;
   void Unclaim(int64_t bytes) noexcept override { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   int64_t most_bytes() const noexcept override { return limit_bytes_ - limit_bytes_ / 8; }

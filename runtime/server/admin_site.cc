@@ -65,6 +65,13 @@ void AdminSite::OnHead(Exchange& exchange) noexcept {
   exchange.Refuse(405, code::kInputParams, "the admin port takes GET");
 }
 
+// A page that is larger by itself goes out beside nothing else.
+bool AdminSite::ClaimUnsent(int64_t bytes) noexcept {
+  if (unsent_bytes_ != 0 && bytes > kMostUnsent - unsent_bytes_) return false;
+  unsent_bytes_ += bytes;
+  return true;
+}
+
 void AdminSite::OnRequest(Exchange& exchange) noexcept {
   body_.Clear();
   if (exchange.own_path == kMetricsPath) {

@@ -22,9 +22,12 @@ class AdminPages {
 };
 
 // The admin port: pages for operators, and the probes.
-// Thread: loop-confined (the admin loop).   Borrows: shared state, pages, the loop's mailbox.   Bounds: one recording at a time.
+// Thread: loop-confined (the admin loop).   Borrows: shared state, pages, the loop's mailbox.   Bounds: one recording at a time;
+// kMostUnsent of what its connections hold, which are not the bytes of requests: what memory is short of can be asked when it is short.
 class AdminSite final : public Site {
  public:
+  static constexpr int64_t kMostUnsent = int64_t{16} << 20;
+
   AdminSite(const Shared& shared, const AdminPages& pages, base::Mailbox& mailbox)
       : shared_(shared), pages_(pages), collect_(*this, mailbox) {}
 
@@ -32,8 +35,8 @@ class AdminSite final : public Site {
 
   void OnHead(Exchange& exchange) noexcept override;
   bool Claim(Exchange&, int64_t) noexcept override { return true; }
-  bool ClaimUnsent(int64_t) noexcept override { return true; }  // what the memory is short of can be asked when it is short
-  void UnclaimUnsent(int64_t) noexcept override {}
+  bool ClaimUnsent(int64_t bytes) noexcept override;
+  void UnclaimUnsent(int64_t bytes) noexcept override { unsent_bytes_ -= bytes; }
   void OnRequest(Exchange& exchange) noexcept override;
   void OnAnswered(Exchange&) noexcept override {}
   void OnHidden(const Exchange&, const bus::Bus&, const bus::Failure&, const bus::Failure*) noexcept override {}
@@ -67,6 +70,7 @@ class AdminSite final : public Site {
   const Shared& shared_;
   const AdminPages& pages_;
   uint64_t code_from_ = 0;
+  int64_t unsent_bytes_ = 0;
   wf_sink body_;
   std::vector<char> path_;  // percent-decoded
   Collect collect_;

@@ -36,7 +36,11 @@ void Body::DropFirst(size_t count) noexcept {
 
 void Body::Clear() noexcept {
   size_ = align_at_ = 0;
-  if (capacity_ <= kKeptBytes) return;
+  if (capacity_ > kKeptBytes) Free();
+}
+
+void Body::Free() noexcept {
+  size_ = align_at_ = 0;
   std::free(memory_);
   memory_ = nullptr;
   lead_ = capacity_ = 0;

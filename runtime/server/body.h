@@ -26,6 +26,7 @@ class Body {
   bool Append(std::span<const uint8_t> bytes) noexcept;
   void DropFirst(size_t count) noexcept;  // moves what is behind
   void Clear() noexcept;
+  void Free() noexcept;  // Clear, and keeps no buffer
   void Swap(Body& other) noexcept;
   std::span<const uint8_t> bytes() const { return {data(), size_}; }
   size_t size() const { return size_; }

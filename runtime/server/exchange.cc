@@ -43,6 +43,7 @@ Exchange* ExchangePool::Take(Session& session, Site& site) noexcept {
 }
 
 void ExchangePool::Detach(Exchange& exchange) noexcept {
+  exchange.session->Drop(exchange);
   exchange.session = nullptr;
   GiveBackIfDone(exchange);
 }

@@ -41,9 +41,11 @@ class Site {
   virtual int64_t MsLeft(const Exchange&, bool /*begins*/) const noexcept { return INT64_MAX; }
   // A body without a length has grown to `bytes`. False: refused.
   virtual bool Claim(Exchange& exchange, int64_t bytes) noexcept = 0;
-  // So many more bytes of answers wait to be sent. False: there is no room for them.
+  // A connection holds so many more bytes, of answers that wait to be sent or of requests that come. False: there is no room for them.
   virtual bool ClaimUnsent(int64_t bytes) noexcept = 0;
   virtual void UnclaimUnsent(int64_t bytes) noexcept = 0;
+  // The same where the connection has to be closed else: a part of the memory is left for it.
+  virtual bool ClaimLast(int64_t bytes) noexcept { return ClaimUnsent(bytes); }
   // The request is complete. Session::Reply is called now or later.
   virtual void OnRequest(Exchange& exchange) noexcept = 0;
   // A refusal is about to be answered. The data_id that the answer carries.
@@ -80,6 +82,8 @@ struct RequestState {
   Site* site = nullptr;
   coding::Coding coding = coding::Coding::kIdentity;  // of the body, until it is taken off
   uint64_t max_body_bytes = 0;
+  std::string_view too_large;             // what a larger body asks for and nobody does, a constant; empty: it is only too large
+  size_t kept_bytes = 0;                  // of its head and body, as its session counts
   uint64_t discarded = 0, body_mark = 0;  // of the body: what nobody reads; how much of it was there at the last look
   bool takes_body = false;                // somebody reads it; else what comes is dropped
   bool until_deadline = false;            // what the next look at the body is for

@@ -19,6 +19,7 @@ constexpr size_t kLeastCoded = 1024;  // a shorter message is sent as it is
 void RefuseMessage(Exchange& exchange, std::string_view what) { exchange.Refuse(400, code::kInputParams, std::string(what)); }
 
 void RefuseLength(Exchange& exchange) {
+  if (!exchange.too_large.empty()) return exchange.Refuse(501, code::kNotImplemented, exchange.too_large);
   exchange.Refuse(413, code::kInputParams,
                   "the message is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that are taken");
 }

@@ -8,6 +8,7 @@
 #include "runtime/protocol/grpc/status.h"
 #include "runtime/protocol/oip/message_answer.h"
 #include "runtime/protocol/oip/message_reader.h"
+#include "runtime/protocol/oip/question_body.h"
 #include "runtime/server/grpc_calls.h"
 #include "runtime/server/grpc_service.h"
 #include "runtime/server/intake.h"
@@ -21,6 +22,7 @@ bool Find(const WorkflowSite& site, std::string_view name, GrpcMethod* method) {
   oip::Route route;
   oip::ReadRoute(name, {}, &route);
   if (route.call == oip::Call::kInfer) method->most_bytes = site.largest_body_limit();
+  if (route.call == oip::Call::kLoad) method->too_large = oip::kNothingIsLoaded;
   method->streams = method->takes_many = name == "ModelStreamInfer";
   return route.call != oip::Call::kNone;
 }

@@ -48,6 +48,7 @@ bool TakeHead(WorkflowSite& site, Exchange& exchange, std::string_view) {
   exchange.grpc.service = service;
   exchange.grpc.method = name;
   TakeGrpcHead(exchange, method.most_bytes);
+  exchange.too_large = method.too_large;
   if (!found) RefuseMethod(exchange, service != nullptr);
   if (exchange.refused()) return true;
   exchange.grpc.streams = method.streams;

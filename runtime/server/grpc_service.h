@@ -12,6 +12,7 @@ namespace wf::server {
 struct GrpcMethod {
   bool streams = false, takes_many = false;  // answers, messages
   uint64_t most_bytes = Body::kKeptBytes;    // of a message
+  std::string_view too_large;                // Exchange::too_large of a larger one
 };
 
 // What gRPC calls a service, whose methods are paths below its name. Calls come on the site's loop, but for write_answer.

@@ -26,6 +26,7 @@ void Http1Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
   const std::span<const uint8_t> rest = waiting_ || pending_bytes() != 0 ? bytes : Process(bytes);
   if (decoder_.is_http2() && first_) return GoOnAsHttp2(rest);
   Hold(rest);
+  (void)Settle();  // without room Process takes no more requests
 }
 
 // The other session begins with the half of the preface that was taken for a head.
@@ -183,7 +184,7 @@ void Http1Session::AnswerBroken(int status, std::string_view reason) noexcept {
   EndInRefusal(true);
 }
 
-void Http1Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
+void Http1Session::Put(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
   if (owner_.site_.closing()) exchange.head.keep_alive = false;
   wf_sink& out = connection_->out();
   http::ReplyHead whole = head;
@@ -246,7 +247,7 @@ void Http1Session::Abort() noexcept {
 }
 
 void Http1Session::OnFlushed() noexcept {
-  UnclaimSent();
+  (void)Settle();
   if (exchange_ == nullptr && pending_bytes() != 0) GoOnNextTurn();
 }
 

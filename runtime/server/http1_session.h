@@ -24,7 +24,6 @@ class Http1Session final : public Session {
 
   explicit Http1Session(Sessions& owner) : Session(owner) {}
 
-  void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept override;
   void OnDrainTick() noexcept override;
   void Abort() noexcept override;
   size_t pending_bytes() const { return pending_.size() - pending_at_; }
@@ -55,6 +54,7 @@ class Http1Session final : public Session {
   void AnswerBroken(int status, std::string_view reason) noexcept;
   void FinishExchange() noexcept;
   void Resume() noexcept override;
+  void Put(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept override;
   size_t unsent() const noexcept override { return connection_->out().size(); }
   void ArmIdle() noexcept;
   bool HasLastWords() noexcept;

@@ -27,6 +27,7 @@ size_t Http2Session::TakeParts(Exchange& call, std::span<const uint8_t> bytes) n
   std::span<const uint8_t> left = bytes;
   call.discarded += bytes.size();
   if (call.grpc.held_bytes() == 0) TakeMessages(call, &left);
+  Keep(call);
   if (!call.refused() && !left.empty() && Hold(call, left)) return bytes.size() - left.size();
   if (call.refused()) AnswerRefusal(call);
   return bytes.size();
@@ -53,6 +54,7 @@ void Http2Session::BeginPart(Exchange& call) noexcept {
   part->coding = call.coding;
   part->max_body_bytes = call.max_body_bytes;
   part->body.Swap(call.body);
+  Keep(call);
   std::swap(part->claimed_bytes, call.claimed_bytes);
   part->grpc.next_part = grpc.first_part;
   grpc.first_part = part;

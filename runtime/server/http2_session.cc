@@ -26,6 +26,7 @@ bool Http2Session::Start(net::Connection& connection) noexcept {
   may_read_ = true;
   closing_ = processing_ = false;
   waits_for_ = Wait::kNothing;
+  streams_ = owner_.limits_.of_http2.streams;
   if (session_.Open(owner_.limits_.of_http2)) return true;
   session_.Close();
   connection_ = nullptr;
@@ -44,7 +45,7 @@ void Http2Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
 }
 
 http::Head* Http2Session::OnBegin(http2::Stream& stream) noexcept {
-  if (closing_ || places_ >= owner_.limits_.of_http2.streams) return nullptr;
+  if (closing_ || places_ >= streams_) return nullptr;
   Exchange* const exchange = owner_.exchanges_.Take(*this, owner_.site_);
   if (exchange == nullptr) return nullptr;
   ++places_;
@@ -125,7 +126,7 @@ http::ReplyHead Http2Session::HeadOf(const Exchange& exchange, const http::Reply
   return whole;
 }
 
-void Http2Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
+void Http2Session::Put(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
   if (exchange.grpc.call != nullptr) return ReplyPart(exchange, head, body);
   if (exchange.grpc.streams) {
     if (!body.empty()) Send(exchange, body);
@@ -140,6 +141,12 @@ void Http2Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sin
   if (!sent) Break();
   answered_.push_back(&exchange);
   if (!processing_) GoOnNextTurn();
+}
+
+// A single small block is what its bytes are: each connection that has anything to say has one.
+size_t Http2Session::unsent() const noexcept {
+  const wf_sink& out = connection_->out();
+  return (out.block_bytes() <= base::SinkBlock::kSmall ? out.size() : out.held_bytes()) + session_.held_bytes();
 }
 
 void Http2Session::FinishAnswered() noexcept {
@@ -170,13 +177,22 @@ void Http2Session::Pump() noexcept {
     closing_ = true;
     connection_->CloseAfterFlush(true);
   }
-  UnclaimSent();  // what streams held that have ended
+  if (!Settle()) return BreakForMemory();
   Arm();
 }
 
 void Http2Session::Break() noexcept {
   closing_ = true;
   connection_->Close();
+}
+
+// The connection is told of its end with others at the end of the turn, until when they would hold as much again.
+void Http2Session::BreakForMemory() noexcept {
+  Break();
+  FinishAnswered();
+  session_.Close();
+  whole_.clear();
+  (void)Settle();
 }
 
 // What is due stays due, however much comes meanwhile: pings, and parts of frames, make an idle connection no busier.
@@ -189,7 +205,7 @@ void Http2Session::Arm() noexcept {
 }
 
 void Http2Session::OnFlushed() noexcept {
-  UnclaimSent();
+  if (!Settle() && !closing_) return BreakForMemory();
   if (!closing_ && (session_.has_output() || held_calls_ != 0)) GoOnNextTurn();
 }
 

@@ -17,7 +17,6 @@ class Http2Session final : public Session, private http2::User {
  public:
   explicit Http2Session(Sessions& owner);
 
-  void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept override;
   void Send(Exchange& call, wf_sink& message) noexcept override;
   void OnDrainTick() noexcept override;
   void Abort() noexcept override;
@@ -38,7 +37,8 @@ class Http2Session final : public Session, private http2::User {
   void OnEnd(http2::Stream& stream) noexcept override;
   void OnClosed(http2::Stream& stream) noexcept override;
   void Resume() noexcept override;
-  size_t unsent() const noexcept override { return connection_->out().held_bytes() + session_.queued_bytes(); }
+  void Put(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept override;
+  size_t unsent() const noexcept override;
 
   // http2_calls.cc: calls of gRPC that stream
   bool HasRoom(const Exchange& call) const noexcept;
@@ -62,10 +62,12 @@ class Http2Session final : public Session, private http2::User {
   void Arm() noexcept;
   void Tick() noexcept;
   void Break() noexcept;
+  void BreakForMemory() noexcept;  // REQUIRES: no call of session_ is under way
 
   http2::Session session_;
   std::vector<Exchange*> whole_;     // came in this read; null: reset in it too
   std::vector<Exchange*> answered_;  // whose callers may still look at them
+  uint32_t streams_ = 0;             // that the peer was told
   uint32_t places_ = 0;              // of requests that are under way, whether anybody waits for them or not
   uint32_t held_calls_ = 0;          // of which something is held
   int drain_ticks_ = 0;

@@ -19,6 +19,7 @@ constexpr int64_t kBodyCheckMs = 5'000;
 uint64_t Received(const Exchange& exchange) { return exchange.body.size() + exchange.discarded; }
 
 void RefuseSize(Exchange& exchange) {
+  if (!exchange.too_large.empty()) return exchange.Refuse(501, code::kNotImplemented, exchange.too_large);
   exchange.Refuse(413, code::kInputParams,
                   "the body is larger than the " + std::to_string(exchange.max_body_bytes) + " bytes that the service takes");
 }
@@ -41,6 +42,16 @@ std::string_view AllowedBy(const Exchange& exchange) {
   return exchange.allow_post ? "GET, HEAD, POST" : "GET, HEAD";
 }
 
+void TakePart(Exchange& exchange, std::span<const uint8_t> part) {
+  const bool grows = exchange.takes_body && exchange.head.content_length < 0;
+  if (!exchange.refused() && grows) exchange.site->Claim(exchange, static_cast<int64_t>(exchange.body.size() + part.size()));
+  if (!exchange.refused() && exchange.takes_body) {
+    if (exchange.body.Append(part)) return;
+    exchange.RefuseForMemory("no memory for the body");
+  }
+  exchange.discarded += part.size();
+}
+
 bool IsTooLarge(int status) { return status == 413 || status == 414 || status == 431; }
 
 }  // namespace
@@ -60,6 +71,7 @@ void TakeHead(Exchange& exchange) noexcept {
   if (!exchange.refused() && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) RefuseSize(exchange);
   if (!exchange.refused() && exchange.takes_body && length > 0 && !exchange.body.Reserve(static_cast<size_t>(length)))
     exchange.RefuseForMemory("no memory for the body");
+  if (length != 0) exchange.session->Keep(exchange);
 }
 
 void AnnounceBody(Exchange& exchange, uint64_t bytes) noexcept {
@@ -67,20 +79,18 @@ void AnnounceBody(Exchange& exchange, uint64_t bytes) noexcept {
 }
 
 void TakeBody(Exchange& exchange, std::span<const uint8_t> part) noexcept {
-  if (exchange.grpc.on) return TakeMessages(exchange, part);
-  const bool grows = exchange.takes_body && exchange.head.content_length < 0;
-  if (!exchange.refused() && grows) exchange.site->Claim(exchange, static_cast<int64_t>(exchange.body.size() + part.size()));
-  if (!exchange.refused() && exchange.takes_body) {
-    if (exchange.body.Append(part)) return;
-    exchange.RefuseForMemory("no memory for the body");
-  }
-  exchange.discarded += part.size();
+  if (exchange.grpc.on)
+    TakeMessages(exchange, part);
+  else
+    TakePart(exchange, part);
+  exchange.session->Keep(exchange);
 }
 
 void TakeEnd(Exchange& exchange) noexcept {
   if (exchange.timeout_ns != 0 || exchange.head_read != exchange.session->reads()) RefuseLate(exchange);
   if (exchange.grpc.on && !exchange.refused()) TakeLastMessage(exchange);
   if (exchange.refused()) return;
+  exchange.session->Drop(exchange);
   exchange.begun = true;
   exchange.site->OnRequest(exchange);
 }

@@ -6,6 +6,7 @@
 #include "runtime/base/text.h"
 #include "runtime/protocol/oip/answer.h"
 #include "runtime/protocol/oip/metadata.h"
+#include "runtime/protocol/oip/question_body.h"
 #include "runtime/protocol/oip/rest_reader.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/codings.h"
@@ -55,6 +56,7 @@ void TakeCall(WorkflowSite& site, Exchange& exchange, std::string_view path) {
     exchange.takes_body = exchange.head.method == http::Method::kPost;
     if (!exchange.takes_body) return;
     exchange.max_body_bytes = Body::kKeptBytes;
+    if (exchange.oip.call == oip::Call::kLoad) exchange.too_large = oip::kNothingIsLoaded;
     return TakeCoding(exchange);
   }
   const int64_t json_bytes = JsonBytesOf(exchange.head);

@@ -1,4 +1,5 @@
 #include "runtime/server/server.h"
+#include "runtime/kernels/memory.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -291,7 +292,20 @@ void Server::OnSecond() noexcept {
   Retire();
 }
 
+// What `free` has taken back of requests it keeps for good, unless it is asked.
+void Server::TrimMemory() noexcept {
+  constexpr int64_t kLeastFall = int64_t{32} << 20;
+  constexpr base::TimePoint kEveryNs = 10 * base::kNsPerSecond;
+  const int64_t now_bytes = memory_->in_use_bytes();
+  most_in_use_ = std::max(most_in_use_, now_bytes);
+  if (most_in_use_ - now_bytes < kLeastFall || clock_.Now() < trim_at_) return;
+  most_in_use_ = now_bytes;
+  trim_at_ = clock_.Now() + kEveryNs;
+  kernels::GiveBackFreed();
+}
+
 void Server::WatchMemory() noexcept {
+  TrimMemory();
   if (base::Reserve::memory_is_short() && !memory_was_short_)
     observe::Log(observe::Level::kError, "the process is out of memory; requests are refused until there is some again");
   if (base::Reserve::Refill()) observe::Log(observe::Level::kInfo, "there is memory again");

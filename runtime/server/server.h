@@ -77,6 +77,7 @@ class Server final : public loop::Turn,
   void Reload();
   void KeepOld(std::span<const std::string> errors);
   void DrainLog() noexcept;
+  void TrimMemory() noexcept;
   void WatchMemory() noexcept;
   void BeginDrain() noexcept;
   void OnDrainTick() noexcept;
@@ -119,6 +120,8 @@ class Server final : public loop::Turn,
                   watch_at_ = 0;
   base::TimePoint deserted_at_ = INT64_MAX;  // since when the drain waits for work alone that nobody waits for
   int64_t log_wait_ns_ = 0;                  // since the reader of stderr last took something
+  int64_t most_in_use_ = 0;                  // of the memory of requests, since what was freed of it went back to the system
+  base::TimePoint trim_at_ = 0;
   bool aborted_ = false, memory_was_short_ = false;
   int exit_status_ = 0, cpus_ = 1;
   int64_t spin_ns_ = 0;  // of the pool

@@ -1,12 +1,17 @@
 #include "runtime/server/session.h"
 
 #include <new>
+#include <utility>
 
 #include "runtime/server/http1_session.h"
 #include "runtime/server/http2_session.h"
+#include "runtime/server/intake.h"
 
 namespace wf::server {
 namespace {
+
+constexpr size_t kShort = 1024;     // an answer that is told even where there is no room for it
+constexpr size_t kStep = 4 * 1024;  // of claims
 
 template <typename Kind>
 Kind* TakeIdle(std::vector<Kind*>* idle, Sessions& owner) noexcept {
@@ -26,20 +31,48 @@ void KeepIdle(std::vector<Kind*>* idle, Kind& session, size_t most) noexcept {
 
 }  // namespace
 
-bool Session::ClaimUnsent(size_t bytes) noexcept {
-  const size_t wanted = unsent() + bytes;
+void Session::Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
+  if (body.size() <= kShort || exchange.refused() || ClaimUnsent(body.size())) return Put(exchange, head, body);
+  exchange.RefuseForMemory("other requests take all the memory there is for them; the answer has no room");
+  AnswerRefusal(exchange);
+}
+
+// In steps, so that what comes in small parts costs others little.
+bool Session::Claim(size_t wanted) noexcept {
   if (wanted <= std::max(claimed_, kMaxUnclaimed)) return true;
-  if (!owner_.site_.ClaimUnsent(static_cast<int64_t>(wanted - claimed_))) return false;
-  claimed_ = wanted;
+  const size_t stepped = (wanted + kStep - 1) / kStep * kStep;
+  if (!owner_.site_.ClaimUnsent(static_cast<int64_t>(stepped - claimed_))) return false;
+  claimed_ = stepped;
   return true;
 }
 
-void Session::UnclaimSent() noexcept {
-  if (claimed_ == 0) return;
-  const size_t left = connection_ == nullptr ? 0 : unsent();
-  if (claimed_ <= left) return;
-  owner_.site_.UnclaimUnsent(static_cast<int64_t>(claimed_ - left));
-  claimed_ = left;
+bool Session::ClaimUnsent(size_t bytes, base::MemoryClaim* claim) noexcept {
+  const size_t before = claim == nullptr ? 0 : static_cast<size_t>(claim->bytes());
+  claimed_ += before;
+  const bool has_room = Claim(held() + bytes);
+  if (!has_room) claimed_ -= before;
+  if (has_room && claim != nullptr) claim->Leave();
+  return has_room;
+}
+
+void Session::Keep(Exchange& exchange) noexcept {
+  const size_t bytes = exchange.head.stored_bytes() + (exchange.claimed_bytes == 0 ? exchange.body.size() : 0);
+  kept_ += bytes - exchange.kept_bytes;
+  exchange.kept_bytes = bytes;
+  if (kept_ <= kMaxUnclaimed || exchange.refused() || Claim(held())) return;
+  exchange.RefuseForMemory("other requests take all the memory there is for them; what is coming has no room");
+  exchange.body.Free();  // of HTTP/1.1 the refusal waits for the rest
+}
+
+void Session::Drop(Exchange& exchange) noexcept { kept_ -= std::exchange(exchange.kept_bytes, 0); }
+
+bool Session::Settle() noexcept {
+  const size_t now = held();
+  const size_t worth = now <= kMaxUnclaimed ? 0 : (now + kStep - 1) / kStep * kStep;
+  if (claimed_ > worth) owner_.site_.UnclaimUnsent(static_cast<int64_t>(claimed_ - worth));
+  if (claimed_ < worth && !owner_.site_.ClaimLast(static_cast<int64_t>(worth - claimed_))) return false;
+  claimed_ = worth;
+  return true;
 }
 
 void Session::GoOnNextTurn() noexcept {
@@ -53,7 +86,8 @@ void Session::Leave() noexcept {
     if (listed_) std::replace(list->begin(), list->end(), this, static_cast<Session*>(nullptr));
   listed_ = false;
   connection_ = nullptr;
-  UnclaimSent();
+  kept_ = 0;
+  (void)Settle();  // nothing is held
 }
 
 Sessions::~Sessions() {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/base/memory_limit.h"
 #include "runtime/net/connection.h"
 #include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/http2/session.h"
@@ -17,19 +18,26 @@ class Sessions;
 
 // What sites and the drain see of a connection, whatever version of HTTP it speaks.
 // Thread: loop-confined.   Borrows: owner; connection, until OnClosed.
-// Bounds: of what waits to be sent, all but kMaxUnclaimed bytes are claimed of the site.
+// Bounds: of what waits to be sent, and of requests that are coming (heads, and bodies that are too small to be claimed one by one), all
+// but kMaxUnclaimed bytes are claimed of the site by the end of each read. Where there is no room, requests and the site's own answers are
+// refused, and a connection that holds more than refusals may take is closed.
 class Session : public net::Handler {
  public:
-  static constexpr size_t kMaxUnclaimed = 16 * 1024;
+  static constexpr size_t kMaxUnclaimed = 4 * 1024;
 
   explicit Session(Sessions& owner) : owner_(owner) {}
 
-  // The answer of an exchange of this session. `body` is taken; `head` is read.
-  virtual void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept = 0;
+  // The answer of an exchange of this session. `body` is taken; `head` is read. Without room it becomes a refusal.
+  void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept;
   // One more message of a call that streams, whose answer ends with Reply.
   virtual void Send(Exchange&, wf_sink&) noexcept {}
-  // Room for an answer of so many bytes until it has left. False: there is none but for a short one.
-  bool ClaimUnsent(size_t bytes) noexcept;
+  // Room for an answer of so many bytes until it has left. False: there is none but for a short one. `claim`: for a part of it, which goes
+  // over to the session if there is room.
+  bool ClaimUnsent(size_t bytes, base::MemoryClaim* claim = nullptr) noexcept;
+  // What the head and a small body of a request that is coming take, as of now; refuses it where there is no room. Drop: they are whole, or
+  // gone.
+  void Keep(Exchange& exchange) noexcept;
+  void Drop(Exchange& exchange) noexcept;
   virtual void OnReturned() noexcept {}     // an exchange that returns to this session is no longer used
   virtual void OnDrainTick() noexcept = 0;  // every so often while the server drains: closes a connection that nothing is under way on
   virtual void Abort() noexcept = 0;        // the drain's limit: what is under way is answered Unavailable, and the connection closes
@@ -38,18 +46,24 @@ class Session : public net::Handler {
 
  protected:
   friend class Sessions;
-  virtual void Resume() noexcept = 0;  // the turn after GoOnNextTurn
-  virtual size_t unsent() const noexcept = 0;
+  virtual void Resume() noexcept = 0;                                                             // the turn after GoOnNextTurn
+  virtual void Put(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept = 0;  // Reply, with room
+  virtual size_t unsent() const noexcept = 0;  // bytes of memory that keep what waits to be sent, or what is read of a head
   void GoOnNextTurn() noexcept;
   void Leave() noexcept;  // nothing resumes it any more
-  void UnclaimSent() noexcept;
+  // What has left is unclaimed, what has come beside it claimed. False: there is no room, and the connection has to go.
+  [[nodiscard]] bool Settle() noexcept;
 
   Sessions& owner_;
   net::Connection* connection_ = nullptr;
   uint64_t reads_ = 0;
 
  private:
+  size_t held() const noexcept { return connection_ == nullptr ? 0 : unsent() + kept_; }
+  bool Claim(size_t bytes) noexcept;
+
   size_t claimed_ = 0;
+  size_t kept_ = 0;      // of requests that are coming
   bool listed_ = false;  // goes on in the next turn
 };
 

@@ -96,6 +96,7 @@ void WorkflowSite::ReplyForMemory(Exchange& exchange, wf_code code, std::string_
   if (for_load) exchange.fields.AddLast(row.retry_soon);
   Record(exchange, status, code);
   if (!for_load) LogFailure(exchange, {code, status, why});
+  exchange.refusal_status = status;  // told whether there is room or not
   exchange.session->Reply(exchange, {status, plain::kJson, exchange.fields.headers(), {}}, body);
 }
 
@@ -134,14 +135,24 @@ void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const
                 {"span_id", exchange.trace.span_id()}});
 }
 
+// An answer while it is written. What it takes is claimed by the time it is there, and becomes its session's claim.
+struct WorkflowSite::Writing {
+  void Run(Exchange& exchange, bus::Memory& memory, uint64_t code_from, wf_sink* body, std::vector<http::Header>* headers) {
+    const base::SliceScope slice(base::SliceKind::kWrite, NameOf(exchange), exchange.data_id);
+    base::SinkScope scope(memory, &claim);
+    answer = RowOf(exchange.protocol).write_answer(exchange, body, headers);
+    CodeAnswer(exchange, code_from, body, headers);
+    lacked_bytes = scope.lacked_bytes();
+  }
+  base::MemoryClaim claim;
+  protocol::Answer answer;
+  int64_t lacked_bytes = 0;  // that it would have taken; 0: there was room
+};
+
 // A large answer on its way through another thread; the bus stays answered and unreleased meanwhile.
 struct WorkflowSite::Encoding final : CodecQueue::Work {
   Encoding(WorkflowSite& answers, Exchange& request, uint64_t from) : site(answers), exchange(request), code_from(from) {}
-  void Run() noexcept override {
-    const base::SliceScope slice(base::SliceKind::kWrite, NameOf(exchange), exchange.data_id);
-    answer = RowOf(exchange.protocol).write_answer(exchange, &body, &headers);
-    CodeAnswer(exchange, code_from, &body, &headers);
-  }
+  void Run() noexcept override { writing.Run(exchange, *site.memory_, code_from, &body, &headers); }
   void Deliver() noexcept override { site.OnEncoded(*this); }
 
   WorkflowSite& site;
@@ -149,7 +160,7 @@ struct WorkflowSite::Encoding final : CodecQueue::Work {
   const uint64_t code_from;
   wf_sink body;
   std::vector<http::Header> headers;
-  protocol::Answer answer;
+  Writing writing;
 };
 
 bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
@@ -181,22 +192,23 @@ void WorkflowSite::OnEncoded(Encoding& encoding) noexcept {
   const std::unique_ptr<Encoding> owned(&encoding);
   exchange.elsewhere = false;
   if (!exchange.is_awaited()) return engine_->Release(*exchange.bus);  // the client has left, or a drain's end has answered it
-  Reply(exchange, encoding.answer, encoding.headers, encoding.body);
+  Reply(exchange, encoding.writing, encoding.headers, encoding.body);
 }
 
 void WorkflowSite::OnAnswered(Exchange& exchange) noexcept {
   if (!exchange.is_awaited()) return engine_->Release(*exchange.bus);
   if (WriteElsewhere(exchange)) return;
-  const base::SliceScope slice(base::SliceKind::kWrite, NameOf(exchange), exchange.data_id);
   body_.Clear();
   headers_.clear();
-  const protocol::Answer answer = RowOf(exchange.protocol).write_answer(exchange, &body_, &headers_);
-  CodeAnswer(exchange, code_from(), &body_, &headers_);
-  Reply(exchange, answer, headers_, body_);
+  Writing writing;
+  writing.Run(exchange, *memory_, code_from(), &body_, &headers_);
+  Reply(exchange, writing, headers_, body_);
 }
 
-void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http::Header>& headers, wf_sink& body) noexcept {
-  if (!exchange.session->ClaimUnsent(body.size())) return RefuseAnswer(exchange, body);
+void WorkflowSite::Reply(Exchange& exchange, Writing& writing, std::vector<http::Header>& headers, wf_sink& body) noexcept {
+  if (writing.lacked_bytes != 0) return RefuseAnswer(exchange, body, writing.lacked_bytes);
+  if (!exchange.session->ClaimUnsent(body.size(), &writing.claim)) return RefuseAnswer(exchange, body, static_cast<int64_t>(body.size()));
+  const protocol::Answer& answer = writing.answer;
   Record(exchange, answer.status, answer.code);
   const bus::Failure* const failure = exchange.bus->failure();
   if (failure != nullptr && failure->for_memory) counts_.refused_bytes.Add();
@@ -208,9 +220,11 @@ void WorkflowSite::Reply(Exchange& exchange, const protocol::Answer& answer, std
 }
 
 // The work is done, but there is no room for what it came to until the client has read it. What the request itself holds is no load.
-void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept {
+void WorkflowSite::RefuseAnswer(Exchange& exchange, wf_sink& body, int64_t wanted) noexcept {
+  constexpr int64_t kNeverFree = 16;  // one part of so many: what idle connections and loops keep
   const int64_t held = exchange.claimed_bytes + static_cast<int64_t>(exchange.bus->arena.held_bytes());
-  if (static_cast<int64_t>(body.size()) > memory_->most_bytes() - held)
+  const int64_t most = memory_->most_bytes();
+  if (wanted > most - most / kNeverFree - held)
     ReplyForMemory(exchange, code::kMemoryCap, "the answer is larger than what answers may have of `limits.memory_bytes`", body);
   else
     ReplyForMemory(exchange, code::kRefused, "other requests take all the memory there is for them; the answer has no room", body);

@@ -52,6 +52,7 @@ class WorkflowSite final : public Site {
   void set_keys(std::shared_ptr<const Keys> keys) noexcept { keys_ = std::move(keys); }  // the same; null: nobody needs one
 
   bool ClaimUnsent(int64_t bytes) noexcept override { return memory_->Claim(bytes); }
+  bool ClaimLast(int64_t bytes) noexcept override { return memory_->ClaimLast(bytes); }
   void UnclaimUnsent(int64_t bytes) noexcept override { memory_->Unclaim(bytes); }
   bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
 
@@ -116,11 +117,12 @@ class WorkflowSite final : public Site {
   void LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept;
   void AnswerNoMemory(Exchange& exchange, const bus::Failure& why) noexcept;
   void ReplyForMemory(Exchange& exchange, wf_code code, std::string_view why, wf_sink& body) noexcept;
-  void RefuseAnswer(Exchange& exchange, wf_sink& body) noexcept;
+  void RefuseAnswer(Exchange& exchange, wf_sink& body, int64_t wanted) noexcept;
   struct Encoding;
   bool WriteElsewhere(Exchange& exchange) noexcept;
   void OnEncoded(Encoding& encoding) noexcept;
-  void Reply(Exchange& exchange, const protocol::Answer& answer, std::vector<http::Header>& headers, wf_sink& body) noexcept;
+  struct Writing;
+  void Reply(Exchange& exchange, Writing& writing, std::vector<http::Header>& headers, wf_sink& body) noexcept;
 
   // ---- workflow_door.cc ----
   bool IsFree(const Exchange& exchange) const;  // of keys

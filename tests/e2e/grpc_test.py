@@ -43,6 +43,9 @@ class Echoes(GrpcCase):
         self.assertEqual([(row.name, row.version, row.state) for row in index.models][:2], [("Echoes.Echo", "1", "READY"), ("Echoes.Line", "1", "READY")])
         self.assertEqual(client.get_log_settings().settings["log_info"].bool_param, True)
         client.load_model("Line")
+        for size in (10, 100_000):
+            with self.assertRaisesRegex(InferenceServerException, "UNIMPLEMENTED.*load takes no parameters"):
+                client.load_model("Line", config="{}", files={"file:1/model.onnx": b"x" * size})
         with self.assertRaisesRegex(InferenceServerException, "UNIMPLEMENTED.*stay loaded"):
             client.unload_model("Line")
         with self.assertRaisesRegex(InferenceServerException, "UNIMPLEMENTED.*shared memory"):

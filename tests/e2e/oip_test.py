@@ -59,6 +59,8 @@ class Hello(OipCase):
             self.assertEqual(self.ask(path)[0], 200, name)
         self.assertEqual(self.ask("/repository/index", {})[0], 200)
         self.assertEqual(self.ask("/repository/models/Spread/load", {})[0], 200)
+        for size in (10, 30_000):
+            self.assert_refused(self.ask("/repository/models/Spread/load", {"parameters": {"file:1/m.onnx": "x" * size}}), 501, 3000)
         for name in ("systemsharedmemory", "cudasharedmemory"):
             self.assertEqual(self.ask(f"/{name}/status")[0], 501)
         sequence = {"inputs": [tensor("xs", "FP32", [1], [1])], "parameters": {"sequence_id": 1}}

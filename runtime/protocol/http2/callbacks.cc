@@ -159,8 +159,9 @@ int Callbacks::SendData(nghttp2_session*, nghttp2_frame*, const uint8_t* head, s
   const bool trails = (data[kFlagsAt] & NGHTTP2_FLAG_END_STREAM) != 0 && !stream.trailers_.headers().empty();
   if (trails) data[kFlagsAt] ^= NGHTTP2_FLAG_END_STREAM;
   bool fits = session.MoveHeads();
+  session.body_blocks_ -= stream.body_.block_bytes();
   if (bytes != 0 || !trails) fits = fits && session.out_->Put(data, sizeof data) && session.out_->AppendFirst(stream.body_, bytes);
-  session.queued_bytes_ -= bytes;
+  session.body_blocks_ += stream.body_.block_bytes();
   stream.sent_ += bytes;
   if (trails) {
     session.writer_.Begin(0);

@@ -162,7 +162,7 @@ void Session::CloseStream(Stream& stream) noexcept {
   if (reading_ == &stream) reading_ = nullptr;
   if (latest_ == &stream) latest_ = nullptr;
   if (!broken_) nghttp2_session_set_stream_user_data(session_, stream.id_, nullptr);
-  queued_bytes_ -= stream.body_.size();
+  body_blocks_ -= stream.body_.block_bytes();
   if (stream.untaken_ != 0) Ask([&] { return nghttp2_session_consume_connection(session_, stream.untaken_); });
   (stream.previous_ == nullptr ? first_ : stream.previous_->next_) = stream.next_;
   if (stream.next_ != nullptr) stream.next_->previous_ = stream.previous_;
@@ -430,18 +430,12 @@ bool Session::Answer(Stream& stream, const http::ReplyHead& head, wf_sink& body,
 
 bool Session::Begin(Stream& stream, const http::ReplyHead& head) noexcept { return Submit(stream, head, -1, false); }
 
-size_t Session::queued_bytes() const {
-  size_t bytes = 0;
-  for (const Stream* at = queued_bytes_ == 0 ? nullptr : first_; at != nullptr; at = at->next_) bytes += at->body_.held_bytes();
-  return bytes;
-}
-
 bool Session::Queue(Stream& stream, wf_sink& part) noexcept {
-  const size_t bytes = part.size();
   if (stream.body_.empty()) stream.sent_before_ = UINT64_MAX;
-  if (!stream.body_.Append(part)) return false;
-  queued_bytes_ += bytes;
-  return true;
+  body_blocks_ -= stream.body_.block_bytes();
+  const bool fits = stream.body_.Append(part);
+  body_blocks_ += stream.body_.block_bytes();
+  return fits;
 }
 
 bool Session::Add(Stream& stream, wf_sink& part) noexcept {

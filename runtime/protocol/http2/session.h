@@ -106,7 +106,7 @@ class Session {
   void ResetStalled(uint64_t least) noexcept;
   void ResetLingering() noexcept;               // requests that still come two calls after their answer has left
   bool is_greeted() const { return greeted_; }  // the peer has begun to send frames
-  size_t queued_bytes() const;                  // that bodies which Send has not moved keep from others
+  size_t held_bytes() const { return body_blocks_ + (reading_ == nullptr ? 0 : block_bytes_); }  // by unsent bodies, and a head being read
   size_t open_streams() const { return open_; }
   template <typename Function>
   void ForEach(Function&& function) {
@@ -155,7 +155,7 @@ class Session {
   Budget budget_;
   int64_t now_ms_ = 0;
   wf_sink* out_ = nullptr;  // during Send
-  size_t high_mark_ = 0, queued_bytes_ = 0, open_ = 0;
+  size_t high_mark_ = 0, body_blocks_ = 0, open_ = 0;
   Stream* first_ = nullptr;
   Stream* latest_ = nullptr;   // that was looked for
   Stream* reading_ = nullptr;  // whose head is being read; null: none, or nobody wants it

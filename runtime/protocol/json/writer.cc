@@ -16,7 +16,7 @@ bool Put(wf_sink* out, std::string_view text) { return out->Put(text.data(), tex
 
 wf_code Full(wf_ctx* ctx) {
   base::TextBuilder message;
-  message << "the reply is larger than a reply may be";
+  message << "the reply is larger than the " << static_cast<uint64_t>(wf_sink::kMaxBytes >> 20) << " MiB that a reply may be";
   return Record(ctx, code::kMemoryCap, message);
 }
 wf_code Written(wf_ctx* ctx, bool fits) { return fits ? 0 : Full(ctx); }

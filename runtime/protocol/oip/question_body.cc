@@ -75,7 +75,7 @@ wf_code CheckLoad(wf_ctx* scratch, QuestionBody body) {
                                          });
   if (code != 0 || !any) return code;
   base::TextBuilder message;
-  message << "a model's files and configuration are those of the program; load takes no parameters";
+  message << kNothingIsLoaded;
   return json::Record(scratch, code::kNotImplemented, message);
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "runtime/abi/plan.h"
 
 namespace wf::oip {
@@ -11,6 +13,7 @@ struct QuestionBody {
 };
 
 wf_code ReadIndexRequest(wf_ctx* scratch, QuestionBody body, bool* ready_only);
+inline constexpr std::string_view kNothingIsLoaded = "a model's files and configuration are those of the program; load takes no parameters";
 // Errors: 3000 for parameters: files and configurations are the program's.
 wf_code CheckLoad(wf_ctx* scratch, QuestionBody body);
 

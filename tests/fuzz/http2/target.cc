@@ -39,7 +39,7 @@ class Peer final : public wf::http2::User {
     session_.GoAway();
     Send();
     session_.Close();
-    Require(session_.open_streams() == 0 && session_.queued_bytes() == 0 && waiting_.empty());
+    Require(session_.open_streams() == 0 && session_.held_bytes() == 0 && waiting_.empty());
   }
 
  private:

@@ -44,6 +44,12 @@ bool TestMemory::Claim(int64_t bytes) noexcept {
   return true;
 }
 
+bool TestMemory::ClaimLast(int64_t bytes) noexcept {
+  if (bytes > claimable_bytes + kLast - claimed_bytes) return false;
+  claimed_bytes += bytes;
+  return true;
+}
+
 base::Status FakeModel::Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
                             const base::Wanted* /*wanted*/) {
   WF_CHECK(instance >= 0 && instance < instance_count() && rows <= max_rows_, instance, rows);

@@ -57,9 +57,11 @@ class TestMemory final : public bus::Memory {
   void* Take(size_t bytes) noexcept override;
   void Give(void* chunk, size_t bytes) noexcept override;
   bool Claim(int64_t bytes) noexcept override;
+  bool ClaimLast(int64_t bytes) noexcept override;
   void Unclaim(int64_t bytes) noexcept override { claimed_bytes -= bytes; }
-  std::function<bool()> refuses;  // null: never; claims have a limit of their own
-  int64_t claimable_bytes = INT64_MAX, claimed_bytes = 0;
+  std::function<bool()> refuses;             // null: never; claims have a limit of their own
+  static constexpr int64_t kLast = 1 << 20;  // beside those
+  int64_t claimable_bytes = INT64_MAX - kLast, claimed_bytes = 0;
   int64_t takes = 0, held_bytes = 0, refused = 0;
 };
 

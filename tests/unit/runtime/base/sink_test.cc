@@ -162,6 +162,52 @@ TEST(Sink, GivesTheMemoryOfLongTextsBack) {
   EXPECT_LT(MappedKib(), before + 140'000);  // an allocator reserves 64 MiB for a thread
 }
 
+// As much as a loop may have of answers that it writes, or less.
+class FewBytes final : public MemoryLimit {
+ public:
+  bool Claim(int64_t bytes) noexcept override {
+    if (bytes > left) return false;
+    left -= bytes;
+    return true;
+  }
+  void Unclaim(int64_t bytes) noexcept override { left += bytes; }
+  int64_t left = 3 << 20;
+};
+
+TEST(Sink, WhatItTakesInAScopeIsClaimed) {
+  FewBytes limit;
+  const std::string text(2'000'000, 'x');
+  {
+    MemoryClaim claim;
+    wf_sink sink, behind;
+    {
+      SinkScope scope(limit, &claim);
+      ASSERT_TRUE(sink.Put(text));
+      EXPECT_LT(limit.left, (3 << 20) - 1'700'000);
+      EXPECT_FALSE(behind.Put(text));
+      EXPECT_GT(scope.lacked_bytes(), 2 << 20);
+      behind.Clear();
+      EXPECT_TRUE(sink.Append(behind));
+    }
+    EXPECT_EQ(claim.bytes(), (3 << 20) - limit.left);
+    EXPECT_LT(claim.bytes(), 2 << 20);
+  }
+  EXPECT_EQ(limit.left, 3 << 20);
+}
+
+TEST(Sink, TellsWhatItHolds) {
+  wf_sink from, to;
+  ASSERT_TRUE(from.Put(std::string(600'000, 'x')));
+  const size_t held = from.block_bytes();
+  EXPECT_EQ(held, from.held_bytes());
+  ASSERT_TRUE(to.AppendFirst(from, 300'000));
+  EXPECT_EQ(from.block_bytes(), from.held_bytes() + SinkBlock::kMapped / 2);  // what both hold of a block counts in both
+  from.Clear();
+  EXPECT_EQ(from.block_bytes(), 0);
+  to.Clear();
+  EXPECT_EQ(to.block_bytes(), 0);
+}
+
 TEST(Sink, WhatIsPutLaterGoesBehind) {
   wf_sink from, to;
   const std::string text = Numbers(20'000);

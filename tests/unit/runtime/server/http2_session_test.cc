@@ -198,6 +198,64 @@ TEST_F(Http2SessionTest, WithoutRoomTheAnswerIsShort) {
   EXPECT_EQ(reader_.answers[3].body.size(), 1U);
 }
 
+TEST_F(Http2SessionTest, OwnAnswersAreRefusedWithoutRoom) {
+  site_.room = 100'000;
+  site_.answer_bytes = 80'000;
+  site_.asks_for_room = false;
+  Send(Start() + Get(1, "/") + Get(3, "/"));
+  EXPECT_EQ(site_.refused_for_memory, 1);
+  EXPECT_EQ(reader_.answers[3].head[":status"], "429");
+}
+
+TEST_F(Http2SessionTest, WhoHoldsWhatThereIsNoRoomForIsClosed) {
+  site_.room = 0;
+  site_.answer_bytes = 1'000;
+  site_.asks_for_room = false;
+  Send(Start() + Frame(kSettings, 0, 0, Number(4, 2) + Number(0, 4)));
+  std::string requests;
+  for (uint32_t i = 0; i < 50; ++i) requests += Get(1 + 2 * i, "/");  // each answer keeps a block
+  Send(requests);
+  EXPECT_EQ(site_.claimed, 0);
+  EXPECT_TRUE(connection_->closing());
+}
+
+TEST_F(Http2SessionTest, HeadsWhoseBodiesComeAreClaimed) {
+  site_.room = 200'000;
+  Send(Start());
+  const std::string block = Block(Request("POST", "/a", {{"x", std::string(8'000, 'x')}}));
+  for (uint32_t i = 0; i < 40; ++i) Send(Frame(kHeaders, kEndHeaders, 1 + 2 * i, block));
+  EXPECT_GE(site_.claimed, 100'000);
+  EXPECT_GE(site_.refused_for_memory, 10);
+  for (uint32_t i = 0; i < 40; ++i) Send(ResetOf(1 + 2 * i));
+  EXPECT_EQ(site_.claimed, 0);
+}
+
+TEST_F(Http2SessionTest, SmallBodiesThatComeAreClaimed) {
+  site_.room = 200'000;
+  Send(Start());
+  for (uint32_t i = 0; i < 40; ++i)
+    Send(Frame(kHeaders, kEndHeaders, 1 + 2 * i, Block(Request("POST", "/a"))) + Frame(kData, 0, 1 + 2 * i, std::string(8'000, 'x')));
+  EXPECT_GE(site_.claimed, 100'000);
+  EXPECT_GE(site_.refused_for_memory, 10);
+  Leave();
+  EXPECT_EQ(site_.claimed, 0);
+}
+
+TEST_F(Http2SessionTest, AConnectionKeepsTheStreamsThatItWasTold) {
+  site_.at_once = false;
+  Send(Start());
+  SessionLimits fewer;
+  fewer.of_http2.streams = 2;
+  owner_.set_limits(fewer);
+  for (uint32_t i = 0; i < 10; ++i) Send(Get(1 + 2 * i, "/"));
+  EXPECT_EQ(site_.waiting.size(), 10U);
+  for (uint32_t i = 0; i < 10; ++i) EXPECT_EQ(reader_.answers[1 + 2 * i].reset, -1);
+  while (!site_.waiting.empty()) {
+    site_.Answer(*site_.waiting.back());
+    Turn();
+  }
+}
+
 TEST_F(Http2SessionTest, AFloodIsToldAndEndsTheConnection) {
   Send(Start());
   for (uint32_t i = 0; i < 40 && !peer().closed; ++i) {

@@ -23,6 +23,11 @@ class TestSite final : public Site {
     claimed += bytes;
     return true;
   }
+  bool ClaimLast(int64_t bytes) noexcept override {
+    if (bytes > room + last - claimed) return false;
+    claimed += bytes;
+    return true;
+  }
   void UnclaimUnsent(int64_t bytes) noexcept override { claimed -= bytes; }
   void OnRequest(Exchange& exchange) noexcept override {
     ++requests;
@@ -34,7 +39,7 @@ class TestSite final : public Site {
   void Answer() { Answer(*std::exchange(asked, nullptr)); }
   void Answer(Exchange& exchange) {
     wf_sink body;
-    const std::string text(exchange.session->ClaimUnsent(answer_bytes) ? answer_bytes : 1, 'a');
+    const std::string text(!asks_for_room || exchange.session->ClaimUnsent(answer_bytes) ? answer_bytes : 1, 'a');
     body.Put(text.data(), text.size());
     exchange.session->Reply(exchange, {200, "text/plain", {}, {}}, body);
   }
@@ -54,9 +59,9 @@ class TestSite final : public Site {
   }
   bool closing() const noexcept override { return false; }
 
-  bool at_once = true, takes_body = true;
+  bool at_once = true, takes_body = true, asks_for_room = true;
   size_t answer_bytes = 2, body_bytes = 0;
-  int64_t ms_left = INT64_MAX, room = INT64_MAX, claimed = 0;
+  int64_t ms_left = INT64_MAX, room = INT64_MAX / 2, last = 64 * 1024, claimed = 0;
   Exchange* asked = nullptr;       // the last one
   std::vector<Exchange*> waiting;  // all of them, in their order
   int heads = 0, requests = 0, finished = 0, refused_for_memory = 0;

@@ -30,7 +30,7 @@ class SessionTest : public testing::Test, protected User {
   void TearDown() override {
     session_.Close();
     EXPECT_EQ(session_.open_streams(), 0U);
-    EXPECT_EQ(session_.queued_bytes(), 0U);
+    EXPECT_EQ(session_.held_bytes(), 0U);
     EXPECT_EQ(reader_ == nullptr ? 0 : reader_->mistakes, 0);
   }
   void Open(const Limits& limits) {

@@ -158,8 +158,8 @@ TEST_F(SessionTest, LargeAnswersWaitForThePeersWindow) {
   AnswerWith(*requests_[0]->stream, text);
   Pump();
   EXPECT_EQ(reader_->answers[1].body.size(), 65535U);
-  EXPECT_GE(session_.queued_bytes(), text.size() - 65535);  // whole blocks
-  EXPECT_LE(session_.queued_bytes(), text.size() + wf_sink::kSmallBytes);
+  EXPECT_GE(session_.held_bytes(), text.size() - 65535);  // whole blocks
+  EXPECT_LE(session_.held_bytes(), text.size() + wf_sink::kSmallBytes);
   Feed(WindowOf(0, 1 << 20));
   Feed(WindowOf(1, 1));
   EXPECT_EQ(reader_->answers[1].body.size(), 65536U);
@@ -168,7 +168,7 @@ TEST_F(SessionTest, LargeAnswersWaitForThePeersWindow) {
   Feed(WindowOf(1, 1 << 20));
   EXPECT_EQ(reader_->answers[1].body, text);
   EXPECT_TRUE(reader_->answers[1].ended);
-  EXPECT_EQ(session_.queued_bytes(), 0U);
+  EXPECT_EQ(session_.held_bytes(), 0U);
 }
 
 TEST_F(SessionTest, NoMoreIsMovedThanTheHighMark) {
@@ -243,7 +243,7 @@ TEST_F(SessionTest, AResetAtEachPlaceClosesTheStream) {
       EXPECT_TRUE(Feed(ResetOf(1)));
       EXPECT_EQ(closed_, 1);
       EXPECT_EQ(session_.open_streams(), 0U);
-      EXPECT_EQ(session_.queued_bytes(), 0U);
+      EXPECT_EQ(session_.held_bytes(), 0U);
     }
   }
 }

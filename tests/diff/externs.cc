@@ -79,7 +79,6 @@ KnownExtern Extern(bool is_node, const char* name, std::vector<Name> params, Typ
     made.call.symbols.insert(made.call.symbols.end(), param.type.dims.begin(), param.type.dims.end());
   return made;
 }
-Name Param(const char* name, Type type) { return {.text = name, .type = std::move(type), .extent = ""}; }
 
 std::vector<KnownExtern> MakeExterns() {
   const Type f64_w = Tensor(DType::kF64, {"w"}), i32_w = Tensor(DType::kI32, {"w"}), i64 = Scalar(DType::kI64);

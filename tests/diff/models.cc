@@ -49,7 +49,6 @@ Function Call(const char* name, std::vector<std::string> symbols, std::vector<Na
   made.result = std::move(result);
   return made;
 }
-Name Param(const char* name, Type type) { return {.text = name, .type = std::move(type), .extent = ""}; }
 
 // ---- element by element ----
 

@@ -18,6 +18,7 @@ struct Name {
   bool is_declared = false;  // by `const`
   bool is_value = false;     // of a `let` or node
 };
+inline Name Param(const char* name, Type type) { return {.text = name, .type = std::move(type), .extent = ""}; }
 // The compiler may know an extent that the type does not tell, and refuses what lies outside.
 inline bool HidesExtents(const Name& name) { return name.is_value && IsOpen(name.type); }
 

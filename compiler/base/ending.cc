@@ -59,20 +59,14 @@ sigset_t AllEndings() {
   return all;
 }
 
-// Where whoever started the process wants it to end by the signal.
-void Watch(size_t i) {
-  if (before[i].sa_handler != SIG_DFL) return;
-  struct sigaction action{};
-  action.sa_handler = RemoveAndEnd;
-  action.sa_flags = SA_RESETHAND;
-  action.sa_mask = AllEndings();  // one by one
-  sigaction(kEndings[i], &action, nullptr);
-}
-
 void WatchEndings() {
   for (size_t i = 0; i < kEndings.size(); ++i) {
+    struct sigaction action{};
+    action.sa_handler = RemoveAndEnd;
+    action.sa_flags = SA_RESETHAND;
+    action.sa_mask = AllEndings();  // one by one
     sigaction(kEndings[i], nullptr, &before[i]);
-    Watch(i);
+    if (before[i].sa_handler == SIG_DFL) sigaction(kEndings[i], &action, nullptr);
   }
 }
 
@@ -106,10 +100,11 @@ RemovedOnEnding::~RemovedOnEnding() {
 EndingsHeld::EndingsHeld() {
   const sigset_t all = AllEndings();
   pthread_sigmask(SIG_BLOCK, &all, &before_);
+  for (size_t i = 0; i < kEndings.size(); ++i) sigaction(kEndings[i], nullptr, &handlers_[i]);
 }
 
 EndingsHeld::~EndingsHeld() {
-  for (size_t i = 0; n_entries > 0 && i < kEndings.size(); ++i) Watch(i);
+  for (size_t i = 0; i < kEndings.size(); ++i) sigaction(kEndings[i], &handlers_[i], nullptr);
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

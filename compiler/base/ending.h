@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <csignal>
 #include <string>
 
@@ -19,9 +20,9 @@ class RemovedOnEnding {
   const int at_;
 };
 
-// The same signals wait while this lives, whatever handlers others bring meanwhile, and find those of RemovedOnEnding then: a second one,
-// as `timeout` sends, would end the process in a handler that is interrupted.
-// Thread: of one at a time; the signals come to no other.
+// The same signals wait while this lives, and find the handlers that stood before, whatever others have brought meanwhile: theirs let a
+// second signal in, as `timeout` sends it, which would end the process while a first one removes. Thread: of one at a time; the signals
+// come to no other.
 class EndingsHeld {
  public:
   EndingsHeld();
@@ -31,6 +32,7 @@ class EndingsHeld {
 
  private:
   sigset_t before_;
+  std::array<struct sigaction, 3> handlers_;
 };
 
 // For who ends the process by itself.   Thread: any; async-signal-safe.

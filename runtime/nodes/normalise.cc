@@ -102,7 +102,7 @@ bool Normaliser::ArrangeAsciiSpaces() {
   if (Has(TextStep::kStripEnd)) text = text.substr(0, WithoutSpacesAtEnd(text));
   const bool marks_words = Has(TextStep::kMarkWords), joins = Has(TextStep::kJoinSpaces);
   if (!copy_.Reserve(text.size())) return false;
-  std::memcpy(copy_.data(), text.data(), text.size());
+  std::copy(text.begin(), text.end(), copy_.data());
   if (!out_.Reserve(space_.size() + kSpaceMark.size() * (1 + text.size()))) return false;
   char* out = out_.data() + space_.size();
   const auto add_mark = [&](std::string_view mark) {

@@ -4,6 +4,7 @@ import resource
 import socket
 import threading
 import time
+import unittest
 
 import harness
 
@@ -153,7 +154,7 @@ class Held(FloodCase):
     def test_small_bodies_that_are_not_whole(self):
         block = head(b"POST", b"/Hello/Greet")
         flood, more = self.flood(60, streams(lambda stream: frame(1, 4, stream, block) + frame(0, 0, stream, b" " * 14_000)))
-        self.assertLess(more, 40 * MIB)
+        self.assertLess(more, 60 * MIB)
         flood.close()
         flood, more = self.flood(5000, harness.request("POST", "/Hello/Greet", b" " * 16_384)[:-1])
         self.assertLess(more, 60 * MIB)
@@ -210,6 +211,7 @@ service Bigs { workflow Big; }
 class Freed(FloodCase):
     args = ("--limits-memory-bytes=128MiB", "--io-threads=1")
 
+    @unittest.skipUnless(harness.BUILD.name == "release", "a sanitizer keeps what is freed")
     def test_memory_goes_back_to_the_system_when_clients_have_gone(self):
         block = head(b"POST", b"/Hello/Greet")
         flood, more = self.flood(60, streams(lambda stream: frame(1, 4, stream, block) + frame(0, 0, stream, b" " * 14_000)))

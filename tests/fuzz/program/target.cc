@@ -21,11 +21,11 @@ int OneInput(const uint8_t* data, size_t size) {
   const auto id = sources.Add("fuzz.wf", std::string(reinterpret_cast<const char*>(data), size));
   const auto file = wf::parse::Parse(id, sources, emitter);
   if (!file || emitter.has_errors()) return 0;
+  const auto is_import = [](const wf::ast::DeclPtr& decl) { return decl->kind == wf::ast::DeclKind::kImportDecl; };
+  if (std::any_of(file->decls.begin(), file->decls.end(), is_import)) return 0;  // whoever reads files reports what is not there
   const wf::sema::CheckInput input{{{"", &*file}}, sources, {}};
   const auto checked = wf::sema::Check(input, emitter);
   if (!checked || emitter.has_errors()) return 0;
-  const auto is_import = [](const wf::ast::DeclPtr& decl) { return decl->kind == wf::ast::DeclKind::kImportDecl; };
-  if (std::any_of(file->decls.begin(), file->decls.end(), is_import)) return 0;  // whoever reads files has reported it
   auto program = wf::sema::BuildIr(*checked, sources, emitter);
   if (!program) return 0;
   const auto verify = [](std::string_view pass, const wf::ir::Program& changed) {

@@ -15,6 +15,8 @@ int OneInput(const uint8_t* data, size_t size) {
   const auto id = sources.Add("fuzz.wf", std::string(reinterpret_cast<const char*>(data), size));
   const auto file = wf::parse::Parse(id, sources, emitter);
   if (!file) return 0;
+  const auto is_import = [](const wf::ast::DeclPtr& decl) { return decl->kind == wf::ast::DeclKind::kImportDecl; };
+  if (std::any_of(file->decls.begin(), file->decls.end(), is_import)) return 0;  // whoever reads files reports what is not there
   const bool parsed = !emitter.has_errors();
   const wf::sema::CheckInput input{{{"", &*file}}, sources, {}};
   const auto program = wf::sema::Check(input, emitter);
@@ -22,8 +24,6 @@ int OneInput(const uint8_t* data, size_t size) {
   if (!program || !parsed) return 0;
   WF_CHECK(!emitter.has_errors());
   wf::sema::Print(*program);
-  const auto is_import = [](const wf::ast::DeclPtr& decl) { return decl->kind == wf::ast::DeclKind::kImportDecl; };
-  if (std::any_of(file->decls.begin(), file->decls.end(), is_import)) return 0;  // whoever reads files has reported it
   const auto ir = wf::sema::BuildIr(*program, sources, emitter);
   WF_CHECK(ir.has_value() || emitter.has_errors());
   return 0;

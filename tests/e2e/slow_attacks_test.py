@@ -19,8 +19,8 @@ workflow Ramp(n: i64) -> (xs: f64[n]) { return (xs: ramp(n)); }
 service Slow { workflow Ramp; }
 """
 HEAD, IDLE, WRITE, BODY = 2, 3, 3, 5  # seconds; the last is not a setting
-LIMITS = ("--limits-header-timeout", f"{HEAD}s", "--limits-idle-timeout", f"{IDLE}s", "--limits-write-timeout", f"{WRITE}s", "--limits-memory-bytes", "64MiB")
-MOST_MORE_MIB = 64 + 32  # what the server may hold for requests, and what it needs beside
+LIMITS = ("--limits-header-timeout", f"{HEAD}s", "--limits-idle-timeout", f"{IDLE}s", "--limits-write-timeout", f"{WRITE}s", "--limits-memory-bytes", "256MiB")  # as much as all of them hold, else some are closed for it
+MOST_MORE_MIB = 256 + 32  # what the server may hold for requests, and what it needs beside
 LOOKS = 1  # limits are looked at so often, in seconds
 LATE = 1.5  # a busy machine
 EVERY = 0.2  # seconds between two drips

@@ -249,14 +249,19 @@ TEST(Fuse, StoresWhatALoopWouldComputeAgain) {
   EXPECT_EQ(f.Text(), before);
 }
 
+// [i < 8] => x[i * s], whose index is checked.
+ValueId CheckedElements(Builder& b) {
+  const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
+  const BlockId checked = b.Open(Integers(b, 1));
+  b.Close(b.Load(x, {b.CheckIndex(b.Mul(b.Param(0), s), b.I64(8))}));
+  return b.Build(DType::kF32, {b.I64(8)}, checked);
+}
+
 TEST(Fuse, MovesChecksOnlyWhereEveryElementIsRead) {
   for (const int64_t read : {8, 4}) {
     Fixture f({8});
     Builder b(f.program, f.body());
-    const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
-    const BlockId checked = b.Open(Integers(b, 1));
-    b.Close(b.Load(x, {b.CheckIndex(b.Mul(b.Param(0), s), b.I64(8))}));
-    const ValueId producer = b.Build(DType::kF32, {b.I64(8)}, checked);
+    const ValueId producer = CheckedElements(b);
     const BlockId block = b.Open(Integers(b, 1));
     b.Close(b.Load(producer, {b.Param(0)}));
     b.Close(b.Build(DType::kF32, {b.I64(read)}, block));
@@ -270,10 +275,7 @@ TEST(Fuse, ReadsBackwardsWhatItMayReadForwards) {
   for (const int64_t last : {7, 8}) {
     Fixture f({8});
     Builder b(f.program, f.body());
-    const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
-    const BlockId checked = b.Open(Integers(b, 1));
-    b.Close(b.Load(x, {b.CheckIndex(b.Mul(b.Param(0), s), b.I64(8))}));
-    const ValueId producer = b.Build(DType::kF32, {b.I64(8)}, checked);
+    const ValueId producer = CheckedElements(b);
     const BlockId block = b.Open(Integers(b, 1));
     b.Close(b.Load(producer, {b.Sub(b.I64(last), b.Param(0))}));
     b.Close(b.Build(DType::kF32, {b.I64(8)}, block));

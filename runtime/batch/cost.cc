@@ -70,21 +70,44 @@ int CostCurve::LargestKnown() const {
   return at;
 }
 
+void CostCurve::set_ready(int64_t size, bool is_ready) {
+  const int at = IndexOf(size);
+  WF_CHECK(at > 0, size);
+  const uint32_t bit = UINT32_C(1) << at;
+  if (is_ready)
+    unready_.fetch_and(~bit, std::memory_order_relaxed);
+  else
+    unready_.fetch_or(bit, std::memory_order_relaxed);
+}
+
+int CostCurve::LargestReady() const {
+  int at = n_sizes_ - 1;
+  while (!ready(at)) --at;
+  return at;
+}
+
 int64_t CostCurve::SizeFor(int64_t rows) const { return sizes_[IndexOf(rows)]; }
+
+int64_t CostCurve::RunSizeFor(int64_t rows) const {
+  int at = IndexOf(rows);
+  while (at < n_sizes_ && !ready(at)) ++at;
+  return at < n_sizes_ ? sizes_[at] : SizeFor(rows);  // more rows than a run may have just now: they were taken before that
+}
 
 int64_t CostCurve::BestRows() const {
   if (alone_.load(std::memory_order_relaxed)) return 1;
   const int largest = LargestKnown();
-  if (largest < 0) return by_steps_ ? 1 : max_rows_;
+  if (largest < 0) return by_steps_ ? 1 : sizes_[LargestReady()];
   const int most = by_steps_ ? std::min(largest + 2, n_sizes_) : n_sizes_;
   // Those that are measured, and larger ones.
   const auto each = [&](auto&& take) {
     for (int i = 0; i < most; ++i)
-      if (i > largest || known(sizes_[i])) take(sizes_[i], static_cast<double>(RunNs(sizes_[i])) / static_cast<double>(sizes_[i]));
+      if (ready(i) && (i > largest || known(sizes_[i])))
+        take(sizes_[i], static_cast<double>(RunNs(sizes_[i])) / static_cast<double>(sizes_[i]));
   };
   double best = INFINITY;
   each([&](int64_t, double per_row) { best = std::min(best, per_row); });
-  int64_t smallest = max_rows_;
+  int64_t smallest = sizes_[LargestReady()];
   each([&](int64_t size, double per_row) {
     if (per_row <= 1.05 * best) smallest = std::min(smallest, size);
   });
@@ -94,8 +117,8 @@ int64_t CostCurve::BestRows() const {
 int64_t CostCurve::CheapestNs(int64_t rows) const {
   int64_t split_ns = 0, best_ns = INT64_MAX;
   for (int i = n_sizes_ - 1; i >= 0 && rows > 0; --i) {
-    if (sizes_[i] > rows) continue;
-    const int64_t padded = SizeFor(rows);
+    if (sizes_[i] > rows || !ready(i)) continue;
+    const int64_t padded = RunSizeFor(rows);
     best_ns = std::min(best_ns, split_ns + RunNs(padded));
     split_ns += rows / sizes_[i] * RunNs(sizes_[i]);
     rows %= sizes_[i];
@@ -104,10 +127,12 @@ int64_t CostCurve::CheapestNs(int64_t rows) const {
 }
 
 int64_t CostCurve::RowsToRun(int64_t waiting) const {
-  const int64_t rows = std::min(waiting, max_rows_);
-  const int64_t padded = SizeFor(rows);
+  const int64_t rows = std::min(waiting, sizes_[LargestReady()]);
+  const int64_t padded = RunSizeFor(rows);
   if (padded == rows || RunNs(padded) == 0) return rows;
-  const int64_t below = sizes_[IndexOf(padded) - 1];
+  int at = IndexOf(padded) - 1;
+  while (!ready(at)) --at;
+  const int64_t below = sizes_[at];
   return RunNs(below) + CheapestNs(rows - below) < RunNs(padded) ? below : rows;
 }
 

@@ -204,17 +204,16 @@ void Executor::Run(Work& work) {
   work.started_at = clock_.Now();
   const base::WorkingOn now(0, nullptr, &batcher.model().model().name);
   work.spent_at_start_ns = SpentNs(batcher.model(), clock_);
-  work.status = RunRows(work, work.closed.rows);
+  work.status = RunRows(work, work.closed.rows, work.size);
 }
 
 int64_t Executor::SizeFor(const Batcher& batcher, const RowList& rows) {
   const size_t sort = rows.first->sort;
-  return sort < batcher.costs_.size() ? batcher.costs_[sort].SizeFor(rows.count) : 1;
+  return sort < batcher.costs_.size() ? batcher.costs_[sort].RunSizeFor(rows.count) : 1;
 }
 
-base::Status Executor::RunRows(Work& work, const RowList& rows) {
+base::Status Executor::RunRows(Work& work, const RowList& rows, int64_t size) {
   const Batcher& batcher = *work.batcher;
-  const int64_t size = SizeFor(batcher, rows);
   const std::string_view name = abi::View(batcher.model().model().name);
   const int instance = batcher.options().first_instance + work.instance;
   {
@@ -245,8 +244,9 @@ void Executor::RunInHalves(Work& work, RowList rows, const base::Status& failure
     half.Append(row);
   }
   for (RowList* part : {&half, &rows}) {
-    base::Status status = RunRows(work, *part);
-    if (status.ok()) status = work.staging->Scatter(*part, SizeFor(*work.batcher, *part), work.batcher->padding());
+    const int64_t size = SizeFor(*work.batcher, *part);
+    base::Status status = RunRows(work, *part, size);
+    if (status.ok()) status = work.staging->Scatter(*part, size, work.batcher->padding());
     if (!status.ok()) {
       RunInHalves(work, *part, status);
       continue;

@@ -72,7 +72,7 @@ class Executor {
   uint8_t LowestLevel(int busy) const WF_REQUIRES(mutex_);
   std::optional<base::TimePoint> NextDecisionLocked(uint8_t lowest) const WF_REQUIRES(mutex_);
   static int64_t SizeFor(const Batcher& batcher, const RowList& rows);
-  static base::Status RunRows(Work& work, const RowList& rows);
+  static base::Status RunRows(Work& work, const RowList& rows, int64_t size);
   static void RunInHalves(Work& work, RowList rows, const base::Status& failure);
   static void Learn(const Work& work, int64_t spent_ns);
   void Deliver(RowList& rows);

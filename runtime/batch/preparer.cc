@@ -64,6 +64,7 @@ void Preparer::AddTo(std::deque<Piece>* pieces, Batcher& batcher) {
       if (batcher.InputsOf(kind, sizes[at]).empty()) continue;
       const bool measures = options.measuring_instance >= 0 && !batcher.cost(kind).known(sizes[at]);
       if (measures) pieces->push_back({&batcher, What::kMeasure, kind, sizes[at]});
+      if (measures && sizes[at] > 1) batcher.cost(kind).set_ready(sizes[at], false);
       for (int i = 0; i < options.instances; ++i) pieces->push_back({&batcher, What::kBind, kind, sizes[at], i});
     }
   }
@@ -131,7 +132,10 @@ void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
   Batcher& batcher = *piece.batcher;
   Runnable& model = batcher.model();
   const int instance = batcher.options().measuring_instance;
-  if (model.Prepare(instance, piece.size, inputs).ok()) {  // before there is memory for what may be too large
+  const bool has_plan = model.Prepare(instance, piece.size, inputs).ok();  // before there is memory for what may be too large
+  if (piece.size > 1) batcher.cost(piece.kind).set_ready(piece.size, true);
+  batcher.UpdateCosts();
+  if (has_plan) {
     const Zeros memory(inputs);
     const int64_t best = memory.complete() ? BestRunNs(piece, inputs) : 0;
     if (best > 0 && !batcher.cost(piece.kind).known(piece.size)) batcher.cost(piece.kind).Learn(piece.size, best);

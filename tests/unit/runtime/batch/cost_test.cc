@@ -39,6 +39,36 @@ TEST(CostCurveTest, WhereNoTwoRowsShareARunTheBestSizeIsOne) {
   EXPECT_FALSE(curve.InlinePays());
 }
 
+TEST(CostCurveTest, NoRunHasASizeThatIsNotReady) {
+  Curve curve(1'000'000, 10'000);
+  for (const int64_t size : {2, 4, 8, 16}) curve.set_ready(size, false);
+  EXPECT_EQ(curve.BestRows(), 1);
+  EXPECT_EQ(curve.RowsToRun(40), 1);
+  EXPECT_EQ(curve.RunSizeFor(1), 1);
+  curve.set_ready(8, true);
+  EXPECT_EQ(curve.BestRows(), 8);
+  EXPECT_EQ(curve.RowsToRun(40), 8);
+  EXPECT_EQ(curve.RowsToRun(3), 3) << "padded up, which costs less than three runs";
+  EXPECT_EQ(curve.RunSizeFor(3), 8);
+  EXPECT_EQ(curve.SizeFor(3), 4) << "as it will be";
+  for (const int64_t size : {2, 4, 16}) curve.set_ready(size, true);
+  EXPECT_EQ(curve.RunSizeFor(3), 4);
+  EXPECT_EQ(curve.RowsToRun(40), 16);
+}
+
+TEST(CostCurveTest, WhereLargeRunsDoNotPayRowsRunAloneUntilSmallSizesAreReady) {
+  Curve curve(1'000, 1'000'000);
+  for (const int64_t size : {2, 4, 8}) curve.set_ready(size, false);
+  EXPECT_EQ(curve.RowsToRun(3), 1) << "three runs of one row are cheaper than one of sixteen";
+}
+
+TEST(CostCurveTest, UntilTheFirstSizeIsReadyRowsOfAModelThatNobodyMeasuredRunAlone) {
+  CostCurve curve(4);
+  for (const int64_t size : {2, 4}) curve.set_ready(size, false);
+  EXPECT_EQ(curve.BestRows(), 1);
+  EXPECT_EQ(curve.RowsToRun(4), 1);
+}
+
 TEST(CostCurveTest, TheBestSizeIsTheSmallestNearTheMinimum) {
   EXPECT_EQ(Curve(1'000'000, 10'000).BestRows(), 16);  // overhead-bound: the more the better
   EXPECT_EQ(Curve(0, 100'000).BestRows(), 1);          // batching gains nothing

@@ -36,6 +36,7 @@ class TimedModel final : public Runnable {
   int instance_count() const override { return 3; }
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
     EXPECT_EQ(inputs[0].dim[0], rows);
+    if (when_prepared) WF_RETURN_IF_ERROR(when_prepared(rows));
     ++ready[{instance, inputs[0].dim[1], rows}];
     return {};
   }
@@ -68,6 +69,7 @@ class TimedModel final : public Runnable {
   int64_t measured_ns = 0;
   bool stays = true;
   std::function<void()> when_run;
+  std::function<base::Status(int64_t)> when_prepared;
   Rows known = Rows::kApart, found = Rows::kApart;
   int64_t unknown_above = INT64_MAX;  // what is known holds for runs of so many rows
   std::vector<std::pair<int, int64_t>> checked;
@@ -121,6 +123,29 @@ TEST_F(PreparerTest, EveryInstanceIsReadyForEverySizeAndEverySizeIsMeasured) {
   EXPECT_EQ(model_.ready.size(), 12U);
   EXPECT_EQ(model_.released, std::vector<int>{2});
   EXPECT_EQ(preparer.Step(), Preparer::Progress::kDone);
+}
+
+TEST_F(PreparerTest, ASizeIsRunOnceItsPlanIsThereSoThatNobodyWaitsForOne) {
+  const Batcher& batcher = Add();
+  EXPECT_EQ(batcher.cost().RowsToRun(6), 6) << "without one who makes it ready, the request does";
+  Preparer preparer(executor_, clock_);
+  EXPECT_EQ(batcher.cost().RowsToRun(6), 1);
+  std::vector<int64_t> while_measured;
+  model_.when_run = [&] { while_measured.push_back(batcher.cost().RowsToRun(6)); };
+  preparer.Step();
+  EXPECT_EQ(while_measured.front(), 6) << "measuring goes on";
+  EXPECT_EQ(batcher.cost().RunSizeFor(2), 6);
+  Finish(preparer);
+  EXPECT_EQ(batcher.cost().RunSizeFor(2), 2);
+}
+
+TEST_F(PreparerTest, ASizeThatCannotBeMadeReadyIsLeftToTheRequests) {
+  model_.when_prepared = [](int64_t rows) { return rows == 6 ? base::Status(base::kResourceExhausted, "too large") : base::Status::Ok(); };
+  const Batcher& batcher = Add();
+  Preparer preparer(executor_, clock_);
+  preparer.Step();
+  EXPECT_EQ(batcher.cost().RowsToRun(6), 6);
+  Finish(preparer);
 }
 
 TEST_F(PreparerTest, BucketsOfAPaddedAxisAreShapesOfTheirOwn) {
@@ -314,9 +339,9 @@ TEST_F(PreparerTest, RowsShareARunOnceTheyAreKnownToBeComputedApart) {
   ASSERT_EQ(preparer.Step(), Preparer::Progress::kMade);
   EXPECT_EQ(model_.checked.front(), (std::pair<int, int64_t>(2, 6)));
   EXPECT_TRUE(model_.ready.empty());
+  Finish(preparer);
   EXPECT_GT(calls.RowsOfARun(batcher, 6), 1);
   EXPECT_GT(calls.RowsOfARun(other, 6), 1);
-  Finish(preparer);
   EXPECT_EQ(model_.released, (std::vector<int>{2, 2})) << "once for each of the two";
 }
 

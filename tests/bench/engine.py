@@ -9,9 +9,9 @@ from bench import Row
 PACKAGES = ("numpy==2.3.5", "onnx==1.23.2", "onnxruntime==1.32.0", "openvino==2026.4.1")
 FOLDER = Path(__file__).resolve().parent / "engine"
 LARGE_BYTES = 50 << 20  # of a file whose peak of memory has a goal
-CASES = ("resnet50", "mobilenet-v2", "mobilenet-v2-b8", "efficientnet-b0", "bert-base-16", "bert-base-128", "bert-base-384", "minilm-16", "minilm-128",
-         "minilm-384", "vit-b16", "unet", "yolo", "crnn", "wide-deep", "wide-deep-b8", "dlrm", "dlrm-b8", "forest", "forest-b8", "mlp", "mlp-b8",
-         "resnet50-int8", "mobilenet-v2-int8")
+F32 = ("resnet50", "mobilenet-v2", "mobilenet-v2-b8", "efficientnet-b0", "bert-base-16", "bert-base-128", "bert-base-384", "minilm-16", "minilm-128",
+       "minilm-384", "vit-b16", "unet", "yolo", "crnn", "wide-deep", "wide-deep-b8", "dlrm", "dlrm-b8", "mlp", "mlp-b8")
+CASES = (*F32, "forest", "forest-b8", *(f"{name}-bf16" for name in F32), "resnet50-int8", "mobilenet-v2-int8")
 
 
 def row_of(found):
@@ -33,7 +33,7 @@ def memory_row(found):
 
 
 def engine(options):
-    """models of true architectures beside onnxruntime and openvino, f32, one thread each; then from the file to the first answer, and peak memory"""
+    """models of true architectures beside onnxruntime and openvino, one thread each, f32 and, beside openvino alone, bf16; then from the file to the first answer, and peak memory"""
     python, kept = harness.environment("bench-engine", *PACKAGES), harness.ROOT / "build/bench-models"
     kept.mkdir(exist_ok=True)
     seconds = min(options.seconds, 1)  # a turn: those of the sides are to lie close together

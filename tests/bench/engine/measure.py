@@ -1,4 +1,4 @@
-"""Runs in the environment of engine.py: what each model takes with ours and the peers, in turns, after their answers have been compared.
+"""Runs in the environment of engine.py: what each model takes with ours and the peers, in turns, after answers have been compared.
 measure.py WFC FOLDER ROUNDS SECONDS CASE...: a line of JSON for each case."""
 import json
 import subprocess
@@ -20,8 +20,8 @@ class Ours:
     """A process for each measurement: what it takes to begin is not in it."""
     def __init__(self, wfc, path, case):
         self.command = [wfc, "model", "bench", path, f"--batch={case.batch}", *(f"--dim={name}={n}" for name, n in case.extents().items()),
-                        "--format=json"]
-        self.wfc, self.path = wfc, path
+                        f"--precision={case.precision}", "--format=json"]
+        self.wfc, self.path, self.precision = wfc, path, case.precision
 
     def answers(self, inputs):
         with tempfile.TemporaryDirectory() as folder:
@@ -29,7 +29,7 @@ class Ours:
             for i, (name, array) in enumerate(inputs.items()):
                 files.append(f"{folder}/{i}.npy")
                 np.save(files[-1], array)
-            subprocess.run([self.wfc, "model", "run", self.path, *files, f"--output={folder}/out"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([self.wfc, "model", "run", self.path, *files, f"--precision={self.precision}", f"--output={folder}/out"], check=True, stdout=subprocess.DEVNULL)
             return [np.load(file) for file in sorted(Path(f"{folder}/out").glob("*.npy"))]
 
     def measured(self, seconds, what):
@@ -55,11 +55,11 @@ class OnnxRuntime:
 
 
 class OpenVino:
-    def __init__(self, path, inputs):
+    def __init__(self, path, inputs, precision):
         core = openvino.Core()
         model = core.read_model(path)
         model.reshape({name: list(array.shape) for name, array in inputs.items()})
-        compiled = core.compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"})
+        compiled = core.compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": 1, "INFERENCE_PRECISION_HINT": precision, "PERFORMANCE_HINT": "LATENCY"})
         self.request = compiled.create_infer_request()
         for name, array in inputs.items():
             self.request.set_tensor(name, openvino.Tensor(array, shared_memory=True))
@@ -105,9 +105,14 @@ def measure(case, wfc, folder, rounds, seconds):
     path = case.file(folder)
     inputs = made_up(path, case)
     ours = Ours(wfc, path, case)
-    makers = {"onnxruntime": lambda: OnnxRuntime(path, inputs), **({"openvino": lambda: OpenVino(path, inputs)} if case.openvino else {})}
+    makers = {"onnxruntime": lambda: OnnxRuntime(path, inputs), "openvino": lambda: OpenVino(path, inputs, case.precision)}
+    reference = makers["onnxruntime"]()
+    check(case, ours.answers(inputs), reference.answers())
+    if not case.openvino:
+        del makers["openvino"]
+    if case.precision != "f32":
+        del makers["onnxruntime"]  # it knows no other of a file of f32
     peers = {name: make() for name, make in makers.items()}
-    check(case, ours.answers(inputs), peers["onnxruntime"].answers())
     for peer in peers.values():
         peer.run()
     took, ready = {name: [] for name in ("ours", *peers)}, {"ours": [], "onnxruntime": []}

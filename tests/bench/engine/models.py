@@ -1,7 +1,7 @@
 """The models of `scripts/bench engine`: true architectures, seeded random weights, one file each in a folder that is kept."""
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import onnx
@@ -261,6 +261,7 @@ class Case:
     openvino: bool = True  # whether it takes the file
     starts: bool = False   # whether loading is measured, too
     close: float = 2e-3    # how far answers may be from those of ONNX Runtime, of the largest: sums in another order, over fifty layers
+    precision: str = "f32"
 
     def file(self, folder):
         """Written when it is first wanted, or when this folder's programs have changed since."""
@@ -275,13 +276,16 @@ class Case:
         return {"N": self.batch, **self.named}
 
 
-CASES = [Case("resnet50", resnet50, 1.15, starts=True), Case("mobilenet-v2", mobilenet_v2, 1.4, starts=True), Case("mobilenet-v2-b8", mobilenet_v2, 1.4, 8),
+F32 = [Case("resnet50", resnet50, 1.15, starts=True), Case("mobilenet-v2", mobilenet_v2, 1.4, starts=True), Case("mobilenet-v2-b8", mobilenet_v2, 1.4, 8),
          Case("efficientnet-b0", efficientnet_b0, 1.4),
          *(Case(f"bert-base-{length}", bert_base, 1.15, named={"T": length}, starts=length == 128) for length in (16, 128, 384)),
          *(Case(f"minilm-{length}", minilm, 1.15, named={"T": length}) for length in (16, 128, 384)),
          Case("vit-b16", vit_b16, 1.15), Case("unet", unet, 1.05), Case("yolo", yolo, 1.05), Case("crnn", crnn, 1.05),
          Case("wide-deep", wide_deep, 1.5), Case("wide-deep-b8", wide_deep, 1.5, 8), Case("dlrm", dlrm, 1.05), Case("dlrm-b8", dlrm, 1.05, 8),
          Case("forest", forest, 1.05, openvino=False),
-         Case("forest-b8", forest, 1.05, 8, openvino=False), Case("mlp", mlp, 1.5), Case("mlp-b8", mlp, 1.5, 8),
+         Case("forest-b8", forest, 1.05, 8, openvino=False), Case("mlp", mlp, 1.5), Case("mlp-b8", mlp, 1.5, 8)]
+CASES = [*F32,
+         # eight bits of a number, in every layer
+         *(replace(case, name=f"{case.name}-bf16", precision="bf16", starts=False, close=0.1) for case in F32 if case.openvino),
          # each layer may round the other way: two steps of the last, over fifty layers
          *(Case(make.__name__.replace("_", "-"), make, 1.05, close=0.05) for make in (resnet50_int8, mobilenet_v2_int8))]

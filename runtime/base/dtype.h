@@ -20,4 +20,6 @@ constexpr std::string_view DTypeName(uint8_t dtype) {
   return dtype < WF_DTYPE_COUNT ? kName[dtype] : "?";
 }
 
+constexpr bool IsFloat(uint8_t dtype) { return dtype == WF_F16 || dtype == WF_BF16 || dtype == WF_F32 || dtype == WF_F64; }
+
 }  // namespace wf::base

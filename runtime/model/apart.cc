@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,7 +12,6 @@
 
 #include "runtime/abi/dtype.h"
 #include "runtime/base/dtype.h"
-#include "runtime/kernels/memory.h"
 #include "runtime/model/numbers.h"
 #include "runtime/model/samples.h"
 
@@ -32,11 +30,6 @@ constexpr size_t kSortOfRow[kRowsBesideOthers] = {0, 1, 2, 0, 0, 2, 1, 1};  // m
 
 bool IsTooLarge(const Status& status) { return status.code() == base::kResourceExhausted || status.code() == base::kOutOfRange; }
 
-struct Inputs {
-  std::vector<wf_tensor> tensors;
-  std::vector<std::shared_ptr<uint8_t>> memory;
-};
-
 int64_t CountIn(const wf_tensor& tensor, int from, int to) {
   int64_t count = 1;
   for (int i = from; i < to; ++i) count *= tensor.dim[i];
@@ -50,8 +43,6 @@ void ForEachPart(const wf_tensor& many, int axis, int64_t row, Copy&& copy) {
   const int64_t bytes = CountIn(many, axis + 1, many.rank) * static_cast<int64_t>(base::DTypeSize(many.dtype));
   for (int64_t part = 0; part < parts; ++part) copy(static_cast<uint8_t*>(many.data) + (part * rows + row) * bytes, part * bytes, bytes);
 }
-
-bool IsFloat(uint8_t dtype) { return dtype == WF_F32 || dtype == WF_F64 || dtype == WF_F16 || dtype == WF_BF16; }
 
 double LargestOf(const wf_tensor& tensor) {
   double largest = 0;
@@ -93,49 +84,27 @@ class RowsCheck {
 
  private:
   size_t n_in() const { return version_.signature().inputs.size(); }
-  Status MakeInputs(int64_t rows, Inputs* made) const;
-  void Fill(const Sort& sort, Inputs* row) const;
-  Status Run(int64_t rows, Inputs& inputs, std::vector<wf_tensor>* outputs);
+  void Fill(const Sort& sort, SampleInputs* row) const;
+  Status Run(int64_t rows, SampleInputs& inputs, std::vector<wf_tensor>* outputs);
   Status Compare(size_t output, const Sort& sort, const wf_tensor& many, int64_t row) const;
 
   Version& version_;
   const int instance_;
   const std::atomic<bool>& stop_;
   const std::vector<int8_t>& axis_;
-  Inputs one_;
+  SampleInputs one_;
   std::vector<Sort> sorts_;
 };
 
-Status RowsCheck::MakeInputs(int64_t rows, Inputs* made) const {
-  const std::vector<onnx::Port>& shapes = version_.sample_shapes();
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    wf_tensor tensor{};
-    tensor.dtype = shapes[i].dtype;
-    tensor.rank = static_cast<uint8_t>(shapes[i].dim.size());
-    int64_t stride = 1;
-    for (int axis = tensor.rank - 1; axis >= 0; --axis) {
-      tensor.dim[axis] = axis == axis_[i] ? rows : *shapes[i].dim[static_cast<size_t>(axis)].constant();
-      tensor.stride[axis] = stride;
-      stride *= tensor.dim[axis];
-    }
-    const uint64_t bytes = abi::DenseBytes(tensor.dtype, tensor.rank, tensor.dim);
-    made->memory.push_back(bytes < INT64_MAX ? kernels::Allocate(static_cast<int64_t>(bytes)) : nullptr);
-    if (made->memory.back() == nullptr) return Status(base::kResourceExhausted, fmt::format("no memory for {} rows", rows));
-    tensor.data = made->memory.back().get();
-    made->tensors.push_back(tensor);
-  }
-  return Status::Ok();
-}
-
 // An input without an axis of rows is the same for all of them.
-void RowsCheck::Fill(const Sort& sort, Inputs* row) const {
+void RowsCheck::Fill(const Sort& sort, SampleInputs* row) const {
   for (size_t i = 0; i < n_in(); ++i) {
     const Sort& of = axis_[i] >= 0 || sorts_.empty() ? sort : sorts_.front();
     FillWithSample(of.sample, i + of.shift * n_in(), row->tensors[i]);
   }
 }
 
-Status RowsCheck::Run(int64_t rows, Inputs& inputs, std::vector<wf_tensor>* outputs) {
+Status RowsCheck::Run(int64_t rows, SampleInputs& inputs, std::vector<wf_tensor>* outputs) {
   if (stop_) return Status(base::kCancelled, "it is to stop");
   outputs->resize(version_.signature().outputs.size());
   WF_RETURN_IF_ERROR(version_.Prepare(instance_, rows, inputs.tensors));
@@ -147,7 +116,7 @@ Status RowsCheck::Run(int64_t rows, Inputs& inputs, std::vector<wf_tensor>* outp
 Status RowsCheck::FindSorts() {
   if (version_.sample_shapes().size() != n_in())
     return Status(base::kUnimplemented, "no extents of its open axes are known that its nodes take");
-  WF_RETURN_IF_ERROR(MakeInputs(1, &one_));
+  WF_RETURN_IF_ERROR(MakeInputs(version_.sample_shapes(), axis_, 1, one_));
   std::vector<Sort> others;
   Status first;
   for (size_t shift = 0; shift < kSorts && sorts_.size() < kSorts; ++shift) {
@@ -161,7 +130,7 @@ Status RowsCheck::FindSorts() {
         continue;
       }
       for (const wf_tensor& input : one_.tensors) {
-        if (IsFloat(input.dtype)) sort.largest_input = std::max(sort.largest_input, LargestOf(input));
+        if (base::IsFloat(input.dtype)) sort.largest_input = std::max(sort.largest_input, LargestOf(input));
       }
       for (const wf_tensor& output : outputs) {
         sort.results.emplace_back(output);
@@ -179,8 +148,8 @@ Status RowsCheck::FindSorts() {
 }
 
 Status RowsCheck::RunBeside(int64_t rows) {
-  Inputs many;
-  WF_RETURN_IF_ERROR(MakeInputs(rows, &many));
+  SampleInputs many;
+  WF_RETURN_IF_ERROR(MakeInputs(version_.sample_shapes(), axis_, rows, many));
   for (int64_t row = 0; row < rows; ++row) {
     Fill(sorts_[kSortOfRow[row]], &one_);
     for (size_t i = 0; i < n_in(); ++i) {
@@ -207,7 +176,7 @@ Status RowsCheck::RunBeside(int64_t rows) {
 bool AreSame(uint8_t dtype, const uint8_t* alone, const uint8_t* beside, int64_t at, double noise) {
   const auto size = static_cast<int64_t>(base::DTypeSize(dtype));
   if (std::memcmp(alone + at * size, beside + at * size, static_cast<size_t>(size)) == 0) return true;
-  if (!IsFloat(dtype)) return false;
+  if (!base::IsFloat(dtype)) return false;
   const double a = NumberAt(dtype, alone, at), b = NumberAt(dtype, beside, at);
   if (a == b || (std::isnan(a) && std::isnan(b))) return true;
   return std::isfinite(a) && std::isfinite(b) && std::abs(a - b) <= kShareOfNumber * std::max(std::abs(a), std::abs(b)) + noise;

@@ -5,8 +5,6 @@
 #include <cstring>
 #include <span>
 
-#include "runtime/abi/values.h"
-
 namespace wf::model {
 namespace {
 
@@ -50,6 +48,12 @@ double HalfNumber(uint16_t bits) {
 }
 
 }  // namespace
+
+int64_t CountOf(const wf_tensor& tensor) {
+  int64_t count = 1;
+  for (size_t axis = 0; axis < tensor.rank; ++axis) count *= tensor.dim[axis];
+  return count;
+}
 
 Kinds KindsOf(uint8_t dtype, const void* elements, int64_t count) {
   constexpr uint16_t kHalfExponent = 0x7c00, kBrainExponent = 0x7f80;

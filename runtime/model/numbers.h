@@ -2,7 +2,11 @@
 
 #include <cstdint>
 
+#include "runtime/abi/values.h"
+
 namespace wf::model {
+
+int64_t CountOf(const wf_tensor& tensor);  // of elements
 
 // Which kinds of numbers there are among elements. Integers and bools are numbers.
 struct Kinds {

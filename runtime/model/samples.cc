@@ -1,9 +1,12 @@
 #include "runtime/model/samples.h"
 
-#include <bit>
-#include <cstdint>
+#include <fmt/format.h>
 
-#include "runtime/base/dtype.h"
+#include <bit>
+
+#include "runtime/abi/dtype.h"
+#include "runtime/kernels/memory.h"
+#include "runtime/model/numbers.h"
 
 namespace wf::model {
 namespace {
@@ -41,12 +44,6 @@ uint16_t HalfBits(float value) {
   return static_cast<uint16_t>(sign | (((bits & 0x7fff'ffff) - (kBiases << 23)) >> 13));
 }
 
-int64_t CountOf(const wf_tensor& tensor) {
-  int64_t count = 1;
-  for (size_t i = 0; i < tensor.rank; ++i) count *= tensor.dim[i];
-  return count;
-}
-
 template <typename T, typename Make>
 void Fill(const wf_tensor& tensor, size_t input, Make make) {
   T* const out = static_cast<T*>(tensor.data);
@@ -76,6 +73,26 @@ void FillWithSample(size_t sample, size_t input, const wf_tensor& tensor) {
     default:
       return Fill<uint64_t>(tensor, input, integer);
   }
+}
+
+base::Status MakeInputs(std::span<const onnx::Port> shapes, std::span<const int8_t> axis, int64_t rows, SampleInputs& made) {
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    wf_tensor tensor{};
+    tensor.dtype = shapes[i].dtype;
+    tensor.rank = static_cast<uint8_t>(shapes[i].dim.size());
+    int64_t stride = 1;
+    for (int at = tensor.rank - 1; at >= 0; --at) {
+      tensor.dim[at] = at == axis[i] ? rows : *shapes[i].dim[static_cast<size_t>(at)].constant();
+      tensor.stride[at] = stride;
+      stride *= tensor.dim[at];
+    }
+    const uint64_t bytes = abi::DenseBytes(tensor.dtype, tensor.rank, tensor.dim);
+    made.memory.push_back(bytes < INT64_MAX ? kernels::Allocate(static_cast<int64_t>(bytes)) : nullptr);
+    if (made.memory.back() == nullptr) return base::Status(base::kResourceExhausted, fmt::format("no memory for {} rows", rows));
+    tensor.data = made.memory.back().get();
+    made.tensors.push_back(tensor);
+  }
+  return base::Status::Ok();
 }
 
 }  // namespace wf::model

@@ -1,8 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "runtime/abi/values.h"
+#include "runtime/base/status.h"
+#include "runtime/onnx/signature.h"
 
 namespace wf::model {
 
@@ -17,5 +23,14 @@ inline constexpr const char* kSamplesText =  // for messages
 
 // `input`: the tensor's place among those of the model. REQUIRES: sample < kSamples, a dense tensor
 void FillWithSample(size_t sample, size_t input, const wf_tensor& tensor);
+
+// Dense tensors, and what they lie in.
+struct SampleInputs {
+  std::vector<wf_tensor> tensors;
+  std::vector<std::shared_ptr<uint8_t>> memory;
+};
+// Adds an input for each shape, not filled. axis: of rows, of each; below 0: none. REQUIRES: all other extents are constant. Errors: no
+// memory for so many.
+base::Status MakeInputs(std::span<const onnx::Port> shapes, std::span<const int8_t> axis, int64_t rows, SampleInputs& made);
 
 }  // namespace wf::model

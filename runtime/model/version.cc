@@ -151,16 +151,13 @@ Status Version::WarmUp() {
   auto shapes = SampleShapes();
   if (!shapes.ok()) return shapes.status();
   if (shapes->size() != loaded_.file->signature.inputs.size()) return Status::Ok();  // no shape to try: the first call will tell
-  std::vector<wf_tensor> inputs;
-  std::vector<std::shared_ptr<uint8_t>> memory;
-  for (const onnx::Port& port : *shapes) {
-    kernels::TensorInfo info;
+  kernels::TensorInfo info;
+  for (const onnx::Port& port : *shapes)
     WF_RETURN_IF_ERROR(ConcreteInfo({port.dtype, port.dim, std::nullopt}, loaded_.options.max_bytes, info));
-    memory.push_back(kernels::Allocate(info.size_bytes()));
-    if (memory.back() == nullptr) return Status(base::kResourceExhausted, fmt::format("`{}`: out of memory", loaded_.program.subject));
-    inputs.emplace_back();
-    Describe(info, memory.back().get(), inputs.back());
-  }
+  SampleInputs made;
+  if (const Status is = MakeInputs(*shapes, loaded_.axes.axis, 1, made); !is.ok())
+    return Status(is.code(), fmt::format("`{}`: {}", loaded_.program.subject, is.message()));
+  const std::vector<wf_tensor>& inputs = made.tensors;
   sample_shapes_ = *std::move(shapes);
   const auto bound = runs_->Bind(0, 1, inputs, /*ahead=*/false);
   if (!bound.ok()) return bound.status();
@@ -227,9 +224,7 @@ Status Version::RunSample(std::span<const wf_tensor> inputs, const base::Wanted*
   std::vector<wf_tensor> outputs(loaded_.file->signature.outputs.size());
   WF_RETURN_IF_ERROR(Run(0, 1, inputs, outputs, wanted));
   for (size_t i = 0; i < outputs.size(); ++i) {
-    int64_t count = 1;
-    for (size_t axis = 0; axis < outputs[i].rank; ++axis) count *= outputs[i].dim[axis];
-    if (KindsOf(outputs[i].dtype, outputs[i].data, count).all_finite()) continue;
+    if (KindsOf(outputs[i].dtype, outputs[i].data, CountOf(outputs[i])).all_finite()) continue;
     return Status(base::kFailedPrecondition,
                   fmt::format("`{}`: output `{}` is not finite", loaded_.program.subject, loaded_.file->signature.outputs[i].name));
   }

@@ -75,7 +75,7 @@ class NodeContext {
 // All that its result has follows from what is known of its inputs without their elements.
 constexpr bool IsOfShapes(Op op) { return op == Op::kShape || op == Op::kSize || op == Op::kOptionalHasElement; }
 
-constexpr bool IsFloat(uint8_t dtype) { return dtype == WF_F16 || dtype == WF_BF16 || dtype == WF_F32 || dtype == WF_F64; }
+using base::IsFloat;
 
 // The element of a held weight of i32 or i64 that begins at byte `at`.
 int64_t IntegerAt(const Weight& weight, size_t at);

@@ -11,6 +11,7 @@
 #include "runtime/abi/view.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/model/apart.h"
+#include "runtime/model/precision.h"
 #include "runtime/model/version.h"
 #include "runtime/observe/log.h"
 
@@ -41,6 +42,10 @@ class LoadedModel final : public batch::Runnable {
   }
   void GiveBackPlaces(int first, int count) { std::fill_n(taken_.begin() + first, count, false); }
   void set_kept_bytes(int64_t bytes) { version_->set_kept_bytes(bytes); }
+  // REQUIRES: this one is in f32, and no instance runs.
+  model::PrecisionFound Compare(LoadedModel& bf16, const base::Clock& clock) {
+    return model::FindPrecision(*version_, *bf16.version_, 0, clock);
+  }
 
   const wf_model& model() const override { return row_; }
   int64_t version() const override { return version_->version(); }
@@ -186,8 +191,14 @@ struct BatcherKey {
 
 namespace {
 
-// That of the task here: `auto` is f32, and so is bf16 on a machine that has no instructions for it.
-uint8_t PrecisionOf(const wf_policy& policy) { return policy.precision == WF_BF16 && kernels::MultipliesBf16() ? WF_BF16 : WF_F32; }
+constexpr uint8_t kAuto = 0;
+
+// That of the task here: all is f32 on a machine that has no instructions for bf16.
+uint8_t PrecisionOf(const wf_plan& tuned, const wf_task& task) {
+  if (task.policy == WF_NONE || !kernels::MultipliesBf16()) return WF_F32;
+  const uint8_t precision = tuned.policies[task.policy].precision;
+  return precision == WF_BF16 || precision == kAuto ? precision : static_cast<uint8_t>(WF_F32);
+}
 
 BatcherKey KeyOf(const wf_plan& tuned, uint16_t id) {
   static constexpr wf_policy kNothingWritten{};
@@ -195,7 +206,8 @@ BatcherKey KeyOf(const wf_plan& tuned, uint16_t id) {
   const wf_policy& policy = task.policy == WF_NONE ? kNothingWritten : tuned.policies[task.policy];  // the padding keeps its tables
   const uint32_t rows = abi::BatchRows(policy.batch_max, tuned.models[task.target].batched != 0);
   const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows);
-  return {task.target, rows, queue, std::clamp<int>(policy.instances, 1, abi::kMostInstances), PrecisionOf(policy), batch::Padding(policy)};
+  return {task.target,           rows, queue, std::clamp<int>(policy.instances, 1, abi::kMostInstances), PrecisionOf(tuned, task),
+          batch::Padding(policy)};
 }
 
 // The files that the program asks for, newest first. Of `latest N` all of them, so that an older one may stand in for one that is refused.
@@ -239,13 +251,14 @@ struct Models::Wanted {
 // A version, in each precision that a task asks for.
 struct Models::Resident {
   std::unique_ptr<LoadedModel> f32, bf16;  // null: nobody asks for it; never both
+  bool auto_is_bf16 = false;
 
   LoadedModel& any() const { return f32 == nullptr ? *bf16 : *f32; }
-  LoadedModel& Of(uint8_t precision) const { return precision == WF_BF16 ? *bf16 : *f32; }
+  LoadedModel& Of(uint8_t precision) const { return precision == WF_BF16 || (precision == kAuto && auto_is_bf16) ? *bf16 : *f32; }
 };
 
 struct Models::Precisions {
-  bool f32 = false, bf16 = false;
+  bool f32 = false, bf16 = false, is_auto = false;
   bool is_missed = false;  // bf16 is asked for, and this machine has no instructions for it
 };
 
@@ -255,12 +268,12 @@ Models::Precisions Models::PrecisionsOf(uint32_t model) const {
   for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
     const wf_task& task = plan_.tasks[t];
     if (task.kind != WF_MODEL || task.target != model) continue;
+    const uint8_t precision = PrecisionOf(plan_, task);
+    (precision == WF_BF16 ? found.bf16 : precision == kAuto ? found.is_auto : found.f32) = true;
     const bool is_asked = task.policy != WF_NONE && plan_.policies[task.policy].precision == WF_BF16;
-    const bool is_bf16 = is_asked && kernels::MultipliesBf16();
-    (is_bf16 ? found.bf16 : found.f32) = true;
-    found.is_missed = found.is_missed || is_asked != is_bf16;
+    found.is_missed = found.is_missed || (is_asked && precision != WF_BF16);
   }
-  found.f32 = found.f32 || !found.bf16;
+  found.f32 = found.f32 || (!found.bf16 && !found.is_auto);
   return found;
 }
 
@@ -303,17 +316,30 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
 base::Result<Models::Resident> Models::LoadResident(const wf_model& row, const onnx::VersionFile& file, int instances,
                                                     const Precisions& precisions) const {
   Resident resident;
-  if (precisions.f32) {
+  if (precisions.f32 || precisions.is_auto) {
     auto loaded = LoadVersion(row, file, instances, /*bf16=*/false);
     if (!loaded.ok()) return loaded.status();
     resident.f32 = *std::move(loaded);
   }
-  if (precisions.bf16) {
+  if (precisions.bf16 || precisions.is_auto) {
     auto loaded = LoadVersion(row, file, instances, /*bf16=*/true);
     if (!loaded.ok()) return loaded.status();
     resident.bf16 = *std::move(loaded);
   }
+  if (precisions.is_auto) ChoosePrecision(row, precisions, resident);
   return resident;
+}
+
+void Models::ChoosePrecision(const wf_model& row, const Precisions& precisions, Resident& resident) const {
+  const model::PrecisionFound found = resident.f32->Compare(*resident.bf16, clock_);
+  resident.auto_is_bf16 = found.bf16;
+  observe::Log(observe::Level::kInfo, "the precision of a model is chosen",
+               {{"model", View(row.name)},
+                {"version", resident.f32->version()},
+                {"precision", found.bf16 ? "bf16" : "f32"},
+                {"reason", found.reason}});
+  if (found.bf16 && !precisions.f32) resident.f32 = nullptr;
+  if (!found.bf16 && !precisions.bf16) resident.bf16 = nullptr;
 }
 
 // A version that cannot be served is told and left out, as long as another one can.

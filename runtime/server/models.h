@@ -64,6 +64,7 @@ class Models {
   Precisions PrecisionsOf(uint32_t model) const;
   base::Result<std::unique_ptr<LoadedModel>> LoadVersion(const wf_model& row, const onnx::VersionFile& file, int instances,
                                                          bool bf16) const;
+  void ChoosePrecision(const wf_model& row, const Precisions& precisions, Resident& resident) const;
   base::Result<Resident> LoadResident(const wf_model& row, const onnx::VersionFile& file, int instances,
                                       const Precisions& precisions) const;
   base::Status BindVersions(size_t rank, const wf_plan& tuned, std::vector<sched::ModelBinding>* bindings);

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "runtime/abi/bounds.h"
+#include "runtime/model/precision.h"
 
 namespace wf::workbench {
 namespace {
@@ -15,6 +16,26 @@ std::optional<int64_t> WholeIn(std::string_view text, int64_t least, int64_t mos
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const bool whole = error == std::errc() && end == text.data() + text.size() && number >= least && number <= most;
   return whole ? std::optional(number) : std::nullopt;
+}
+
+// Whether bf16 is what `--precision=auto` of this file is, which is told.
+base::Result<bool> ChoosesBf16(const std::string& path, const SessionOptions& session, std::ostream& err) {
+  if (!kernels::MultipliesBf16()) {
+    err << "wfc: f32: this machine has no instructions for bf16\n";
+    return false;
+  }
+  const base::SystemClock clock;
+  model::LoadOptions options;
+  options.name = path;
+  options.choices = session.choices;
+  auto f32 = model::Version::Load(path, options);
+  if (!f32.ok()) return f32.status();
+  options.bf16 = true;
+  auto bf16 = model::Version::Load(path, options);
+  if (!bf16.ok()) return bf16.status();
+  const model::PrecisionFound found = model::FindPrecision(**f32, **bf16, /*instance=*/0, clock);
+  err << fmt::format("wfc: {}: {}\n", found.bf16 ? "bf16" : "f32", found.reason);
+  return found.bf16;
 }
 
 }  // namespace
@@ -57,7 +78,7 @@ std::optional<bool> ReadBf16(const Arguments& arguments, std::ostream& err) {
   const std::string precision = arguments.Text("precision", "f32");
   if (precision == "f32") return false;
   if (precision != "bf16") {
-    err << fmt::format("wfc: models run in f32 or bf16; `--precision={}` is not built yet\n", precision);
+    err << fmt::format("wfc: `--precision` is f32 or bf16 here, not `{}`\n", precision);
     return std::nullopt;
   }
   if (kernels::MultipliesBf16()) return true;
@@ -66,12 +87,21 @@ std::optional<bool> ReadBf16(const Arguments& arguments, std::ostream& err) {
 }
 
 std::unique_ptr<Session> OpenOnly(const Arguments& arguments, const char* command, std::ostream& err, SessionOptions options) {
-  const auto bf16 = ReadBf16(arguments, err);
+  const bool is_auto = arguments.Text("precision") == "auto";
+  const auto bf16 = is_auto ? std::optional(false) : ReadBf16(arguments, err);
   if (!bf16) return nullptr;
   options.bf16 = *bf16;
   if (arguments.paths.empty()) {
     err << fmt::format("wfc: `wfc model {}` needs an ONNX file\n", command);
     return nullptr;
+  }
+  if (is_auto) {
+    const auto chosen = ChoosesBf16(arguments.paths[0], options, err);
+    if (!chosen.ok()) {
+      Fail(chosen.status(), err);
+      return nullptr;
+    }
+    options.bf16 = *chosen;
   }
   auto session = Session::Open(arguments.paths[0], std::move(options));
   if (session.ok()) return *std::move(session);

@@ -67,6 +67,31 @@ class Precision(unittest.TestCase):
         told = harness.wfc("model", "bench", "--seconds=0.01", "--precision=bf16", self.folder / "layers.onnx", check=False)
         self.assertEqual((told.returncode, told.stderr), (1, "wfc: this machine has no instructions for bf16 (avx512_bf16, AMX)\n"))
 
+    def test_auto_takes_what_is_faster_and_near_and_says_why(self):
+        self.source.write_text(SOURCE.replace("precision bf16", "precision auto"))
+        found, server = self.answers()
+        told = harness.wfc("model", "bench", "--seconds=0.01", "--precision=auto", self.folder / "layers.onnx", check=False)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        if "no instructions" in told.stderr:
+            self.assertEqual(found["exact"], found["near"])
+            self.assertFalse(server.logs("the precision of a model is chosen"), server.output())
+            return
+        self.assertRegex(told.stderr, r"^wfc: (bf16|f32): bf16 is [0-9.]+ times as fast, and its results are off by [0-9.e-]+ of them\n$")
+        for precision, is_near in (("f32", False), ("bf16", True)):  # which of them is faster, noise may decide
+            if server.logs("the precision of a model is chosen", "Layers", f'"precision":"{precision}"', "times as fast"):
+                self.assertEqual(found["exact"] != found["near"], is_near)
+                return
+        self.fail(server.output())
+
+    def test_auto_is_f32_on_a_machine_without_the_instructions(self):
+        os.environ["ONEDNN_MAX_CPU_ISA"] = "AVX2"
+        self.addCleanup(os.environ.pop, "ONEDNN_MAX_CPU_ISA")
+        self.source.write_text(SOURCE.replace("precision bf16", "precision auto"))
+        found, _ = self.answers()
+        self.assertEqual(found["exact"], found["near"])
+        told = harness.wfc("model", "bench", "--seconds=0.01", "--precision=auto", self.folder / "layers.onnx")
+        self.assertEqual(told.stderr, "wfc: f32: this machine has no instructions for bf16\n")
+
     def test_the_plan_shows_two_queues(self):
         told = subprocess.run([harness.WFC, "plan", self.source], capture_output=True, text=True, check=True).stdout
         self.assertIn("precision bf16", told)

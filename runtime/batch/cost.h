@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 
 namespace wf::batch {
@@ -18,8 +19,9 @@ class CostCurve {
   void set_alone(bool alone) { alone_.store(alone, std::memory_order_relaxed); }
   // From now on a run has this size, or none has: who needed its plan would wait for it. REQUIRES: size > 1, which is always ready.
   void set_ready(int64_t size, bool is_ready);
-  void Learn(int64_t size, int64_t ns);    // size: a size that is run
-  void LearnFrom(const CostCurve& other);  // what both run and this one does not know
+  int unready() const { return std::popcount(unready_.load(std::memory_order_relaxed)); }  // sizes
+  void Learn(int64_t size, int64_t ns);                                                    // size: a size that is run
+  void LearnFrom(const CostCurve& other);                                                  // what both run and this one does not know
   bool known(int64_t size) const;
   // The first row of its sort has come: false from then on.
   bool Meet() { return !met() && !met_.exchange(true, std::memory_order_relaxed); }

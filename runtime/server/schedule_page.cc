@@ -195,6 +195,13 @@ std::vector<std::string_view> NodesOf(const ScheduleSources& sources, const batc
   return nodes;
 }
 
+// Sizes of batches whose plans are not made yet.
+int UnreadySizes(const batch::Batcher& batcher) {
+  int sizes = 0;
+  for (size_t sort = 0; sort < batcher.sorts().count(); ++sort) sizes += batcher.cost(sort).unready();
+  return sizes;
+}
+
 struct BatchTotals {
   uint64_t rows = 0, batches = 0;
   explicit BatchTotals(const batch::Batcher& batcher)
@@ -252,6 +259,7 @@ void PutBatcherJson(const ScheduleSources& sources, const NamedBatcher& at, json
   json.Name("queue").Number(batcher.options().policy.max_queued_rows).Name("queued").Number(batcher.queued_rows());
   constexpr std::string_view kRows[] = {"unknown", "apart", "mixed"};
   json.Name("rows_are").Text(kRows[static_cast<size_t>(batcher.model().rows(cost.max_rows()))]);
+  json.Name("unready_sizes").Number(UnreadySizes(batcher));
   json.Name("best_rows").Number(cost.BestRows()).Name("on_loop").Bool(batcher.inline_pays());
   json.Name("rows").Number(static_cast<int64_t>(totals.rows)).Name("batches").Number(static_cast<int64_t>(totals.batches));
   PutRunTimes(cost, json);

@@ -322,11 +322,12 @@ class Server:
         return now
 
     def tried_rows(self, seconds=60):
-        """Once the server knows of each model whether rows may share a run; until then none do."""
+        """Once the server knows of each model whether rows may share a run, and has made all sizes of runs ready; until then none, or fewer, do."""
         until = time.monotonic() + seconds
-        while "unknown" in [batcher["rows_are"] for batcher in self.call("GET", "/debug/schedule?format=json", port="admin").json["batchers"]]:
+        while any(batcher["rows_are"] == "unknown" or batcher["unready_sizes"] > 0
+                  for batcher in self.call("GET", "/debug/schedule?format=json", port="admin").json["batchers"]):
             if time.monotonic() > until:
-                raise AssertionError("whether rows may share a run is still unknown")
+                raise AssertionError("whether rows may share a run is still unknown, or runs of some sizes are not ready")
             time.sleep(0.01)
 
     def reload(self, result):

@@ -42,6 +42,7 @@ TEST(CostCurveTest, WhereNoTwoRowsShareARunTheBestSizeIsOne) {
 TEST(CostCurveTest, NoRunHasASizeThatIsNotReady) {
   Curve curve(1'000'000, 10'000);
   for (const int64_t size : {2, 4, 8, 16}) curve.set_ready(size, false);
+  EXPECT_EQ(curve.unready(), 4);
   EXPECT_EQ(curve.BestRows(), 1);
   EXPECT_EQ(curve.RowsToRun(40), 1);
   EXPECT_EQ(curve.RunSizeFor(1), 1);

@@ -176,7 +176,9 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
   const Function& function = c_.program.functions[expr.index];
   Frame frame{.function = &function, .caller = frame_, .locals = {}, .symbols = {}, .arguments = {}};
   std::vector<ValueId> args;
-  if (!WriteArgs(expr, args)) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
+  const bool is_sound = WriteArgs(expr, args), misses_body = function.body == nullptr && function.native.empty();
+  c_.misses_body = c_.misses_body || misses_body;  // its mistakes are told, and nothing else of it is there
+  if (!is_sound || misses_body) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
   for (size_t i = 0; i < args.size(); ++i) frame.locals[static_cast<LocalId>(i)] = args[i];
   for (const auto& [symbol, dim] : expr.symbols) {
     frame.arguments[symbol] = &dim;
@@ -190,9 +192,6 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
   ValueId value = ValueId::kNone;
   if (function.body != nullptr) {
     value = Write(*function.body);
-  } else if (function.native.empty()) {
-    c_.misses_body = true;
-    value = function.result->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(function.result));
   } else {
     const ir::TypeId type = TypeOf(function.result);
     value = b_.Emit(OpKind::kNative, type, std::move(args), ir::AddNative(c_.out, function.native));

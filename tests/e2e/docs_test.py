@@ -167,6 +167,12 @@ class Docs(Answers):
             with self.subTest(source=source.name):
                 self.assert_clean(source)
 
+    def test_pictures_of_examples_are_what_wfc_draws(self):
+        for picture in sorted(harness.EXAMPLES.glob("*/graph.svg")):
+            source = picture.with_name(f"{picture.parent.name}.wf")
+            with self.subTest(source=source.name):
+                self.assertEqual(picture.read_text(), harness.wfc("graph", "--format=svg", source).stdout, f"wfc graph --format=svg {source.name} >{picture.name}")
+
     def test_the_page_of_the_library_is_what_wfc_prints(self):
         self.assertEqual((harness.ROOT / "docs/std.md").read_text(), harness.wfc("doc", "std").stdout, "wfc doc std >docs/std.md")
 

@@ -95,5 +95,17 @@ class Fraud(harness.ServerCase):
         self.assertIn("of 180", done.stdout)
 
 
+class SharedRuns(harness.ServerCase):
+    source = FRAUD / "fraud.wf"
+    args = ("--schedule=pool",)
+
+    def test_rows_of_a_delivery_share_runs(self):
+        self.assertEqual(self.server.post("/Fraud/Delivery", {"bottles": [{"wine": wine, "label": label} for wine, label, _ in CLAIMS]}).status, 200)
+        metrics = self.server.metrics()
+        rows, runs = (metrics[f'wf_batch_size_{what}{{model="Cheap",version="1"}}'] for what in ("sum", "count"))
+        self.assertEqual(rows, len(CLAIMS))
+        self.assertLess(runs, rows)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -100,6 +100,7 @@ class SharedRuns(harness.ServerCase):
     args = ("--schedule=pool",)
 
     def test_rows_of_a_delivery_share_runs(self):
+        self.server.tried_rows()
         self.assertEqual(self.server.post("/Fraud/Delivery", {"bottles": [{"wine": wine, "label": label} for wine, label, _ in CLAIMS]}).status, 200)
         metrics = self.server.metrics()
         rows, runs = (metrics[f'wf_batch_size_{what}{{model="Cheap",version="1"}}'] for what in ("sum", "count"))

@@ -10,14 +10,14 @@ Writes models/digits/1/model.onnx, testdata/held_out/*.png, testdata/held_out/la
 The same seed gives the same network on the same machine; other BLAS libraries may differ in last bits.
 """
 import csv
-import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 from sklearn.datasets import load_digits
+
+from scans import png, resize
 
 HERE = Path(__file__).resolve().parent
 SIDE = 28
@@ -27,35 +27,6 @@ PEAK_RATE = 2e-3
 DECAY = 1e-3
 SHIFT = 3  # pixels of the 28x28 image, less than one of the 8x8 scan
 SEED = 7
-
-
-def resize(image, side):
-    """Bilinear, as stdlib/image.wf does it: half-pixel centres, clamped at the edge, halves round up. u8 in, u8 out."""
-    f = np.float32
-
-    def axis(size):
-        at = (np.arange(side).astype(f) + f(0.5)) * (f(size) / f(side)) - f(0.5)
-        at = np.clip(at, f(0), f(size - 1))
-        low = at.astype(np.int64)
-        return low, np.minimum(low + 1, size - 1), at - low.astype(f)
-
-    y0, y1, wy = axis(image.shape[0])
-    x0, x1, wx = axis(image.shape[1])
-    p = image.astype(f)
-    top = p[y0][:, x0] + (p[y0][:, x1] - p[y0][:, x0]) * wx
-    bottom = p[y1][:, x0] + (p[y1][:, x1] - p[y1][:, x0]) * wx
-    return (top + (bottom - top) * wy[:, None] + f(0.5)).astype(np.uint8)
-
-
-def png(image):
-    """An 8-bit grey PNG of a u8[h, w] array, without time stamps: the same pixels give the same bytes."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    height, width = image.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in image)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)) + \
-        chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b"")
 
 
 # ---- the network: each layer keeps what its backward pass needs; images are [batch, channel, y, x] ----

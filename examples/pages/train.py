@@ -3,14 +3,13 @@
 
     python3 -m venv .venv && .venv/bin/pip install -r ../digits/requirements.txt && .venv/bin/python train.py
 
-Pages are drawn here: real scans of digits, with paper, ruled lines, specks and noise around them. Those that train the detector hold scans that trained the
+Pages are drawn by draw.py: real scans of digits, with paper, ruled lines, specks and noise around them. Those that train the detector hold scans that trained the
 recogniser too (examples/digits/train.py); the pages in testdata hold the 360 held-out scans, each of them once. Nothing is chosen by looking at the latter: the
 recipe below runs once, for a fixed number of steps.
 
 Writes models/detect/1/model.onnx, testdata/*.png and testdata/pages.json.
 The same seed gives the same pages, and the same network on the same machine; other BLAS libraries may differ in last bits.
 """
-import json
 import sys
 from pathlib import Path
 
@@ -21,7 +20,9 @@ from sklearn.datasets import load_digits
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "digits"))
-from train import Conv3x3, MaxPool2, Relu, forward, png, resize  # noqa: E402
+from draw import draw_page, drawn, in_lines, write  # noqa: E402
+from scans import png  # noqa: E402
+from train import Conv3x3, MaxPool2, Relu, forward  # noqa: E402
 
 SEED = 11
 STRIDE = 4  # pixels of the page per cell of the maps
@@ -32,52 +33,6 @@ CROP = (48, 80)
 STEPS = 2500
 BATCH = 8
 PEAK_RATE = 3e-3
-
-
-# ---- pages ----
-def paper(random, height, width):
-    """Paper that is lit from one side, with ruled lines, specks and noise."""
-    down, across = np.mgrid[0:height, 0:width].astype(np.float32)
-    page = random.uniform(205, 245) + random.uniform(-8, 8) * down / height + random.uniform(-8, 8) * across / width
-    if random.random() < 0.6:
-        page[random.integers(8, 30)::random.integers(24, 44)] -= random.uniform(15, 60)
-    for _ in range(random.integers(0, 16)):
-        y, x, size = random.integers(0, height), random.integers(0, width), random.integers(1, 4)
-        page[y:y + size, x:x + size] -= random.uniform(40, 150)
-    return page + random.normal(0, 1, page.shape)
-
-
-def draw_page(random, lines):
-    """A page with these lines of scans. Returns it and, line by line, the (top, left, side) of each scan."""
-    size = random.integers(21, 28)
-    pitch = size + random.integers(10, 20)
-    margin = random.integers(4, 16)
-    height = margin * 2 + pitch * max(len(lines), 1)
-    width = margin * 2 + 30 + (size + 8) * max([len(line) for line in lines], default=4)
-    height, width = (int(-(-extent // 4) * 4) for extent in (height, width))
-    page, ink, places = paper(random, height, width), random.uniform(15, 90), []
-    for number, line in enumerate(lines):
-        left, row = margin + random.integers(0, 30), []
-        for scan in line:
-            side = int(size + random.integers(-1, 2))
-            top = margin + number * pitch + (pitch - size) // 2 + random.integers(-2, 3)
-            share = resize(scan, side).astype(np.float32) / 255
-            part = page[top:top + side, left:left + side]
-            part[:] = part * (1 - share) + np.minimum(ink, part) * share
-            row.append((int(top), int(left), side))
-            left += side + random.integers(0, 7)
-        places.append(row)
-    # A scanner of 32 levels; small files.
-    return np.clip(page, 0, 255).astype(np.uint8) // 8 * 8, places
-
-
-def in_lines(random, indices):
-    """Cuts them into lines of 2 to 6."""
-    lines, first = [], 0
-    while first < len(indices):
-        lines.append(indices[first:first + int(random.integers(2, 7))])
-        first += len(lines[-1])
-    return lines
 
 
 # ---- training ----
@@ -183,19 +138,10 @@ def export(layers, path):
     path.write_bytes(model.SerializeToString(deterministic=True))
 
 
-# ---- the pages that are tested ----
 def write_pages(random, scans, labels, folder):
     """24 pages that hold every held-out scan once, and one that holds none."""
-    folder.mkdir(parents=True, exist_ok=True)
     held = random.permutation(np.arange(0, len(scans), 5))
-    listed = []
-    for number, indices in enumerate(np.split(held, 24), 1):
-        lines = in_lines(random, list(indices))
-        page, places = draw_page(random, [[scans[i] for i in line] for line in lines])
-        name = f"page{number:02d}.png"
-        (folder / name).write_bytes(png(page))
-        listed.append({"file": name, "lines": ["".join(str(labels[i]) for i in line) for line in lines], "boxes": [list(square) for row in places for square in row]})
-    (folder / "pages.json").write_text("[\n" + ",\n".join(json.dumps(one) for one in listed) + "\n]\n")
+    write(folder, [drawn(random, scans, labels, list(indices)) for indices in np.split(held, 24)])
     page, _ = draw_page(random, [[], [], []])
     (folder / "blank.png").write_bytes(png(page))
 

@@ -6,6 +6,7 @@ is in the block, in the repository, or the complete one printed above it; a bloc
 """
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -16,6 +17,7 @@ import harness
 TUTORIAL = "docs/language.md"  # its named programs and its calls belong together: tutorial_test.py
 PAGES = ["README.md", TUTORIAL, "docs/server.md", "docs/serving.md", "docs/protocols.md", *(str(path.relative_to(harness.ROOT)) for path in sorted(harness.EXAMPLES.glob("*/README.md")))]
 RULES = "docs/semantics.md"  # shows programs and no calls
+COOKBOOK = "docs/cookbook.md"  # likewise; its models are stubbed, and what its programs read is printed as ```json NAME
 PROGRAM = re.compile(r"^```wf\n(.*?)^```$", re.M | re.S)
 BLOCK = re.compile(r"(?<=\n\n)(?: {4}.*\n|\n(?= {4}))+")
 CALL = re.compile(r"((?:curl|\S+/classify) .*\S)\s+# (.+)")
@@ -41,7 +43,7 @@ def folder_for(page, line):
     for name in ("examples", "README.md"):
         (folder / name).symlink_to(harness.ROOT / name)
     (folder / "models").symlink_to(harness.EXAMPLES / "digits/models")
-    (folder / "seven.png").symlink_to(harness.EXAMPLES / "digits/testdata/seven.png")
+    shutil.copy(harness.EXAMPLES / "digits/testdata/seven.png", folder)
     (folder / ".curlrc").write_text('silent\nshow-error\nmax-time = 60\nwrite-out = "\\n%{http_code}"\n')
     return folder
 
@@ -136,6 +138,20 @@ class Docs(Answers):
         self.assertGreaterEqual(found.get("README.md", 0), 1)
         self.assertGreaterEqual(found.get(TUTORIAL, 0), 1)
 
+    def test_every_recipe_of_the_cookbook_passes_its_tests(self):
+        text = (harness.ROOT / COOKBOOK).read_text()
+        recipes = list(PROGRAM.finditer(text))
+        self.assertEqual(len(recipes), text.count("\n### "))
+        for match in recipes:
+            with self.subTest(line=line_of(text, match)):
+                program = folder_for(COOKBOOK, line_of(text, match)) / "program.wf"
+                program.write_text(match.group(1))
+                for name, content in re.findall(r"^```json (\S+)\n(.*?)^```$", text, re.M | re.S):
+                    program.with_name(name).write_text(content)
+                told = re.findall(r"^(?:warning|error)\[(\w+)\]", harness.wfc("check", program).stderr, re.M)
+                self.assertLessEqual(set(told), {"WF6002"}, "more than that a model's file is not there")
+                self.assertRegex(harness.wfc("test", program).stdout, r"(?m)^[1-9]\d* passed")
+
     def test_every_printed_call_is_answered_as_printed(self):
         for page in PAGES:
             if page == TUTORIAL:
@@ -166,6 +182,12 @@ class Docs(Answers):
         for source in sorted(harness.EXAMPLES.glob("*/*.wf")):
             with self.subTest(source=source.name):
                 self.assert_clean(source)
+
+    def test_pictures_of_examples_are_what_wfc_draws(self):
+        for picture in sorted(harness.EXAMPLES.glob("*/graph.svg")):
+            source = picture.with_name(f"{picture.parent.name}.wf")
+            with self.subTest(source=source.name):
+                self.assertEqual(picture.read_text(), harness.wfc("graph", "--format=svg", source).stdout, f"wfc graph --format=svg {source.name} >{picture.name}")
 
     def test_the_page_of_the_library_is_what_wfc_prints(self):
         self.assertEqual((harness.ROOT / "docs/std.md").read_text(), harness.wfc("doc", "std").stdout, "wfc doc std >docs/std.md")

@@ -6,8 +6,8 @@
 
 #include <cerrno>
 
-#include "compiler/base/system_error.h"
 #include "runtime/base/descriptor.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::source {
 
@@ -20,13 +20,13 @@ PartialFile::~PartialFile() {
 
 base::Status PartialFile::Create(mode_t mode) {
   struct stat info{};
-  if (stat(target_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return StatusOfErrno(EISDIR);
+  if (stat(target_.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return base::StatusOfErrno(EISDIR);
   const base::Descriptor file(open(path_.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, mode));
-  return file.get() < 0 ? StatusOfCreation(errno, path_) : base::Status::Ok();
+  return file.get() < 0 ? base::StatusOfCreation(errno, path_) : base::Status::Ok();
 }
 
 base::Status PartialFile::Rename() {
-  if (rename(path_.c_str(), target_.c_str()) != 0) return StatusOfErrno(errno);
+  if (rename(path_.c_str(), target_.c_str()) != 0) return base::StatusOfErrno(errno);
   renamed_ = true;
   return base::Status::Ok();
 }

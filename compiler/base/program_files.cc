@@ -1,9 +1,8 @@
 #include "compiler/base/program_files.h"
+#include "runtime/base/system_error.h"
 
 #include <filesystem>
 #include <vector>
-
-#include "compiler/base/system_error.h"
 
 namespace wf::source {
 
@@ -28,7 +27,7 @@ ProgramFiles ProgramFilesBelow(const std::string& folder, size_t most_files, siz
       if (at->is_directory(gone) && !passed_over) folders.push_back(at->path());
       if (name.ends_with(".wf") && at->is_regular_file(gone)) found.paths.insert(at->path().lexically_normal().string());
     }
-    if (error) found.unread.emplace(here.lexically_normal().string(), StatusOfErrno(error.value()).message());
+    if (error) found.unread.emplace(here.lexically_normal().string(), base::StatusOfErrno(error.value()).message());
   }
   return found;
 }

@@ -96,12 +96,12 @@ Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list
   if (muted_) return Builder(nullptr, comparisons_);
   const CodeInfo& info = InfoOf(code);
   const bool is_error = info.severity == Severity::kError;
-  auto& kept = is_error ? errors_ : warnings_;
+  auto& kept = is_error ? found_.errors : found_.warnings;
   std::string message = Format(info, arguments);
   const auto [at, is_new] = kept.try_emplace(Place(span.file, span.begin, span.end, code, message));
   if (!is_new) return Builder(nullptr, comparisons_);
   at->second = {code, info.severity, std::move(message), span, {}, {}, {}, {}};
-  ++(is_error ? error_count_ : warning_count_);
+  ++(is_error ? found_.error_count : found_.warning_count);
   if (kept.size() <= limit_) return Builder(&at->second, comparisons_);
   const bool is_last = std::next(at) == kept.end();
   kept.erase(std::prev(kept.end()));
@@ -110,8 +110,9 @@ Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list
 
 std::vector<Diagnostic> Emitter::Sorted() const {
   std::vector<Diagnostic> sorted;
-  for (auto error = errors_.begin(), warning = warnings_.begin(); error != errors_.end() || warning != warnings_.end();) {
-    const bool is_error = warning == warnings_.end() || (error != errors_.end() && error->first < warning->first);
+  const auto &errors = found_.errors, &warnings = found_.warnings;
+  for (auto error = errors.begin(), warning = warnings.begin(); error != errors.end() || warning != warnings.end();) {
+    const bool is_error = warning == warnings.end() || (error != errors.end() && error->first < warning->first);
     sorted.push_back((is_error ? error++ : warning++)->second);
   }
   return sorted;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "compiler/base/source.h"
@@ -76,15 +77,21 @@ class Builder {
 // Thread: loop-confined.   Bounds: at most `limit` errors and as many warnings are kept, those that stand first; the rest are counted.
 // Names are likened to kMostComparisons others, whatever the limit.
 class Emitter {
+  using Place = std::tuple<source::FileId, uint32_t, uint32_t, Code, std::string>;  // the message last
+  struct Found {
+    std::map<Place, Diagnostic> errors, warnings;
+    size_t error_count = 0, warning_count = 0;
+  };
+
  public:
   explicit Emitter(size_t limit = 200) : limit_(limit) {}
   Builder Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments = {});
 
-  size_t error_count() const { return error_count_; }
-  size_t warning_count() const { return warning_count_; }
-  size_t dropped_error_count() const { return Beyond(error_count_); }
-  size_t dropped_warning_count() const { return Beyond(warning_count_); }
-  bool has_errors() const { return error_count_ != 0; }
+  size_t error_count() const { return found_.error_count; }
+  size_t warning_count() const { return found_.warning_count; }
+  size_t dropped_error_count() const { return Beyond(found_.error_count); }
+  size_t dropped_warning_count() const { return Beyond(found_.warning_count); }
+  bool has_errors() const { return found_.error_count != 0; }
   std::vector<Diagnostic> Sorted() const;  // by file, position, code
 
   // While one of these lives with `on`, nothing is kept or counted: what is looked at did not parse, which has been said.
@@ -100,14 +107,27 @@ class Emitter {
     const bool outer_;
   };
 
+  // While one of these lives, what is emitted goes to it, whatever was emitted before.   Borrows: emitter.
+  class Apart {
+   public:
+    explicit Apart(Emitter& emitter) : emitter_(emitter) { std::swap(emitter_.found_, found_); }
+    ~Apart() { std::swap(emitter_.found_, found_); }
+    Apart(const Apart&) = delete;
+    Apart& operator=(const Apart&) = delete;
+
+   private:
+    Emitter& emitter_;
+    Found found_;
+  };
+
  private:
-  static constexpr size_t kMostComparisons = 5'000'000;                             // a second or two
-  using Place = std::tuple<source::FileId, uint32_t, uint32_t, Code, std::string>;  // the message last
+  static constexpr size_t kMostComparisons = 5'000'000;  // a second or two
   size_t Beyond(size_t count) const { return count > limit_ ? count - limit_ : 0; }
 
-  size_t limit_, error_count_ = 0, warning_count_ = 0, comparisons_ = kMostComparisons;
+  const size_t limit_;
+  size_t comparisons_ = kMostComparisons;
   bool muted_ = false;
-  std::map<Place, Diagnostic> errors_, warnings_;
+  Found found_;
 };
 
 // "did you mean `x`?" for the candidate nearest to `name`, if one is near enough.

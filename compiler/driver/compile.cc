@@ -58,7 +58,11 @@ bool Compilation::BuildTestIr(const sema::TestBuild& build, diag::Emitter& found
   return Verified();
 }
 
-bool Compilation::CompileTests() { return RunPasses() && Lower() && EmitObject(); }
+void Compilation::CompileTests() {
+  RunPasses();
+  Lower();
+  EmitObject();
+}
 
 bool Compilation::Verified() {
   if (!products_.program) return false;
@@ -86,7 +90,7 @@ bool Compilation::CheckRemotes(Phase last, Purpose purpose) {
   return true;
 }
 
-bool Compilation::RunPasses() {
+void Compilation::RunPasses() {
   const TraceScope trace(options_, "RunPasses");
   const std::span<const passes::PassInfo> all = passes::AllPasses();
   size_t number = 0;
@@ -97,7 +101,6 @@ bool Compilation::RunPasses() {
     if (++number < all.size()) pass_trace.emplace(options_, all[number].flag);
   });
   has_passed_ = true;
-  return true;
 }
 
 interface::Interface Compilation::DescribeInterface() const {
@@ -106,7 +109,7 @@ interface::Interface Compilation::DescribeInterface() const {
   return interface::Describe(*products_.checked, modules, sources_);
 }
 
-bool Compilation::Lower() {
+void Compilation::Lower() {
   const TraceScope trace(options_, "Lower");
   const lower::Options options{
       .target_cpu = options_.target_cpu,
@@ -115,10 +118,9 @@ bool Compilation::Lower() {
       .compiler_version = WF_VERSION,
   };
   products_.code = backend::Get().lower(*products_.program, options);
-  return true;
 }
 
-bool Compilation::EmitObject() {
+void Compilation::EmitObject() {
   const TraceScope trace(options_, "EmitObject");
   codegen::Options options{.opt_level = options_.optimize, .sanitizer = codegen::Sanitizer::WF_CODE_SANITIZER, .verify = WF_VERIFY_CODE};
   if (options_.emit == Emit::kLlvm) options.emit = codegen::Emit::kLlvm;
@@ -126,7 +128,6 @@ bool Compilation::EmitObject() {
   products_.object.clear();
   const base::Status status = products_.code->Emit(options, &products_.object);
   WF_CHECK(status.ok(), status.message());  // an LLVM without x86-64, or code that it does not take
-  return true;
 }
 
 bool Compilation::Link(const std::string& output) {
@@ -156,10 +157,11 @@ bool Compilation::RunTo(Phase last, Purpose purpose) {
   if (wanted(Phase::kCheck) && !Check(purpose)) return false;
   if (emitter_.has_errors()) return false;
   if (wanted(Phase::kIr) && !BuildIr()) return false;
-  if (wanted(Phase::kPasses) && !RunPasses()) return false;
+  if (wanted(Phase::kPasses)) RunPasses();
   if (wanted(Phase::kIr) && !CheckRemotes(last, purpose)) return false;
-  if (wanted(Phase::kLower) && !Lower()) return false;
-  return !wanted(Phase::kObject) || EmitObject();
+  if (wanted(Phase::kLower)) Lower();
+  if (wanted(Phase::kObject)) EmitObject();
+  return true;
 }
 
 bool Compilation::BuildServer(const std::string& output) { return RunTo(Phase::kObject, Purpose::kServer) && Link(output); }

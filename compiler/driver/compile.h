@@ -27,7 +27,8 @@ struct Products {
   std::string object;                    // EmitObject: an object file, or text for --emit=asm and llvm
 };
 
-// One run of the compiler over one root file. Each phase takes what the one before made; false: it has reported why it made nothing.
+// One run of the compiler over one root file. Each phase takes what the one before made; false: it has reported why it made
+// nothing. Behind the IR nothing is wrong with a program any more.
 // Thread: one.   Owns: sources, diagnostics, products.   Borrows: options, console.
 class Compilation {
  public:
@@ -49,7 +50,7 @@ class Compilation {
 
   // For `wfc test`, after RunTo(kCheck): the IR whose workflows are these tests; `found`: what is wrong with them alone. Then an object.
   bool BuildTestIr(const sema::TestBuild& build, diag::Emitter& found);
-  bool CompileTests();
+  void CompileTests();
 
   // Writes the product that `--emit` names, to the file of `-o` or to stdout. REQUIRES: RunTo has made it.
   void Write(Emit emit);
@@ -74,9 +75,9 @@ class Compilation {
   bool Verified();
   bool CallsNoRemote(diag::Code code);
   bool CheckRemotes(Phase last, Purpose purpose);
-  bool RunPasses();
-  bool Lower();
-  bool EmitObject();
+  void RunPasses();
+  void Lower();
+  void EmitObject();
   void WriteText(std::string_view text);
   bool WouldOverwriteInput();  // reports it
   bool WriteDependencies(const std::string& output);

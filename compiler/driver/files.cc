@@ -12,8 +12,8 @@
 #include <filesystem>
 
 #include "compiler/base/partial_file.h"
-#include "compiler/base/system_error.h"
 #include "runtime/base/descriptor.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::driver {
 namespace {
@@ -22,7 +22,7 @@ base::Status WriteAll(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t wrote = write(file, text.data(), text.size());
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return source::StatusOfErrno(errno);
+    if (wrote < 0) return base::StatusOfErrno(errno);
     text.remove_prefix(static_cast<size_t>(wrote));
   }
   return base::Status::Ok();
@@ -32,24 +32,24 @@ enum class Lasting : bool { kNo, kYes };  // whether it is on the disk when it i
 
 base::Status WriteInto(const std::string& path, std::string_view text, Lasting lasting) {
   const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) return source::StatusOfCreation(errno, path);
+  if (file.get() < 0) return base::StatusOfCreation(errno, path);
   WF_RETURN_IF_ERROR(WriteAll(file.get(), text));
-  if (lasting == Lasting::kYes && fsync(file.get()) != 0) return source::StatusOfErrno(errno);
+  if (lasting == Lasting::kYes && fsync(file.get()) != 0) return base::StatusOfErrno(errno);
   return base::Status::Ok();
 }
 
 // Room is taken before anything of the old text is lost.
 base::Status WriteInPlace(const std::string& path, std::string_view text) {
   const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC));
-  if (file.get() < 0) return source::StatusOfErrno(errno);
+  if (file.get() < 0) return base::StatusOfErrno(errno);
   const auto size = static_cast<off_t>(text.size());
-  if (const int error = size == 0 ? 0 : posix_fallocate(file.get(), 0, size); error != 0) return source::StatusOfErrno(error);
+  if (const int error = size == 0 ? 0 : posix_fallocate(file.get(), 0, size); error != 0) return base::StatusOfErrno(error);
   WF_RETURN_IF_ERROR(WriteAll(file.get(), text));
-  return ftruncate(file.get(), size) == 0 && fsync(file.get()) == 0 ? base::Status::Ok() : source::StatusOfErrno(errno);
+  return ftruncate(file.get(), size) == 0 && fsync(file.get()) == 0 ? base::Status::Ok() : base::StatusOfErrno(errno);
 }
 
 base::Status Replace(const struct stat& old, source::PartialFile& partial) {
-  if (chmod(partial.path().c_str(), old.st_mode & 07777) != 0) return source::StatusOfErrno(errno);
+  if (chmod(partial.path().c_str(), old.st_mode & 07777) != 0) return base::StatusOfErrno(errno);
   return partial.Rename();
 }
 
@@ -62,7 +62,7 @@ base::Result<std::string> ReadStream(std::istream& in, size_t max_bytes) {
   errno = 0;
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (in.bad() && errno == EISDIR) return base::Status(base::kInvalidArgument, "it is a folder");
-  if (in.bad()) return source::StatusOfErrno(errno == 0 ? EIO : errno);
+  if (in.bad()) return base::StatusOfErrno(errno == 0 ? EIO : errno);
   text.resize(static_cast<size_t>(in.gcount()));
   if (text.size() > max_bytes) return TooLarge(max_bytes);
   return text;
@@ -70,9 +70,9 @@ base::Result<std::string> ReadStream(std::istream& in, size_t max_bytes) {
 
 base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // O_NONBLOCK: a pipe must not block the open
-  if (file.get() < 0) return source::StatusOfErrno(errno);
+  if (file.get() < 0) return base::StatusOfErrno(errno);
   struct stat info{};
-  if (fstat(file.get(), &info) != 0) return source::StatusOfErrno(errno);
+  if (fstat(file.get(), &info) != 0) return base::StatusOfErrno(errno);
   if (S_ISDIR(info.st_mode)) return base::Status(base::kInvalidArgument, "it is a folder");
   if (!S_ISREG(info.st_mode)) return base::Status(base::kInvalidArgument, "it is not a regular file");
   if (static_cast<uint64_t>(info.st_size) > max_bytes) return TooLarge(max_bytes);
@@ -82,7 +82,7 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   while (filled < text.size()) {
     const ssize_t got = read(file.get(), text.data() + filled, text.size() - filled);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return source::StatusOfErrno(errno);
+    if (got < 0) return base::StatusOfErrno(errno);
     if (got == 0) break;  // it shrank meanwhile
     filled += static_cast<size_t>(got);
   }
@@ -127,8 +127,8 @@ base::Status RewriteFile(const std::string& path, std::string_view text) {
   const base::Result<std::string> place = PlaceForProduct(path);
   if (!place.ok()) return place.status();
   struct stat info{};
-  if (stat(place->c_str(), &info) != 0) return source::StatusOfErrno(errno);
-  if (access(place->c_str(), W_OK) != 0) return source::StatusOfErrno(errno);  // renaming would not ask
+  if (stat(place->c_str(), &info) != 0) return base::StatusOfErrno(errno);
+  if (access(place->c_str(), W_OK) != 0) return base::StatusOfErrno(errno);  // renaming would not ask
   if (info.st_nlink > 1 || info.st_uid != geteuid()) return WriteInPlace(*place, text);
   source::PartialFile partial(*place);
   WF_RETURN_IF_ERROR(WriteInto(partial.path(), text, Lasting::kYes));

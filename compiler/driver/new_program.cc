@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "compiler/base/ascii.h"
-#include "compiler/base/system_error.h"
 #include "compiler/driver/files.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::driver {
 namespace {
@@ -33,7 +33,7 @@ std::string Filled(std::string_view text, const std::string& name) {
 }
 
 std::string WhyNot(const std::error_code& error, const std::filesystem::path& folder) {
-  return source::StatusOfCreation(error.value(), folder.string()).message();
+  return base::StatusOfCreation(error.value(), folder.string()).message();
 }
 
 // The folder, which this has made, goes again, so that the next attempt does not find it there.

@@ -153,7 +153,10 @@ std::string UnknownFlag(std::string_view name, std::string_view command) {
     if (AppliesTo(flag.info, command)) names.emplace_back(flag.info.name);
     elsewhere = elsewhere || flag.info.name == name;
   }
-  if (elsewhere) return fmt::format("`{}` is no option of `wfc {}`", name, command);
+  if (elsewhere) {
+    const bool is_output = name == "--output" && std::find(names.begin(), names.end(), "-o") != names.end();
+    return fmt::format("`{}` is no option of `wfc {}`{}", name, command, is_output ? "; did you mean `-o`" : "");
+  }
   const auto near = diag::Suggest(name, names);
   const std::string help = near ? *near
                            : command == "run" || command == "model serve"

@@ -75,7 +75,9 @@ class TestFile {
   // REQUIRES: they are sound.
   bool Build(const std::vector<size_t>& chosen) {
     diag::Emitter found(options_.error_limit);
-    return BuildIr(chosen, found) && compilation_.CompileTests() && compilation_.Link(binary_);
+    if (!BuildIr(chosen, found)) return false;
+    compilation_.CompileTests();
+    return compilation_.Link(binary_);
   }
 
   // Those of which a program can be made. The others have failed: they call what is not there, or are too large.

@@ -6,6 +6,7 @@
 #include "compiler/ir/body_run.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
 
 // Records, lists, maps, text and effects of the interpreter.
 namespace wf::ir {
@@ -299,11 +300,12 @@ bool BodyRun::RunMeta(ValueId id, const Op& op) {
     return true;
   }
   const Type& type = TypeOf(id);
-  if (type.kind == TypeKind::kString)
-    return IsUtf8(*text) ? SetText(id, *text) : Fail(code::kInputParams, "metadata `" + key + "` is not UTF-8", op.place.line);
+  const auto fail = [&](std::string_view why) {
+    return Fail(code::kInputParams, (base::TextBuilder() << "metadata `").Quote(key).str() + "` is not " + std::string(why), op.place.line);
+  };
+  if (type.kind == TypeKind::kString) return IsUtf8(*text) ? SetText(id, *text) : fail("UTF-8");
   const std::optional<uint64_t> bits = ParseScalar(type.dtype, *text);
-  if (!bits)
-    return Fail(code::kInputParams, "metadata `" + key + "` is not a value of type " + std::string(NameOf(type.dtype)), op.place.line);
+  if (!bits) return fail("a value of type " + std::string(NameOf(type.dtype)));
   Set(id, *bits);
   return true;
 }

@@ -15,7 +15,6 @@
 #include <cmath>
 #include <vector>
 
-#include "compiler/base/system_error.h"
 #include "compiler/load/answers.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
@@ -77,7 +76,7 @@ class Generator {
     timer_ = base::Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
     epoll_event event{.events = EPOLLIN, .data = {.u64 = kTimerTag}};
     if (epoll_.get() < 0 || timer_.get() < 0 || epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, timer_.get(), &event) != 0)
-      return source::StatusOfErrno(errno);
+      return base::StatusOfErrno(errno);
     connections_.resize(static_cast<size_t>(plan_.connections));
     return {};
   }

@@ -1,5 +1,6 @@
 // Text, metadata, failures and native functions: what calls the runtime.
 
+#include "runtime/base/text.h"
 #include "compiler/lower/body.h"
 #include "compiler/lower/helpers.h"
 #include "compiler/lower/image.h"
@@ -14,6 +15,11 @@ using llvm::Value;
 
 namespace {
 constexpr std::string_view kNotUtf8 = "bytes that are not UTF-8";
+
+std::string NoText(const ir::Program& program, const ir::Op& key) {
+  WF_CHECK(key.kind == OpKind::kConstant, "the key of `meta` is a plain string");
+  return (base::TextBuilder() << "metadata `").Quote(*program.constants[key.imm].value.text).str() + "` is not UTF-8";
+}
 }  // namespace
 
 // A long body makes thousands of calls, most of them for messages of failures: they take turns with the memory.
@@ -114,9 +120,9 @@ Leaves BodyEmitter::EmitMeta(const ir::Op& op) {
   b_.SetInsertPoint(parse);
   Leaves parsed{b_.CreateLoad(b_.getPtrTy(), view), b_.CreateLoad(b_.getInt64Ty(), Offset(b_, view, 8))};
   if (type.kind == ir::TypeKind::kString) {
-    constexpr std::string_view kNoText = "a metadata value is not UTF-8";
+    const std::string no_text = NoText(context_.program(), body_[op.args[0]]);
     Value* fine = b_.CreateCall(IsUtf8(context_), {parsed[0], parsed[1]});
-    Fail(b_.CreateNot(fine), b_.getInt32(code::kInputParams), op.place.line, context_.Text(kNoText), b_.getInt64(kNoText.size()));
+    Fail(b_.CreateNot(fine), b_.getInt32(code::kInputParams), op.place.line, context_.Text(no_text), b_.getInt64(no_text.size()));
   }
   if (type.kind == ir::TypeKind::kScalar) {
     llvm::AllocaInst* number = LocalBytes(8, 8);

@@ -30,8 +30,9 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& 
 // The symbol that stands in an instance for an axis of the tensor that a type variable is.
 inline std::string VariableSymbol(const std::string& variable, size_t axis) { return variable + "_" + std::to_string(axis); }
 
-// The function for these bindings of type variables and ranks, made when it is first called; nothing when its body was reported.
-std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings& bindings);
+// The function for these bindings of type variables and ranks, made when it is first called; nothing when there is
+// none of these types, which is reported of the call.
+std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings& bindings, const Span& call);
 
 // Where `T?` is wanted of a plain value, `T`, which MakeSome puts the `?` around; else `wanted`.
 TypeRef BelowOptional(TypeRef wanted, const Expr& value);

@@ -147,6 +147,20 @@ void CollectRests(const ast::Type& type, std::vector<std::string>& rests) {
   for (const ast::Type::Field& field : type.fields) CollectRests(*field.type, rests);
 }
 
+// The call cannot be of these types: why stands in the library, of which its writer knows nothing.
+void ReportUnfit(Env& env, const Entity& entity, const TypeBindings& bindings, const Span& call, const std::vector<diag::Diagnostic>& why) {
+  std::string types;
+  bool any_optional = false;
+  for (const std::string& variable : entity.signature->type_params) {
+    const TypeRef type = bindings.types.find(variable)->second;
+    types += (types.empty() ? "" : "`, `") + ToString(type);
+    any_optional = any_optional || type->kind == TypeKind::kOptional;
+  }
+  auto builder = env.Report(call, kNoOperator, {entity.name, types});
+  if (!why.empty()) builder.Label(why.front().span, why.front().message);
+  if (any_optional) builder.Help("`[x ?? y for x in xs]` gives what may be none a value");
+}
+
 }  // namespace
 
 void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl) {
@@ -187,7 +201,7 @@ void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl) 
   env.program.functions.push_back(std::move(function));
 }
 
-std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings& bindings) {
+std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings& bindings, const Span& call) {
   const auto& decl = static_cast<const ast::FnDecl&>(*entity.decl);
   Body body(env, *entity.home, &decl);
   body.silenced = true;
@@ -207,13 +221,22 @@ std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings&
   const std::string name = InstanceName(QualifiedName(*entity.home, entity.name), body);
   if (const auto known = entity.instances.find(name); known != entity.instances.end()) return known->second;
   const Scope scope(body);
-  Signature signature;
-  signature.name = entity.name;
-  signature.span = entity.span;
-  ReadSignature(body, decl.params, decl.result.get(), signature);
   Function function;
   function.name = name;
-  if (signature.broken || !CheckFnBody(body, decl, signature, function)) return std::nullopt;
+  std::vector<diag::Diagnostic> why;
+  bool sound = false, is_told = false;
+  {
+    const diag::Emitter::Apart apart(env.diag);
+    Signature signature;
+    signature.name = entity.name;
+    signature.span = entity.span;
+    ReadSignature(body, decl.params, decl.result.get(), signature);
+    sound = !signature.broken && CheckFnBody(body, decl, signature, function);
+    is_told = env.diag.has_errors();
+    why = env.diag.Sorted();
+  }
+  if (is_told) ReportUnfit(env, entity, bindings, call, why);
+  if (!sound || is_told) return std::nullopt;
   const auto index = static_cast<uint32_t>(env.program.functions.size());
   env.program.functions.push_back(std::move(function));
   entity.instances.emplace(name, index);

@@ -414,7 +414,7 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call&
   }
   bool may_fail = signature.may_fail;
   if (signature.is_generic()) {
-    const auto instance = InstanceOf(body.env, callee, resolved.bindings());
+    const auto instance = InstanceOf(body.env, callee, resolved.bindings(), call.span());
     if (!instance) return Poison(body, call.span());
     expr->index = *instance;
     may_fail = may_fail || body.env.program.functions[*instance].may_fail;

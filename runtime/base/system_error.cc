@@ -1,5 +1,7 @@
 #include "runtime/base/system_error.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstring>
 
@@ -9,6 +11,7 @@ namespace wf::base {
 
 std::string TextOfErrno(int error) {
   if (error == ENOENT || error == ENOTDIR) return "no such file";
+  if (error == EISDIR) return "it is a folder";
   std::string text = std::strerror(error);
   if (!text.empty()) text[0] = Lower(text[0]);
   return text;
@@ -18,6 +21,22 @@ StatusCode CodeOfErrno(int error) {
   const bool is_absent = error == ENOENT || error == ENOTDIR, is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   const bool is_forbidden = error == EACCES || error == EPERM || error == EISDIR || error == EROFS;
   return is_absent ? kNotFound : is_full ? kResourceExhausted : is_forbidden ? kPermissionDenied : kUnavailable;
+}
+
+Status StatusOfErrno(int error) { return {CodeOfErrno(error), TextOfErrno(error)}; }
+
+Status StatusOfCreation(int error, const std::string& path) {
+  if (error != ENOENT && error != ENOTDIR) return StatusOfErrno(error);
+  struct stat info{};
+  for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
+    const std::string folder = path.substr(0, slash);
+    if (stat(folder.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) return {kPermissionDenied, "`" + folder + "` is no folder"};
+  }
+  const bool is_link = lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);  // then the folder is that of its target
+  const size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (!is_link && stat(folder.c_str(), &info) == 0) return {kPermissionDenied, "its folder takes no files"};
+  return {kNotFound, "no such folder"};
 }
 
 }  // namespace wf::base

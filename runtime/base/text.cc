@@ -114,9 +114,9 @@ std::string_view Nearest(std::string_view name, std::span<const std::string_view
 }
 
 TextBuilder& TextBuilder::operator<<(std::string_view text) {
-  const size_t count = std::min(text.size(), sizeof text_ - size_);
-  if (count != 0) std::memcpy(text_ + size_, text.data(), count);
-  size_ += count;
+  text = Cut(text, sizeof text_ - size_);
+  if (!text.empty()) std::memcpy(text_ + size_, text.data(), text.size());
+  size_ += text.size();
   return *this;
 }
 

@@ -25,7 +25,7 @@ std::string Counted(uint64_t count, std::string_view what);
 // looked over.   Cost: O(candidates x length^2).
 std::string_view Nearest(std::string_view name, std::span<const std::string_view> candidates);
 
-// A text of a bounded size for messages, built without allocation; what does not fit is cut.
+// A text of a bounded size for messages, built without allocation; what does not fit is cut, never in the middle of a code point.
 // Thread: loop-confined.
 class TextBuilder {
  public:

@@ -10,6 +10,7 @@
 #include "runtime/abi/view.h"
 #include "runtime/base/ascii.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
 #include "runtime/bus/bus.h"
 #include "runtime/bus/instance.h"
 
@@ -22,6 +23,12 @@ std::string_view Copied(void* memory, std::string_view text) {
   auto* const copy = static_cast<char*>(memory);
   if (!text.empty()) std::memcpy(copy, text.data(), text.size());
   return {copy, text.size()};
+}
+
+// No protocol can say what is not UTF-8, whoever wrote it.
+void MakeUtf8(void* text, size_t bytes) {
+  auto* at = static_cast<uint8_t*>(text);
+  for (uint8_t* const end = at + bytes; (at += base::FindBadUtf8(at, end) - at) != end;) *at = '?';
 }
 
 // Where in its request the failure happened: sample and fan-out elements. The chain of instances does not change while a job of it runs.
@@ -52,8 +59,10 @@ const Failure& Context::NoMemory() noexcept { return failure != nullptr ? *failu
 
 const Failure& Context::Fail(wf_code code, uint32_t site, std::string_view text, bool for_memory) noexcept {
   if (failure != nullptr) return *failure;
-  const std::string_view copy = Copied(arena->AllocateToReport(text.size() + 1, 1), text);
-  if (copy.data() == nullptr) return NoMemory();
+  void* const memory = arena->AllocateToReport(text.size() + 1, 1);
+  if (memory == nullptr) return NoMemory();
+  const std::string_view copy = Copied(memory, text);
+  MakeUtf8(memory, text.size());
   return Record({.code = code, .site = site, .message = copy, .for_memory = for_memory});
 }
 

@@ -13,18 +13,19 @@ void Http1Session::Start(net::Connection& connection) noexcept {
   exchange_ = nullptr;
   pending_.clear();
   pending_at_ = 0;
-  first_ = true;
   drain_ticks_ = 0;
-  waiting_ = processing_ = closing_ = half_closed_ = held_ = overfull_ = false;
+  request_ = Request::kFirst;
+  input_ = Input::kOpen;
+  processing_ = false;
   connection.SetTimeout(owner_.limits_.header_ms);
 }
 
 void Http1Session::ArmIdle() noexcept { connection_->SetTimeout(owner_.limits_.idle_ms); }
 
 void Http1Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
-  if (closing_ || overfull_) return;
-  const std::span<const uint8_t> rest = waiting_ || pending_bytes() != 0 ? bytes : Process(bytes);
-  if (decoder_.is_http2() && first_) return GoOnAsHttp2(rest);
+  if (closing() || input_ == Input::kOverfull) return;
+  const std::span<const uint8_t> rest = answering() || pending_bytes() != 0 ? bytes : Process(bytes);
+  if (decoder_.is_http2() && request_ == Request::kFirst) return GoOnAsHttp2(rest);
   Hold(rest);
   (void)Settle();  // without room Process takes no more requests
 }
@@ -35,7 +36,7 @@ void Http1Session::GoOnAsHttp2(std::span<const uint8_t> rest) noexcept {
   FinishExchange();
   Session* const next = owner_.OpenHttp2(connection);
   if (next == nullptr) {
-    closing_ = true;
+    input_ = Input::kClosing;
     return connection.Close();
   }
   connection.SetHandler(*next);
@@ -46,17 +47,17 @@ void Http1Session::GoOnAsHttp2(std::span<const uint8_t> rest) noexcept {
 
 // What was read goes before the buffer grows, once it is the larger part: each byte moves at most once.
 void Http1Session::Hold(std::span<const uint8_t> bytes) noexcept {
-  if (closing_ || bytes.empty()) return;
+  if (closing() || bytes.empty()) return;
   if (pending_at_ >= pending_bytes()) {
     pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(pending_at_));
     pending_at_ = 0;
   }
   pending_.insert(pending_.end(), bytes.begin(), bytes.end());
-  overfull_ = !CountWaiting(head_bytes_);
-  if (!overfull_ && pending_bytes() < kMaxPending) return;
-  held_ = true;
+  const bool has_room = CountWaiting(head_bytes_);
+  if (has_room && pending_bytes() < kMaxPending) return;
+  input_ = has_room ? Input::kHeld : Input::kOverfull;
   connection_->PauseReading();
-  if (!overfull_) return;
+  if (has_room) return;
   DropPending();
   if (exchange_ == nullptr) GoOnNextTurn();
 }
@@ -76,7 +77,7 @@ void Http1Session::RefusePending() noexcept {
 bool Http1Session::Begin() noexcept {
   exchange_ = owner_.exchanges_.Take(*this, owner_.site_);
   if (exchange_ == nullptr) {
-    closing_ = true;
+    input_ = Input::kClosing;
     connection_->Close();
     return false;
   }
@@ -87,7 +88,7 @@ bool Http1Session::Begin() noexcept {
 std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) noexcept {
   processing_ = true;
   ++reads_;
-  for (int begun = 0; !closing_ && !waiting_;) {
+  for (int begun = 0; !closing() && !answering();) {
     if (exchange_ == nullptr) {
       if (bytes.empty()) break;
       if (connection_->out().size() >= owner_.limits_.of_connection.unsent_bytes || !ClaimUnsent(0)) break;  // OnFlushed goes on
@@ -110,7 +111,7 @@ std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) n
     if (event == http1::Event::kBody) OnBody();
     if (event == http1::Event::kEnd) OnEnd();
     if (event == http1::Event::kHttp2) {
-      if (first_) break;
+      if (request_ == Request::kFirst) break;
       AnswerBroken(505, "HTTP/2 begins where a connection does");
     }
     if (event == http1::Event::kError) AnswerBroken(decoder_.status(), decoder_.reason());
@@ -136,7 +137,7 @@ void Http1Session::OnPartOfHead() noexcept {
 
 void Http1Session::OnHead() noexcept {
   CountWaiting(0);
-  first_ = false;
+  request_ = Request::kNext;
   Exchange& exchange = *exchange_;
   TakeHead(exchange);
   const int64_t length = exchange.head.content_length;
@@ -164,7 +165,7 @@ void Http1Session::OnBody() noexcept {
 void Http1Session::ArmBody(bool begins) noexcept { connection_->SetTimeout(MsToLook(*exchange_, begins)); }
 
 void Http1Session::OnEnd() noexcept {
-  waiting_ = true;
+  request_ = Request::kAnswering;
   TakeEnd(*exchange_);
   if (exchange_->refused() && !exchange_->begun) return EndInRefusal(false);
   connection_->SetTimeout(0);
@@ -196,10 +197,10 @@ void Http1Session::Put(Exchange& exchange, const http::ReplyHead& head, wf_sink&
     fits = out.Append(body) && fits;
   exchange.answered = true;
   if (!fits) {
-    closing_ = true;
+    input_ = Input::kClosing;
     connection_->Close();
   } else if (!exchange.head.keep_alive) {
-    closing_ = true;
+    input_ = Input::kClosing;
     connection_->CloseAfterFlush(exchange.refused());
   }
   if (processing_) return;
@@ -212,9 +213,9 @@ void Http1Session::FinishExchange() noexcept {
   CountWaiting(0);
   Exchange& done = *exchange_;
   exchange_ = nullptr;
-  waiting_ = false;
+  if (answering()) request_ = Request::kNext;
   owner_.exchanges_.Detach(done);
-  if (!closing_) ArmIdle();
+  if (!closing()) ArmIdle();
 }
 
 void Http1Session::Resume() noexcept {
@@ -222,24 +223,24 @@ void Http1Session::Resume() noexcept {
     if (!exchange_->answered) return;
     FinishExchange();
   }
-  if (!closing_ && overfull_) return RefusePending();
-  if (closing_ || pending_bytes() == 0) return;
+  if (input_ == Input::kOverfull) return RefusePending();
+  if (closing() || pending_bytes() == 0) return;
   pending_at_ = pending_.size() - Process(std::span(pending_).subspan(pending_at_)).size();
   connection_->FlushLater();
   if (pending_bytes() == 0) DropPending();
-  if (half_closed_ && !closing_ && !HasLastWords()) return connection_->Close();
-  if (!held_ || pending_bytes() >= kMaxPending) return;
-  held_ = false;
+  if (input_ == Input::kEnded && !HasLastWords()) return connection_->Close();
+  if (input_ != Input::kHeld || pending_bytes() >= kMaxPending) return;
+  input_ = Input::kOpen;
   connection_->ResumeReading();
 }
 
 void Http1Session::OnDrainTick() noexcept {
-  if (first_ && ++drain_ticks_ < kFirstTicks) return;
+  if (request_ == Request::kFirst && ++drain_ticks_ < kFirstTicks) return;
   if (exchange_ == nullptr && pending_bytes() == 0) connection_->CloseAfterFlush();
 }
 
 void Http1Session::Abort() noexcept {
-  if (closing_) return;
+  if (closing()) return;
   if (exchange_ == nullptr) return connection_->CloseAfterFlush();
   if (exchange_->answered) return connection_->CloseAfterFlush();
   exchange_->Refuse(503, code::kClosed, "the server stops");
@@ -252,7 +253,7 @@ void Http1Session::OnFlushed() noexcept {
 }
 
 void Http1Session::OnTimeout() noexcept {
-  if (waiting_ || closing_) return;
+  if (answering() || closing()) return;
   if (exchange_ == nullptr && pending_bytes() != 0) {
     ArmIdle();
   } else if (exchange_ == nullptr || decoder_.between_messages()) {
@@ -267,17 +268,17 @@ void Http1Session::OnTimeout() noexcept {
 }
 
 bool Http1Session::OnHalfClosed() noexcept {
-  half_closed_ = true;
-  return closing_ || HasLastWords();
+  if (input_ == Input::kOpen || input_ == Input::kHeld) input_ = Input::kEnded;
+  return closing() || HasLastWords();
 }
 
 // To a peer that sends no more. Who waits for an answer has left (docs/adr/0044); what came whole before is answered, what is answered is
 // sent, and half a request is told that it is one.
 bool Http1Session::HasLastWords() noexcept {
-  if (!waiting_ && pending_bytes() != 0) return true;  // read in turns to come
-  if (!waiting_ && exchange_ != nullptr && exchange_->refused()) {
+  if (!answering() && pending_bytes() != 0) return true;  // read in turns to come
+  if (!answering() && exchange_ != nullptr && exchange_->refused()) {
     EndInRefusal(true);
-  } else if (!waiting_ && exchange_ != nullptr && !decoder_.between_messages()) {
+  } else if (!answering() && exchange_ != nullptr && !decoder_.between_messages()) {
     AnswerBroken(400, "the connection ends before the request is whole");
   } else if (!connection_->out().empty()) {
     connection_->CloseAfterFlush();

@@ -36,6 +36,20 @@ class Http1Session final : public Session {
 
  private:
   friend class Sessions;
+  enum class Request : uint8_t {
+    kFirst,      // no head has come yet
+    kNext,       // one may begin, or is coming
+    kAnswering,  // it is complete, its answer is not there
+  };
+  enum class Input : uint8_t {
+    kOpen,
+    kHeld,      // reading has stopped until less is pending
+    kEnded,     // nothing more comes; what came is answered
+    kOverfull,  // there was no room for pending_: a refusal follows
+    kClosing,   // nothing more is read
+  };
+  bool answering() const { return request_ == Request::kAnswering; }
+  bool closing() const { return input_ == Input::kClosing; }
   void Start(net::Connection& connection) noexcept;
   std::span<const uint8_t> Process(std::span<const uint8_t> bytes) noexcept;  // what is left waits
   void GoOnAsHttp2(std::span<const uint8_t> rest) noexcept;
@@ -63,17 +77,13 @@ class Http1Session final : public Session {
   http1::Decoder decoder_;
   Exchange* exchange_ = nullptr;
   std::vector<uint8_t> pending_;
-  size_t pending_at_ = 0;     // before it, pending_ has been read
-  size_t head_bytes_ = 0;     // of a head that is not whole
-  size_t counted_ = 0;        // by the owner, as waiting
-  int drain_ticks_ = 0;       // before the first head
-  bool waiting_ = false;      // the request is complete, its answer is not there
-  bool first_ = true;         // no head has come yet
-  bool processing_ = false;   // inside Process: an answer needs no resumption
-  bool closing_ = false;      // nothing more is read
-  bool half_closed_ = false;  // nothing more comes
-  bool held_ = false;         // reading has stopped
-  bool overfull_ = false;     // there was no room for pending_: what follows is a refusal
+  size_t pending_at_ = 0;  // before it, pending_ has been read
+  size_t head_bytes_ = 0;  // of a head that is not whole
+  size_t counted_ = 0;     // by the owner, as waiting
+  int drain_ticks_ = 0;    // before the first head
+  Request request_ = Request::kFirst;
+  Input input_ = Input::kOpen;
+  bool processing_ = false;  // inside Process: an answer needs no resumption
 };
 
 }  // namespace wf::server

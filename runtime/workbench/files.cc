@@ -158,7 +158,7 @@ Result<std::vector<uint8_t>> ReadFile(const std::string& path) {
 
 Status WriteFile(const std::string& path, std::span<const uint8_t> bytes) {
   const Status done = base::ReplaceFile(path, bytes);
-  return done.ok() ? done : Status(base::kUnavailable, fmt::format("`{}`: {}", path, done.message()));
+  return done.ok() ? done : Status(base::kUnavailable, fmt::format("cannot write `{}`: {}", path, done.message()));
 }
 
 Result<std::vector<Tensor>> ReadInputs(std::span<const std::string> given, const onnx::Signature& signature) {
@@ -172,7 +172,9 @@ Status WriteOutputs(const std::string& folder, const onnx::Signature& signature,
   std::filesystem::create_directories(folder, error);
   if (error == std::errc::not_a_directory || error == std::errc::file_exists)
     return Status(base::kUnavailable, fmt::format("`{}` is no folder; each output is a file in one", folder));
-  if (error) return Status(base::kUnavailable, fmt::format("`{}`: {}", folder, base::TextOfErrno(error.value())));
+  if (error)
+    return Status(base::kUnavailable,
+                  fmt::format("cannot make the folder `{}`: {}", folder, base::StatusOfCreation(error.value(), folder).message()));
   std::set<std::string> taken;
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::string name = FileName(signature.outputs[i].name);

@@ -502,7 +502,7 @@ class CheckConfig(harness.unittest.TestCase):
         cases = [
             (folder / "none", key, None, f"`tls.cert`: {folder}/none: no such file"),
             (text, key, None, f"`tls.cert`: {text}: holds no certificate in PEM"),
-            (folder, key, None, f"`tls.cert`: {folder}: is a directory"),
+            (folder, key, None, f"`tls.cert`: {folder}: it is a folder"),
             (cert, text, None, f"`tls.key`: {text}: holds no private key in PEM"),
             (cert, folder / "other.key", None, f"`tls.key`: {folder}/other.key: {fit}"),
             (cert, folder / "rsa.key", None, f"`tls.key`: {folder}/rsa.key: {fit}"),

@@ -1,44 +1,24 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "runtime/kernels/ref.h"
+#include "runtime/kernels/windows.h"
 
 namespace wf::kernels::ref {
 namespace {
 
-using Triple = std::array<int64_t, 3>;
-
-struct Windows {
-  int64_t planes;
-  Triple in, out, kernel, stride, dilation, pad, end;
+struct PoolWindows : Windows {
+  PlaneAxes end;  // of padding
 };
-
-Windows WindowsOf(const Pool& pool, const Operation& operation) {
-  Windows windows{
-      operation.in[0].dim[0] * operation.in[0].dim[1], {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
-  const size_t spatial = operation.in[0].dim.size() - 2;
-  for (size_t i = 0; i < spatial; ++i) {
-    const size_t at = 3 - spatial + i;
-    windows.in[at] = operation.in[0].dim[2 + i];
-    windows.out[at] = operation.out[0].dim[2 + i];
-    windows.kernel[at] = pool.kernel[i];
-    windows.stride[at] = pool.stride[i];
-    windows.dilation[at] = pool.dilation[i];
-    windows.pad[at] = pool.pad_begin[i];
-    windows.end[at] = pool.pad_end[i];
-  }
-  return windows;
-}
 
 // The part of a window that lies on x: its first element and how many there are, by axis; and how many with the declared padding.
 struct Place {
-  Triple first, count;
+  PlaneAxes first, count;
   int64_t padded;
 };
 
-Place PlaceOf(const Windows& s, const Triple& at) {
+Place PlaceOf(const PoolWindows& s, const PlaneAxes& at) {
   Place place{{}, {}, 1};
   for (size_t i = 0; i < 3; ++i) {
     const int64_t from = at[i] * s.stride[i] - s.pad[i], step = s.dilation[i];
@@ -52,7 +32,7 @@ Place PlaceOf(const Windows& s, const Triple& at) {
 }
 
 template <typename T, typename F>
-void ForEachElement(const Windows& s, const Place& place, const T* x, F f) {
+void ForEachElement(const PoolWindows& s, const Place& place, const T* x, F f) {
   for (int64_t a = 0; a < place.count[0]; ++a) {
     for (int64_t b = 0; b < place.count[1]; ++b) {
       const int64_t d = place.first[0] + a * s.dilation[0], h = place.first[1] + b * s.dilation[1];
@@ -62,25 +42,13 @@ void ForEachElement(const Windows& s, const Place& place, const T* x, F f) {
   }
 }
 
-template <typename Visit>
-void Slide(const Windows& s, Visit visit) {
-  int64_t out = 0;
-  for (int64_t plane = 0; plane < s.planes; ++plane) {
-    Triple at;
-    for (at[0] = 0; at[0] < s.out[0]; ++at[0]) {
-      for (at[1] = 0; at[1] < s.out[1]; ++at[1]) {
-        for (at[2] = 0; at[2] < s.out[2]; ++at[2]) visit(plane, PlaceOf(s, at), out++);
-      }
-    }
-  }
-}
-
 template <typename T>
-void RunMax(const Windows& s, const Buffers& buffers) {
+void RunMax(const PoolWindows& s, const Buffers& buffers) {
   const T* x = static_cast<const T*>(buffers.in[0]);
   T* y = static_cast<T*>(buffers.out[0]);
   const int64_t size = s.in[0] * s.in[1] * s.in[2];
-  Slide(s, [&](int64_t plane, const Place& place, int64_t out) {
+  Slide(s, [&](int64_t plane, const PlaneAxes& at, int64_t out) {
+    const Place place = PlaceOf(s, at);
     T high = std::numeric_limits<T>::lowest();
     bool any = false;
     ForEachElement(s, place, x + plane * size, [&](T value) {
@@ -92,12 +60,13 @@ void RunMax(const Windows& s, const Buffers& buffers) {
 }
 
 template <typename T>
-void RunSum(const Windows& s, const Pool& pool, const Buffers& buffers) {
+void RunSum(const PoolWindows& s, const Pool& pool, const Buffers& buffers) {
   const T* x = static_cast<const T*>(buffers.in[0]);
   T* y = static_cast<T*>(buffers.out[0]);
   const int64_t size = s.in[0] * s.in[1] * s.in[2];
   const double power = static_cast<double>(pool.power);
-  Slide(s, [&](int64_t plane, const Place& place, int64_t out) {
+  Slide(s, [&](int64_t plane, const PlaneAxes& at, int64_t out) {
+    const Place place = PlaceOf(s, at);
     double sum = 0;
     if (pool.power > 0) {
       ForEachElement(s, place, x + plane * size, [&](T value) { sum += std::pow(std::abs(static_cast<double>(value)), power); });
@@ -114,7 +83,7 @@ void RunSum(const Windows& s, const Pool& pool, const Buffers& buffers) {
 
 base::Result<std::unique_ptr<Kernel>> MakePool(const Operation& operation) {
   const Pool& pool = std::get<Pool>(operation.params);
-  const Windows windows = WindowsOf(pool, operation);
+  const PoolWindows windows{WindowsOf(pool, operation), PlaneAxesOf(pool.pad_end, 0)};
   if (pool.mean || pool.power > 0) {
     return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
       return MakeFunction(1, [windows, pool](const Buffers& b) -> const char* {

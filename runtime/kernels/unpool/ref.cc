@@ -1,34 +1,19 @@
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/walk.h"
+#include "runtime/kernels/windows.h"
 
 namespace wf::kernels::ref {
 namespace {
 
-using PlaneAxes = std::array<int64_t, 3>;
-
-// PlaneAxes of a plane, those in front 1.
-struct ArgWindows {
-  PlaneAxes in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, pad{0, 0, 0}, place{};
-  int64_t planes = 0;
+struct ArgWindows : Windows {
+  PlaneAxes place;  // how far the elements along each axis lie apart, as places count
 };
 
 ArgWindows ArgWindowsOf(const ArgPool& pool, const Operation& operation) {
-  ArgWindows windows;
-  windows.planes = operation.in[0].dim[0] * operation.in[0].dim[1];
-  const size_t spatial = operation.in[0].dim.size() - 2;
-  for (size_t i = 0; i < spatial; ++i) {
-    const size_t at = 3 - spatial + i;
-    windows.in[at] = operation.in[0].dim[2 + i];
-    windows.out[at] = operation.out[0].dim[2 + i];
-    windows.kernel[at] = pool.kernel[i];
-    windows.stride[at] = pool.stride[i];
-    windows.dilation[at] = pool.dilation[i];
-    windows.pad[at] = pool.pad_begin[i];
-  }
+  ArgWindows windows{WindowsOf(pool, operation), {}};
   int64_t size = 1;
   for (size_t i = 0; i < 3; ++i) {
     const size_t axis = pool.column_major ? i : 2 - i;
@@ -71,18 +56,11 @@ Most<T> FindMost(const ArgWindows& s, const T* x, const PlaneAxes& at) {
 template <typename T>
 void SlideArg(const ArgWindows& s, const T* x, T* y, int64_t* places) {
   const int64_t elements = s.in[0] * s.in[1] * s.in[2];
-  for (int64_t plane = 0; plane < s.planes; ++plane, x += elements) {
-    PlaneAxes at{};
-    for (at[0] = 0; at[0] < s.out[0]; ++at[0]) {
-      for (at[1] = 0; at[1] < s.out[1]; ++at[1]) {
-        for (at[2] = 0; at[2] < s.out[2]; ++at[2]) {
-          const Most<T> found = FindMost(s, x, at);
-          *y++ = found.value;
-          if (places != nullptr) *places++ = found.place < 0 ? -1 : plane * elements + found.place;
-        }
-      }
-    }
-  }
+  Slide(s, [&](int64_t plane, const PlaneAxes& at, int64_t out) {
+    const Most<T> found = FindMost(s, x + plane * elements, at);
+    y[out] = found.value;
+    if (places != nullptr) places[out] = found.place < 0 ? -1 : plane * elements + found.place;
+  });
 }
 
 }  // namespace

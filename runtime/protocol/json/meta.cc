@@ -29,6 +29,7 @@ bool ReadScalar(wf_bytes text, uint32_t dtype, void* out) {
 extern "C" wf_code wf_json_meta(wf_ctx* ctx, wf_bytes key, wf_bytes text, uint32_t dtype, void* out) noexcept {
   if (wf::json::ReadScalar(text, dtype, out)) return 0;
   wf::base::TextBuilder message;
-  message << "metadata `" << wf::json::View(key) << "` is not a value of type " << wf::json::DtypeName(dtype);
+  message << "metadata `";
+  message.Quote(wf::json::View(key)) << "` is not a value of type " << wf::json::DtypeName(dtype);
   return wf::json::Record(ctx, wf::code::kInputParams, message);
 }

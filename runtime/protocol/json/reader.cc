@@ -65,12 +65,17 @@ void PutUnfit(const Number& number, uint32_t dtype, Stored why, base::TextBuilde
   *message << (why == Stored::kNotInteger ? "` is not written as an integer, expected " : "` is out of range for ") << DtypeName(dtype);
 }
 
+void PutPlace(const wf_json* in, const uint8_t* place, base::TextBuilder* message) {
+  if (in->begin != nullptr) *message << ", at byte " << static_cast<uint64_t>(place - in->begin);
+}
+
 wf_code Record(wf_ctx* ctx, wf_code code, const base::TextBuilder& message) { return wf_fail(ctx, code, 0, Bytes(message.view())); }
 
 wf_code Refuse(wf_json* in, std::string_view what) {
   base::TextBuilder message;
   PutPath(in, in->depth, &message);
-  message << what << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
+  message << what;
+  PutPlace(in, in->at, &message);
   return Record(in->ctx, code::kInputParams, message);
 }
 
@@ -101,16 +106,17 @@ std::string_view WordAt(const uint8_t* at, const uint8_t* end) {
 }
 
 // Where the name of a member begins: one with escapes was copied, and is looked for before the colon that was read last.
-uint64_t NameOffset(const wf_json* in, wf_bytes name) {
-  if (name.ptr > in->begin && name.ptr < in->end) return static_cast<uint64_t>(name.ptr - in->begin) - 1;
+const uint8_t* BeginOfName(const wf_json* in, wf_bytes name) {
+  if (in->begin == nullptr) return in->at;
+  if (name.ptr > in->begin && name.ptr < in->end) return name.ptr - 1;
   const uint8_t* at = in->at;
-  if (at == in->begin || at[-1] != ':') return static_cast<uint64_t>(at - in->begin);
+  if (at == in->begin || at[-1] != ':') return at;
   const auto is_quote = [in](const uint8_t* c) { return *c == '"' && (c == in->begin || c[-1] != '\\'); };
   while (at > in->begin && *--at != '"') {
   }
   while (at > in->begin && !is_quote(--at)) {
   }
-  return static_cast<uint64_t>(at - in->begin);
+  return at;
 }
 
 }  // namespace
@@ -144,7 +150,7 @@ wf_code Expected(wf_json* in, std::string_view what) {
   PutPath(in, in->depth, &message);
   message << "expected " << what << ", found ";
   PutFound(in, &message);
-  message << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
+  PutPlace(in, in->at, &message);
   return Record(in->ctx, code::kInputParams, message);
 }
 
@@ -279,7 +285,7 @@ wf_code wf_json_unknown(wf_json* in, wf_bytes name, const wf_port* ports, uint32
   message << "unknown member `";
   message.Quote(View(name)) << "`";
   if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
-  message << ", at byte " << wf::json::NameOffset(in, name);
+  wf::json::PutPlace(in, wf::json::BeginOfName(in, name), &message);
   return wf::json::Record(in->ctx, wf::code::kInputParams, message);
 }
 
@@ -287,7 +293,8 @@ wf_code wf_json_duplicate(wf_json* in, wf_bytes name) noexcept {
   wf::base::TextBuilder message;
   wf::json::PutPath(in, in->depth == 0 ? 0 : in->depth - 1, &message);
   message << "member `";
-  message.Quote(View(name)) << "` is given twice, at byte " << wf::json::NameOffset(in, name);
+  message.Quote(View(name)) << "` is given twice";
+  wf::json::PutPlace(in, wf::json::BeginOfName(in, name), &message);
   return wf::json::Record(in->ctx, wf::code::kInputParams, message);
 }
 
@@ -316,7 +323,7 @@ wf_code wf_json_scalar(wf_json* in, uint32_t dtype, void* out) noexcept {
   wf::base::TextBuilder message;
   wf::json::PutPath(in, in->depth, &message);
   wf::json::PutUnfit(number, dtype, stored, &message);
-  message << ", at byte " << static_cast<uint64_t>(in->at - in->begin);
+  wf::json::PutPlace(in, in->at, &message);
   return wf::json::Record(in->ctx, wf::code::kInputParams, message);
 }
 

@@ -38,6 +38,8 @@ inline bool Take(wf_json* in, uint8_t byte) {
 // "`lines[3].text`: " of the place where the cursor stands, or of the element `index` of a tensor there; levels >= `depth` are left out.
 void PutPath(const wf_json* in, uint32_t depth, base::TextBuilder* message, std::span<const int64_t> index = {});
 void PutFound(wf_json* in, base::TextBuilder* message);  // what stands where reading is, in a word
+// ", at byte 12" of the text that the client sent; nothing where `begin` is null, because what is read stands there in another form.
+void PutPlace(const wf_json* in, const uint8_t* place, base::TextBuilder* message);
 // Why a number of the text is none of this dtype.
 void PutUnfit(const Number& number, uint32_t dtype, Stored why, base::TextBuilder* message);
 // Records kInputParams with path, what was found and the byte; returns WF_FAILED.

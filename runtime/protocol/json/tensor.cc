@@ -144,7 +144,7 @@ wf_code TensorReader::FailedElement(const uint8_t* place) {
     uint64_t ignored = 0;
     PutUnfit(number, type_.dtype, StoreNumber(number, type_.dtype, &ignored), &message);
   }
-  message << ", at byte " << static_cast<uint64_t>(in_->at - in_->begin);
+  PutPlace(in_, in_->at, &message);
   return Record(in_->ctx, code::kInputParams, message);
 }
 
@@ -160,7 +160,8 @@ wf_code TensorReader::Fix(uint32_t axis, int64_t extent, const uint8_t* place) {
   base::TextBuilder message;
   PutPath(in_, in_->depth, &message);
   message << "expected " << out_->dim[axis] << Elements(out_->dim[axis]) << " on axis " << axis << " of " << View(type_.name) << ", found "
-          << extent << ", at byte " << static_cast<uint64_t>(in_->at - in_->begin);
+          << extent;
+  PutPlace(in_, in_->at, &message);
   return Record(in_->ctx, code::kInputParams, message);
 }
 

@@ -80,7 +80,8 @@ struct QueryReader {
     wf_json in;
     if (value.empty()) return Refuse("no value for", name);
     wf_json_open(&in, bus.ctx(), json::Bytes(kept));
-    in.depth = 1;  // messages begin with the parameter's name
+    in.begin = nullptr;  // the client counts bytes of the URL, escapes and all
+    in.depth = 1;        // messages begin with the parameter's name
     in.path[0] = json::Bytes(name);
     if (wf_json_value(&in, plan.types, port.type, out) != 0) return WF_FAILED;
     return wf_json_close(&in);

@@ -114,7 +114,7 @@ TEST_F(PartialFileTest, SaysWhyItCannotBe) {
 
 TEST_F(PartialFileTest, IsNotMadeForAFolder) {
   PartialFile folder(folder_);
-  EXPECT_EQ(folder.Create(0600).message(), "is a directory");
+  EXPECT_EQ(folder.Create(0600).message(), "it is a folder");
 }
 
 }  // namespace

@@ -70,6 +70,21 @@ TEST(Emitter, CollectsCandidatesForWhatIsShownAlone) {
   EXPECT_EQ(emitter.Sorted().front().help.size(), 1u);
 }
 
+TEST(Emitter, KeepsWhatIsLookedAtApart) {
+  Emitter emitter;
+  emitter.Emit(At(1), kUnknownName, {"a"});
+  {
+    const Emitter::Apart apart(emitter);
+    EXPECT_FALSE(emitter.has_errors());
+    emitter.Emit(At(1), kUnknownName, {"a"}).Help("not the same error again");
+    emitter.Emit(At(2), kUnknownName, {"b"});
+    EXPECT_EQ(emitter.error_count(), 2u);
+    EXPECT_EQ(emitter.Sorted().front().help.size(), 1u);
+  }
+  EXPECT_EQ(emitter.error_count(), 1u);
+  EXPECT_TRUE(emitter.Sorted().front().help.empty());
+}
+
 TEST(Emitter, KeepsNothingWhileMuted) {
   Emitter emitter;
   {

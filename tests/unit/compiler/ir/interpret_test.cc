@@ -163,6 +163,7 @@ TEST(Interpret, MetaReadsTheTypeOfItsDefault) {
   EXPECT_EQ(f.Run({}, hooks).value->bits, F32Bits(0.75f));
   hooks.meta = [](const std::string&) { return std::optional<std::string>("x"); };
   EXPECT_EQ(f.Run({}, hooks).failure->code, 5000);
+  EXPECT_EQ(f.Run({}, hooks).failure->message, "metadata `threshold` is not a value of type f32");
 }
 
 TEST(Interpret, FiltersLists) {

@@ -115,7 +115,7 @@ TEST_F(LinkTest, AnOutputThatCannotBeWrittenSaysWhyAndLeavesNothing) {
   options_.output = dir_ + "/no/such/folder/server";
   EXPECT_EQ(LinkIt().message(), "no such folder");
   options_.output = dir_;
-  EXPECT_EQ(LinkIt().message(), "is a directory");
+  EXPECT_EQ(LinkIt().message(), "it is a folder");
   EXPECT_EQ(Files(), 0u);
 }
 

@@ -335,7 +335,7 @@ TEST_F(BodyTest, MetadataTakesTheTypeOfItsDefault) {
   EXPECT_EQ(present.annotations["key"], "said");
   Job broken;
   broken.meta["who"] = "\xe9t\xe9";
-  EXPECT_EQ(Describe(cases_.program, text, loaded.Run(0, inputs, &broken)), "failure 5000: a metadata value is not UTF-8");
+  EXPECT_EQ(Describe(cases_.program, text, loaded.Run(0, inputs, &broken)), "failure 5000: metadata `who` is not UTF-8");
 }
 
 }  // namespace

@@ -48,6 +48,9 @@ TEST(TextBuilder, CutsWhatDoesNotFit) {
   EXPECT_EQ(text.view().size(), 480U);
   text << 7;
   EXPECT_EQ(text.view().size(), 480U);
+  TextBuilder wide;
+  for (int i = 0; i < 200; ++i) wide << (i == 0 ? "a" : "€");
+  EXPECT_TRUE(IsUtf8(wide.view())) << "never in the middle of a code point";
 }
 
 TEST(TextBuilder, QuotesWhatComesFromOutside) {

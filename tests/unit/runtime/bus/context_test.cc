@@ -27,6 +27,11 @@ TEST_F(ContextTest, TheFirstFailureStandsAndItsTextIsCopied) {
   EXPECT_EQ(bus_.main.failure, nullptr);
 }
 
+TEST_F(ContextTest, WhatAFailureSaysIsUtf8) {
+  EXPECT_EQ(wf_fail(bus_.ctx(), 100001, 0, Text("caf\xe9, \xe2\x82, €\xff")), WF_FAILED);
+  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).message, "caf?, ??, €?");
+}
+
 TEST_F(ContextTest, ACodeReturnedWithoutARecordIsAFailureToo) {
   EXPECT_EQ(bus_.main.TakeFailure(7003).code, 7003);
   EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kUnknown);

@@ -103,7 +103,7 @@ TEST(ConfigFile, AFileThatCannotBeReadIsNamedWithTheReason) {
   EXPECT_EQ(ReadConfigFile("no/such/server.yml").status().message(), "no/such/server.yml: no such file");
   EXPECT_EQ(ReadConfigFile("no/such/server.yml").status().code(), base::kNotFound);
   EXPECT_EQ(ReadConfigFile("/").status().code(), base::kPermissionDenied);
-  EXPECT_EQ(ReadConfigFile("/").status().message(), "/: is a directory");
+  EXPECT_EQ(ReadConfigFile("/").status().message(), "/: it is a folder");
   EXPECT_EQ(ReadConfigFile("/dev/zero").status().message(), "/dev/zero: larger than 1 MiB");
 }
 

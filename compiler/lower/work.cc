@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string_view>
+#include <utility>
 
 #include "compiler/ir/varying.h"
 #include "compiler/lower/layout.h"
@@ -16,6 +18,18 @@ constexpr int kMostLookedAt = 256;       // operations of a body that say how of
 constexpr uint64_t kFewElements = 1024;  // the work of looking at them is little beside that of a hop to the pool
 constexpr double kLanes = 16;            // elements of a row that are computed at once
 constexpr float kNotForALoopNs = 2e6;    // so long that no measurement of other runs (they say an eighth at least) brings it back to a loop
+
+// The function of the runtime that says of a native's first argument how many units a call has; empty: its bytes are.
+std::string_view UnitsOf(std::string_view native) {
+  static constexpr std::pair<std::string_view, std::string_view> kRows[] = {
+#define NATIVE_UNITS(name, function) {#name, #function},
+#include "runtime/abi/runtime_symbols.def"
+  };
+  for (const auto& [name, function] : kRows) {
+    if (name == native) return function;
+  }
+  return {};
+}
 
 // How often something happens, as far as what the task reads says it.
 struct Count {
@@ -80,7 +94,9 @@ class Counter {
   llvm::Value* Double(llvm::Value* integer) { return b_.CreateSIToFP(integer, b_.getDoubleTy()); }
 
   Count TurnsOf(const ir::Op& op) {
-    const Count own = IsLoop(op.kind) ? OwnTurns(op, op.kind == OpKind::kBuild ? op.args.size() : 1) : Count{};
+    Count own;
+    if (IsLoop(op.kind)) own = OwnTurns(op, op.kind == OpKind::kBuild ? op.args.size() : 1);
+    if (op.kind == OpKind::kNative) own = UnitsOfCall(op);
     Count inside;
     for (const ir::BlockId nested : op.blocks) inside = Larger(inside, Turns(nested));
     return Product(own, inside);
@@ -116,6 +132,15 @@ class Counter {
     const bool is_bounded = outer.is_bounded && inner.is_bounded;
     if (outer.number == nullptr || inner.number == nullptr) return {outer.number == nullptr ? inner.number : outer.number, is_bounded};
     return {b_.CreateFMul(Larger(outer.number, Number(1)), Larger(inner.number, Number(1))), is_bounded};
+  }
+
+  // A native that says itself what is to be done is asked of what the task reads; nobody knows that of what the task makes first.
+  Count UnitsOfCall(const ir::Op& call) {
+    const std::string_view function = UnitsOf(context_.program().natives[call.imm]);
+    if (function.empty()) return {};
+    const Leaves bytes = LeavesOf(call.args[0]);
+    if (bytes.empty()) return {nullptr, false};
+    return {b_.CreateUIToFP(b_.CreateCall(context_.Runtime(function), {bytes[0], bytes[1]}), b_.getDoubleTy())};
   }
 
   Count OwnTurns(const ir::Op& op, size_t axes) {

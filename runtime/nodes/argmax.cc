@@ -1,6 +1,7 @@
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
 #include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 
 extern "C" wf_code wf_n_argmax(wf_ctx* ctx, const wf_tensor* x, int64_t* index) noexcept {
   using namespace wf::nodes;

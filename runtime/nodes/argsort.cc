@@ -10,6 +10,7 @@
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
 #include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 
 namespace wf::nodes {
 namespace {

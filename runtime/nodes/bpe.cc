@@ -2,7 +2,7 @@
 
 #include "runtime/abi/view.h"
 #include "runtime/nodes/failure.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 #include "runtime/nodes/tokenise.h"
 
 namespace wf::nodes {

@@ -6,7 +6,7 @@
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
 #include "runtime/nodes/normalise.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 #include "runtime/nodes/text_result.h"
 #include "runtime/nodes/unicode.h"
 

@@ -4,10 +4,18 @@ namespace wf::nodes {
 namespace {
 
 wf_code DecodeImage(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_tensor* px) {
-  if (StartsWith(file, "\x89PNG\r\n\x1a\n")) return DecodePng(ctx, file, wanted, px);
-  if (StartsWith(file, "\xff\xd8\xff")) return DecodeJpeg(ctx, file, wanted, px);
-  if (StartsWith(file, "BM")) return DecodeBmp(ctx, file, wanted, px);
-  if (StartsWith(file, "RIFF") && file.len >= 12 && std::memcmp(file.ptr + 8, "WEBP", 4) == 0) return DecodeWebp(ctx, file, wanted, px);
+  switch (KindOf(file)) {
+    case PictureKind::kPng:
+      return DecodePng(ctx, file, wanted, px);
+    case PictureKind::kJpeg:
+      return DecodeJpeg(ctx, file, wanted, px);
+    case PictureKind::kBmp:
+      return DecodeBmp(ctx, file, wanted, px);
+    case PictureKind::kWebp:
+      return DecodeWebp(ctx, file, wanted, px);
+    case PictureKind::kNone:
+      break;
+  }
   return Fail(ctx, code::kType, "not a PNG, JPEG, WebP or BMP image");
 }
 

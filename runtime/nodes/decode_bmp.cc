@@ -11,6 +11,7 @@ namespace {
 enum Compression : uint32_t { kPlain = 0, kRuns8 = 1, kRuns4 = 2, kMasks = 3, kMasksWithAlpha = 6 };
 constexpr uint64_t kFileHeader = 14, kOldHeader = 12, kHeader = 40, kMasksAt = kFileHeader + kHeader;
 constexpr uint64_t kMostHeader = 124;
+constexpr int64_t kRunsPerStopCheck = 256;  // each of 255 pixels at most
 
 // One of red, green, blue and opacity within a pixel.
 struct Channel {
@@ -56,8 +57,8 @@ class BmpReader {
   }
   wf_code ReadMasks(uint64_t header, Bmp* bmp);
   void ReadPalette(uint64_t at, uint64_t entry_bytes, uint64_t count, Bmp* bmp);
-  void ReadRow(const Bmp& bmp, const uint8_t* from, uint8_t* rgb);
-  void ReadMaskedRow(const Bmp& bmp, const uint8_t* from, uint8_t* rgb);
+  static void ReadRow(const Bmp& bmp, const uint8_t* from, int64_t width, uint8_t* rgb);  // `width` pixels of one
+  static void ReadMaskedRow(const Bmp& bmp, const uint8_t* from, int64_t width, uint8_t* rgb);
   wf_code ReadRuns(const Bmp& bmp, uint8_t* rgb);
 
   wf_ctx* ctx_;
@@ -120,8 +121,7 @@ wf_code BmpReader::ReadMasks(uint64_t header, Bmp* bmp) {
   return 0;
 }
 
-void BmpReader::ReadRow(const Bmp& bmp, const uint8_t* from, uint8_t* rgb) {
-  const int64_t width = bmp.size.width;
+void BmpReader::ReadRow(const Bmp& bmp, const uint8_t* from, int64_t width, uint8_t* rgb) {
   if (bmp.bits == 24) {
     for (int64_t x = 0; x < width; ++x) {
       for (int64_t channel = 0; channel < 3; ++channel) rgb[3 * x + channel] = from[3 * x + 2 - channel];
@@ -133,13 +133,13 @@ void BmpReader::ReadRow(const Bmp& bmp, const uint8_t* from, uint8_t* rgb) {
       std::memcpy(rgb + 3 * x, bmp.palette[index], 3);
     }
   } else {
-    ReadMaskedRow(bmp, from, rgb);
+    ReadMaskedRow(bmp, from, width, rgb);
   }
 }
 
-void BmpReader::ReadMaskedRow(const Bmp& bmp, const uint8_t* from, uint8_t* rgb) {
+void BmpReader::ReadMaskedRow(const Bmp& bmp, const uint8_t* from, int64_t width, uint8_t* rgb) {
   const uint64_t bytes = bmp.bits / 8;
-  for (int64_t x = 0; x < bmp.size.width; ++x, rgb += 3) {
+  for (int64_t x = 0; x < width; ++x, rgb += 3) {
     uint32_t pixel = 0;
     for (uint64_t i = 0; i < bytes; ++i) pixel |= uint32_t{*from++} << 8 * i;
     const uint8_t opacity = bmp.channels[3].most == 0 ? 255 : bmp.channels[3].Of(pixel);
@@ -149,14 +149,18 @@ void BmpReader::ReadMaskedRow(const Bmp& bmp, const uint8_t* from, uint8_t* rgb)
 
 // Pixels that no run reaches have the first colour; what reaches beyond its row is left out.
 wf_code BmpReader::ReadRuns(const Bmp& bmp, uint8_t* rgb) {
-  for (int64_t i = 0; i < bmp.size.pixels(); ++i) std::memcpy(rgb + 3 * i, bmp.palette[0], 3);
+  const bool is_filled = InSteps(ctx_, bmp.size.pixels(), [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) std::memcpy(rgb + 3 * i, bmp.palette[0], 3);
+  });
+  if (!is_filled) return WF_FAILED;
   uint64_t at = bmp.pixels_at;
   int64_t x = 0, y = 0;
   const auto put = [&](uint32_t index) {
     if (x < bmp.size.width) std::memcpy(RowOf(bmp, rgb, y) + 3 * x++, bmp.palette[index], 3);
   };
   const auto nibble = [&](uint32_t i, uint32_t byte) { return bmp.compression == kRuns8 ? byte : i % 2 == 0 ? byte >> 4 : byte & 15; };
-  while (y < bmp.size.height) {
+  for (int64_t steps = 1; y < bmp.size.height; ++steps) {
+    if (steps % kRunsPerStopCheck == 0 && Stopped(ctx_)) return WF_FAILED;
     if (at + 2 > file_.len) return Damaged("truncated");
     const uint32_t count = file_.ptr[at], value = file_.ptr[at + 1];
     at += 2;
@@ -192,8 +196,15 @@ wf_code BmpReader::HoldsPixels(const Bmp& bmp) {
 wf_code BmpReader::ReadPixels(const Bmp& bmp, uint8_t* rgb) {
   if (bmp.has_runs()) return ReadRuns(bmp, rgb);
   const uint64_t stride = bmp.stride();
-  for (int64_t y = 0; y < bmp.size.height; ++y)
-    ReadRow(bmp, file_.ptr + bmp.pixels_at + static_cast<uint64_t>(y) * stride, RowOf(bmp, rgb, y));
+  static_assert(kElementsPerStopCheck % 8 == 0);  // so that each step of a row begins with a byte
+  for (int64_t y = 0; y < bmp.size.height; ++y) {
+    const uint8_t* const from = file_.ptr + bmp.pixels_at + static_cast<uint64_t>(y) * stride;
+    uint8_t* const row = RowOf(bmp, rgb, y);
+    const bool is_read = InSteps(ctx_, bmp.size.width, [&](int64_t first, int64_t last) {
+      ReadRow(bmp, from + static_cast<uint64_t>(first) * bmp.bits / 8, last - first, row + 3 * first);
+    });
+    if (!is_read) return WF_FAILED;
+  }
   return 0;
 }
 
@@ -206,8 +217,7 @@ wf_code DecodeBmp(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_te
   if (const wf_code code = reader.HoldsPixels(bmp); code != 0) return code;
   if (!AllocateTensor(ctx, WF_U8, Shape(bmp.size, 3).axes(), px)) return WF_FAILED;
   if (const wf_code code = reader.ReadPixels(bmp, static_cast<uint8_t*>(px->data)); code != 0) return code;
-  if (wanted.channels == 1) ColoursToLuma(bmp.size, px);
-  return 0;
+  return wanted.channels == 3 || ColoursToLuma(ctx, bmp.size, px) ? 0 : WF_FAILED;
 }
 
 }  // namespace wf::nodes

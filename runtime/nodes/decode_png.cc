@@ -1,5 +1,8 @@
 #include <png.h>
 
+#include <algorithm>
+
+#include "runtime/nodes/exit.h"
 #include "runtime/nodes/picture.h"
 
 namespace wf::nodes {
@@ -9,42 +12,113 @@ namespace {
 // Refused before memory is taken for it.
 constexpr uint64_t kMostPixelsPerByte = 1032 * 8;
 
-// The simplified interface keeps setjmp, messages and warnings inside libpng.
-class PngImage {
+class PngDecoder {
  public:
-  PngImage() {
-    std::memset(&image, 0, sizeof image);
-    image.version = PNG_IMAGE_VERSION;
+  PngDecoder(wf_ctx* ctx, const wf_bytes& file)
+      : ctx_(ctx), rest_(file), png_(png_create_read_struct(PNG_LIBPNG_VER_STRING, this, OnError, OnWarning)) {
+    if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
-  ~PngImage() { png_image_free(&image); }
-  PngImage(const PngImage&) = delete;
-  PngImage& operator=(const PngImage&) = delete;
+  ~PngDecoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngDecoder(const PngDecoder&) = delete;
+  PngDecoder& operator=(const PngDecoder&) = delete;
 
-  png_image image;
+  bool ReadHeader();
+  Size size() const { return {png_get_image_height(png_, info_), png_get_image_width(png_, info_)}; }
+  bool has_colour() const { return (png_get_color_type(png_, info_) & PNG_COLOR_MASK_COLOR) != 0; }
+  // Of sRGB, `channels` bytes each, one row behind the other; transparency is laid over white.
+  bool ReadPixels(int64_t channels, uint8_t* px);
+  wf_code Fail() const;
+
+ private:
+  static PngDecoder& Of(png_structp png) { return *static_cast<PngDecoder*>(png_get_error_ptr(png)); }
+  static void OnError(png_structp png, png_const_charp message);
+  static void OnWarning(png_structp, png_const_charp) {}
+  static void Read(png_structp png, png_bytep to, size_t length);
+  void ChooseOutput(int64_t channels);
+
+  wf_ctx* const ctx_;
+  wf_bytes rest_;
+  Exit exit_;
+  bool is_stopped_ = false;
+  char message_[128] = {};
+  png_structp png_;
+  png_infop info_ = nullptr;
 };
+
+void PngDecoder::OnError(png_structp png, png_const_charp message) {
+  PngDecoder& decoder = Of(png);
+  std::snprintf(decoder.message_, sizeof decoder.message_, "%s", message);
+  decoder.exit_.Leave();
+}
+
+void PngDecoder::Read(png_structp png, png_bytep to, size_t length) {
+  wf_bytes& rest = static_cast<PngDecoder*>(png_get_io_ptr(png))->rest_;
+  if (length > rest.len) png_error(png, "read beyond end of data");
+  std::memcpy(to, rest.ptr, length);
+  rest = {rest.ptr + length, rest.len - length};
+}
+
+bool PngDecoder::ReadHeader() {
+  return info_ != nullptr && exit_.Try([&] {
+    // What else a file holds is passed over: texts may expand to gigabytes.
+    constexpr png_byte kColours[] = "cHRM\0gAMA\0iCCP\0sBIT\0sRGB";
+    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
+    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_AS_DEFAULT, kColours, sizeof kColours / 5);
+    png_set_benign_errors(png_, 1);
+    png_set_read_fn(png_, this, Read);
+    png_read_info(png_, info_);
+  });
+}
+
+void PngDecoder::ChooseOutput(int64_t channels) {
+  png_set_expand(png_);
+  if (channels == 3) png_set_gray_to_rgb(png_);
+  if (png_get_bit_depth(png_, info_) == 16) png_set_scale_16(png_);
+  // A file that does not say its gamma has that of sRGB, with 16 bits, too.
+  png_set_alpha_mode_fixed(png_, PNG_ALPHA_PNG, PNG_DEFAULT_sRGB);
+  const png_color_16 white = {0, 255, 255, 255, 255};
+  const bool has_opacity = (png_get_color_type(png_, info_) & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
+  if (has_opacity) png_set_background_fixed(png_, &white, PNG_BACKGROUND_GAMMA_SCREEN, 0, 0);
+  png_set_alpha_mode_fixed(png_, PNG_ALPHA_PNG, PNG_DEFAULT_sRGB);
+}
+
+bool PngDecoder::ReadPixels(int64_t channels, uint8_t* px) {
+  const bool has_ended = exit_.Try([&] {
+    ChooseOutput(channels);
+    const int passes = png_set_interlace_handling(png_);
+    png_read_update_info(png_, info_);
+    const size_t row_bytes = png_get_rowbytes(png_, info_);
+    if (row_bytes != static_cast<size_t>(channels * size().width)) png_error(png_, "unknown kind of pixels");
+    for (int pass = 0; pass < passes; ++pass) {
+      for (int64_t y = 0; y < size().height && !is_stopped_; ++y) {
+        png_read_row(png_, px + static_cast<size_t>(y) * row_bytes, nullptr);
+        is_stopped_ = Stopped(ctx_);
+      }
+    }
+  });
+  return has_ended && !is_stopped_;
+}
+
+wf_code PngDecoder::Fail() const {
+  if (is_stopped_) return WF_FAILED;
+  if (info_ == nullptr) return nodes::Fail(ctx_, code::kMemoryCap, "no memory for a PNG decoder");
+  return nodes::Fail(ctx_, code::kType, "the PNG image is damaged: %s", message_);
+}
 
 }  // namespace
 
 wf_code DecodePng(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_tensor* px) {
-  PngImage png;
-  if (png_image_begin_read_from_memory(&png.image, file.ptr, file.len) == 0) {
-    return Fail(ctx, code::kType, "the PNG image is damaged: %s", png.image.message);
-  }
-  const Size size{png.image.height, png.image.width};
+  PngDecoder decoder(ctx, file);
+  if (!decoder.ReadHeader()) return decoder.Fail();
+  const Size size = decoder.size();
   if (size.pixels() > WF_MAX_PNG_PIXELS) return FailTooLarge(ctx, size, WF_MAX_PNG_PIXELS);
   if (static_cast<uint64_t>(size.pixels()) / kMostPixelsPerByte > file.len)
     return Fail(ctx, code::kType, "the PNG image is damaged: truncated");
   // libpng's own grey of colours is their luminance in linear light: another one than that of the same picture as JPEG.
-  const bool to_luma = wanted.channels == 1 && (png.image.format & PNG_FORMAT_FLAG_COLOR) != 0;
-  const bool is_gray = wanted.channels == 1 && !to_luma;
-  png.image.format = is_gray ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
-  png.image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;  // else 16-bit samples without a gamma chunk would be read as linear light
-  if (!AllocateTensor(ctx, WF_U8, Shape(size, is_gray ? 1 : 3).axes(), px)) return WF_FAILED;
-  const png_color white = {255, 255, 255};
-  if (png_image_finish_read(&png.image, &white, px->data, static_cast<png_int_32>(px->stride[0]), nullptr) == 0) {
-    return Fail(ctx, code::kType, "the PNG image is damaged: %s", png.image.message);
-  }
-  if (to_luma) ColoursToLuma(size, px);
+  const int64_t channels = wanted.channels == 1 && !decoder.has_colour() ? 1 : 3;
+  if (!AllocateTensor(ctx, WF_U8, Shape(size, channels).axes(), px)) return WF_FAILED;
+  if (!decoder.ReadPixels(channels, static_cast<uint8_t*>(px->data))) return decoder.Fail();
+  if (channels != wanted.channels && !ColoursToLuma(ctx, size, px)) return WF_FAILED;
   return Upright(ctx, OrientationOfPng(file), size, wanted.channels, px);
 }
 

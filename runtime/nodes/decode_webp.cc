@@ -30,12 +30,29 @@ wf_code FailWebp(wf_ctx* ctx, VP8StatusCode status) {
 }
 
 // Four channels to three, in place.
-void LayOverWhite(uint8_t* px, int64_t count) {
-  const uint8_t* from = px;
-  for (int64_t i = 0; i < count; ++i, from += 4, px += 3) {
-    const uint8_t opacity = from[3];
-    for (int channel = 0; channel < 3; ++channel) px[channel] = OverWhite(from[channel], opacity);
-  }
+bool LayOverWhite(wf_ctx* ctx, uint8_t* px, int64_t count) {
+  return InSteps(ctx, count, [px](int64_t first, int64_t last) {
+    for (int64_t i = first; i < last; ++i) {
+      const uint8_t* from = px + 4 * i;
+      const uint8_t opacity = from[3];
+      for (int channel = 0; channel < 3; ++channel) px[3 * i + channel] = OverWhite(from[channel], opacity);
+    }
+  });
+}
+
+// The file in parts of about so many pixels each, between which the job may be stopped (VP8_STATUS_USER_ABORT). Its pixels may lie in a few
+// bytes, and so in one part: libwebp itself cannot be interrupted.
+VP8StatusCode DecodeInParts(const wf_ctx* ctx, const wf_bytes& file, WebPDecoderConfig* config) {
+  constexpr uint64_t kPixelsPerPart = 64 * 1024;
+  const uint64_t pixels = static_cast<uint64_t>(config->input.width) * static_cast<uint64_t>(config->input.height);
+  const uint64_t parts = std::min(pixels / kPixelsPerPart + 1, file.len);
+  WebPIDecoder* const decoder = WebPIDecode(nullptr, 0, config);
+  if (decoder == nullptr) return VP8_STATUS_OUT_OF_MEMORY;
+  VP8StatusCode status = VP8_STATUS_SUSPENDED;
+  for (uint64_t part = 1; part <= parts && status == VP8_STATUS_SUSPENDED; ++part)
+    status = Stopped(ctx) ? VP8_STATUS_USER_ABORT : WebPIUpdate(decoder, file.ptr, part == parts ? file.len : file.len / parts * part);
+  WebPIDelete(decoder);
+  return status;
 }
 
 }  // namespace
@@ -56,15 +73,16 @@ wf_code DecodeWebp(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_t
   config.output.u.RGBA.rgba = data;
   config.output.u.RGBA.stride = static_cast<int>(px->stride[0]);
   config.output.u.RGBA.size = static_cast<size_t>(size.pixels() * channels);
-  const VP8StatusCode status = WebPDecode(file.ptr, file.len, &config);
+  const VP8StatusCode status = DecodeInParts(ctx, file, &config);
   WebPFreeDecBuffer(&config.output);
+  if (status == VP8_STATUS_USER_ABORT) return WF_FAILED;
   if (status != VP8_STATUS_OK) return FailWebp(ctx, status);
   if (channels == 4) {
-    LayOverWhite(data, size.pixels());
+    if (!LayOverWhite(ctx, data, size.pixels())) return WF_FAILED;
     *px = Dense(WF_U8, Shape(size, 3).axes());
     px->data = data;
   }
-  if (wanted.channels == 1) ColoursToLuma(size, px);
+  if (wanted.channels == 1 && !ColoursToLuma(ctx, size, px)) return WF_FAILED;
   return Upright(ctx, OrientationOfWebp(file), size, wanted.channels, px);
 }
 

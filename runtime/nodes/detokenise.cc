@@ -1,6 +1,6 @@
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 #include "runtime/nodes/text_result.h"
 #include "runtime/nodes/token_table.h"
 #include "runtime/nodes/unicode.h"

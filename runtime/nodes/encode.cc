@@ -1,22 +1,17 @@
 #include <png.h>
-#include <turbojpeg.h>
 
-#include <memory>
-#include <new>
+#include <algorithm>
+#include <cstdlib>
 
+#include "runtime/nodes/jpeg.h"
 #include "runtime/nodes/picture.h"
+
+#include <jerror.h>  // knows what jpeg.h does
 
 namespace wf::nodes {
 namespace {
 
 constexpr int64_t kMostJpegSide = 65500, kMostPngSide = 1'000'000;  // the libraries' own
-
-struct CloseTurboJpeg {
-  void operator()(void* handle) const { tjDestroy(handle); }
-};
-struct FreeTurboJpeg {
-  void operator()(unsigned char* bytes) const { tjFree(bytes); }
-};
 
 int64_t ChannelsOf(const wf_tensor& px) { return px.rank == 2 ? 1 : px.rank == 3 ? px.dim[2] : 0; }
 
@@ -30,50 +25,172 @@ wf_code FailChannels(wf_ctx* ctx, int64_t channels) {
   return Fail(ctx, code::kType, "a picture of %lld channels is not encoded", static_cast<long long>(channels));
 }
 
-bool Copy(wf_ctx* ctx, const void* bytes, uint64_t size, wf_bytes* file) {
-  auto* const data = static_cast<uint8_t*>(wf_alloc(ctx, (size / WF_ALIGN + 1) * WF_ALIGN, WF_ALIGN));
-  if (data == nullptr) return false;
-  std::memcpy(data, bytes, size);
-  *file = {data, size};
-  return true;
-}
+// What an encoder has written, in memory of its own until its size is known.
+// Thread: confined to the call.
+class Written {
+ public:
+  Written() = default;
+  ~Written() { std::free(data_); }
+  Written(const Written&) = delete;
+  Written& operator=(const Written&) = delete;
+
+  bool Add(const uint8_t* bytes, size_t length) {  // false without memory
+    if (capacity_ - size_ < length) {
+      const size_t wanted = std::max(size_ + length, 2 * capacity_);
+      auto* const data = static_cast<uint8_t*>(std::realloc(data_, wanted));
+      if (data == nullptr) return false;
+      data_ = data;
+      capacity_ = wanted;
+    }
+    std::memcpy(data_ + size_, bytes, length);
+    size_ += length;
+    return true;
+  }
+  wf_code CopyTo(wf_ctx* ctx, wf_bytes* file) const {
+    auto* const data = static_cast<uint8_t*>(wf_alloc(ctx, (size_ / WF_ALIGN + 1) * WF_ALIGN, WF_ALIGN));
+    if (data == nullptr) return WF_FAILED;
+    std::memcpy(data, data_, size_);
+    *file = {data, size_};
+    return 0;
+  }
+
+ private:
+  uint8_t* data_ = nullptr;
+  size_t size_ = 0, capacity_ = 0;
+};
+
+// Where libjpeg writes to.
+struct JpegOutput : jpeg_destination_mgr {
+  JpegOutput() : jpeg_destination_mgr{} {
+    init_destination = [](j_compress_ptr jpeg) { Of(jpeg).Begin(); };
+    empty_output_buffer = [](j_compress_ptr jpeg) -> boolean {
+      Of(jpeg).End(jpeg, sizeof part);
+      Of(jpeg).Begin();
+      return TRUE;
+    };
+    term_destination = [](j_compress_ptr jpeg) { Of(jpeg).End(jpeg, sizeof part - jpeg->dest->free_in_buffer); };
+  }
+  static JpegOutput& Of(j_compress_ptr jpeg) { return *static_cast<JpegOutput*>(jpeg->dest); }
+  void Begin() {
+    next_output_byte = part;
+    free_in_buffer = sizeof part;
+  }
+  void End(j_compress_ptr jpeg, size_t length) {
+    if (!written.Add(part, length)) ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
+  }
+
+  Written written;
+  uint8_t part[16384];
+};
+
+class JpegEncoder {
+ public:
+  explicit JpegEncoder(wf_ctx* ctx) : call_(ctx) {}
+  ~JpegEncoder() { jpeg_destroy_compress(&jpeg_); }
+  JpegEncoder(const JpegEncoder&) = delete;
+  JpegEncoder& operator=(const JpegEncoder&) = delete;
+
+  bool Write(const wf_tensor& px, int64_t quality) {
+    const auto channels = static_cast<int>(ChannelsOf(px));
+    return call_.Try([&] {
+      call_.HandleErrorsOf(reinterpret_cast<j_common_ptr>(&jpeg_));
+      jpeg_create_compress(&jpeg_);
+      call_.Watch(reinterpret_cast<j_common_ptr>(&jpeg_));
+      jpeg_.dest = &output_;
+      jpeg_.image_width = static_cast<JDIMENSION>(px.dim[1]);
+      jpeg_.image_height = static_cast<JDIMENSION>(px.dim[0]);
+      jpeg_.input_components = channels;
+      jpeg_.in_color_space = channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+      jpeg_set_defaults(&jpeg_);  // colours at half the resolution
+      jpeg_set_quality(&jpeg_, static_cast<int>(quality), TRUE);
+      jpeg_start_compress(&jpeg_, TRUE);
+      while (jpeg_.next_scanline < jpeg_.image_height) {
+        JSAMPROW row = static_cast<uint8_t*>(px.data) + px.stride[0] * jpeg_.next_scanline;
+        jpeg_write_scanlines(&jpeg_, &row, 1);
+      }
+      jpeg_finish_compress(&jpeg_);
+    });
+  }
+  const Written& written() const { return output_.written; }
+  wf_code Fail() const { return call_.Fail("the picture cannot be encoded", "the picture cannot be encoded"); }
+
+ private:
+  JpegCall call_;
+  JpegOutput output_;
+  jpeg_compress_struct jpeg_{};
+};
+
+class PngEncoder {
+ public:
+  explicit PngEncoder(wf_ctx* ctx) : ctx_(ctx), png_(png_create_write_struct(PNG_LIBPNG_VER_STRING, this, OnError, OnWarning)) {
+    if (png_ != nullptr) info_ = png_create_info_struct(png_);
+  }
+  ~PngEncoder() { png_destroy_write_struct(&png_, &info_); }
+  PngEncoder(const PngEncoder&) = delete;
+  PngEncoder& operator=(const PngEncoder&) = delete;
+
+  bool Write(const wf_tensor& px) {
+    constexpr int kColours[] = {PNG_COLOR_TYPE_GRAY, PNG_COLOR_TYPE_GRAY_ALPHA, PNG_COLOR_TYPE_RGB, PNG_COLOR_TYPE_RGB_ALPHA};
+    const bool has_ended = info_ != nullptr && exit_.Try([&] {
+      png_set_write_fn(png_, this, Add, nullptr);
+      png_set_IHDR(png_, info_, static_cast<png_uint_32>(px.dim[1]), static_cast<png_uint_32>(px.dim[0]), 8, kColours[ChannelsOf(px) - 1],
+                   PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
+      png_set_sRGB(png_, info_, PNG_sRGB_INTENT_PERCEPTUAL);
+      png_write_info(png_, info_);
+      const auto* row = static_cast<const uint8_t*>(px.data);
+      for (int64_t y = 0; y < px.dim[0] && !is_stopped_; ++y, row += px.stride[0]) {
+        png_write_row(png_, row);
+        is_stopped_ = Stopped(ctx_);
+      }
+      if (!is_stopped_) png_write_end(png_, info_);
+    });
+    return has_ended && !is_stopped_;
+  }
+  const Written& written() const { return written_; }
+  wf_code Fail() const {
+    if (is_stopped_) return WF_FAILED;
+    if (info_ == nullptr || has_no_memory_) return nodes::Fail(ctx_, code::kMemoryCap, "no memory for a PNG encoder");
+    return nodes::Fail(ctx_, code::kType, "the picture cannot be encoded: %s", message_);
+  }
+
+ private:
+  static void OnError(png_structp png, png_const_charp message) {
+    auto& encoder = *static_cast<PngEncoder*>(png_get_error_ptr(png));
+    std::snprintf(encoder.message_, sizeof encoder.message_, "%s", message);
+    encoder.exit_.Leave();
+  }
+  static void OnWarning(png_structp, png_const_charp) {}
+  static void Add(png_structp png, png_bytep bytes, size_t length) {
+    auto& encoder = *static_cast<PngEncoder*>(png_get_io_ptr(png));
+    if (encoder.written_.Add(bytes, length)) return;
+    encoder.has_no_memory_ = true;
+    png_error(png, "no memory");
+  }
+
+  wf_ctx* const ctx_;
+  Exit exit_;
+  bool is_stopped_ = false, has_no_memory_ = false;
+  char message_[128] = {};
+  Written written_;
+  png_structp png_;
+  png_infop info_ = nullptr;
+};
 
 wf_code EncodeJpeg(wf_ctx* ctx, const wf_tensor& px, int64_t quality, wf_bytes* file) {
   const int64_t channels = ChannelsOf(px);
   if (channels != 1 && channels != 3) return FailChannels(ctx, channels);
   if (quality < 1 || quality > 100) return Fail(ctx, code::kType, "quality %lld; it is 1..100", static_cast<long long>(quality));
   if (const wf_code code = CheckSides(ctx, px, kMostJpegSide); code != 0) return code;
-  const std::unique_ptr<void, CloseTurboJpeg> encoder(tjInitCompress());
-  if (encoder == nullptr) return Fail(ctx, code::kMemoryCap, "no memory for a JPEG encoder");
-  unsigned char* bytes = nullptr;
-  unsigned long size = 0;  // NOLINT: TurboJPEG's type
-  const int format = channels == 1 ? TJPF_GRAY : TJPF_RGB, subsampling = channels == 1 ? TJSAMP_GRAY : TJSAMP_420;
-  const int failed =
-      tjCompress2(encoder.get(), static_cast<const unsigned char*>(px.data), static_cast<int>(px.dim[1]), static_cast<int>(px.stride[0]),
-                  static_cast<int>(px.dim[0]), format, &bytes, &size, subsampling, static_cast<int>(quality), TJFLAG_ACCURATEDCT);
-  const std::unique_ptr<unsigned char, FreeTurboJpeg> owned(bytes);
-  if (failed != 0) return Fail(ctx, code::kType, "the picture cannot be encoded: %s", tjGetErrorStr2(encoder.get()));
-  return Copy(ctx, bytes, size, file) ? 0 : WF_FAILED;
+  JpegEncoder encoder(ctx);
+  return encoder.Write(px, quality) ? encoder.written().CopyTo(ctx, file) : encoder.Fail();
 }
 
 wf_code EncodePng(wf_ctx* ctx, const wf_tensor& px, wf_bytes* file) {
-  constexpr uint32_t kFormats[] = {PNG_FORMAT_GRAY, PNG_FORMAT_GA, PNG_FORMAT_RGB, PNG_FORMAT_RGBA};
   const int64_t channels = ChannelsOf(px);
   if (channels < 1 || channels > 4) return FailChannels(ctx, channels);
   if (const wf_code code = CheckSides(ctx, px, kMostPngSide); code != 0) return code;
-  png_image image;
-  std::memset(&image, 0, sizeof image);
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(px.dim[1]);
-  image.height = static_cast<png_uint_32>(px.dim[0]);
-  image.format = kFormats[channels - 1];
-  // The most that it can take, of which little is touched: to ask for the size would be to compress twice.
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-  const std::unique_ptr<uint8_t[]> bytes(new (std::nothrow) uint8_t[size]);
-  if (bytes == nullptr) return Fail(ctx, code::kMemoryCap, "no memory for a PNG encoder");
-  if (png_image_write_to_memory(&image, bytes.get(), &size, 0, px.data, static_cast<png_int_32>(px.stride[0]), nullptr) == 0)
-    return Fail(ctx, code::kType, "the picture cannot be encoded: %s", image.message);
-  return Copy(ctx, bytes.get(), size, file) ? 0 : WF_FAILED;
+  PngEncoder encoder(ctx);
+  return encoder.Write(px) ? encoder.written().CopyTo(ctx, file) : encoder.Fail();
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 // Where the formats keep EXIF, and the one thing that is read of it. Nothing here fails: what cannot be read says nothing.
 
-#include <algorithm>
-
 #include "runtime/nodes/picture.h"
+#include "runtime/nodes/picture_file.h"
 
 namespace wf::nodes {
 namespace {
@@ -10,27 +9,6 @@ namespace {
 constexpr int kUpright = 1;
 constexpr std::string_view kExif("Exif\0\0", 6);
 constexpr uint32_t kOrientationTag = 0x0112, kShort = 3;
-
-// Numbers of a text at a place, 0 where the text has ended.
-class Numbers {
- public:
-  Numbers(std::string_view bytes, bool is_big_endian) : bytes_(bytes), is_big_endian_(is_big_endian) {}
-  uint32_t At(uint64_t place, int n_bytes) const {
-    uint32_t value = 0;
-    if (place > bytes_.size() || bytes_.size() - place < static_cast<uint64_t>(n_bytes)) return 0;
-    for (int i = 0; i < n_bytes; ++i) {
-      const auto byte = static_cast<uint8_t>(bytes_[place + static_cast<uint64_t>(is_big_endian_ ? i : n_bytes - 1 - i)]);
-      value = value << 8 | byte;
-    }
-    return value;
-  }
-
- private:
-  std::string_view bytes_;
-  bool is_big_endian_;
-};
-
-std::string_view ViewOf(const wf_bytes& file) { return {reinterpret_cast<const char*>(file.ptr), file.len}; }
 
 int AfterMark(std::string_view exif) { return Orientation(exif.substr(exif.starts_with(kExif) ? kExif.size() : 0)); }
 
@@ -52,19 +30,9 @@ int Orientation(std::string_view tiff) {
 }
 
 int OrientationOfJpeg(const wf_bytes& file) {
-  const std::string_view bytes = ViewOf(file);
-  const Numbers numbers(bytes, true);
-  for (uint64_t at = 2; numbers.At(at, 1) == 0xff;) {
-    const uint32_t marker = numbers.At(at + 1, 1);
-    if (marker == 0xff) {  // a byte of filling
-      ++at;
-      continue;
-    }
-    const uint32_t length = numbers.At(at + 2, 2);
-    if (marker < 0xc0 || marker == 0xda || length < 2) return kUpright;  // the pixels begin, or there is no segment
-    const std::string_view segment = bytes.substr(std::min<uint64_t>(at + 4, bytes.size()), length - 2);
-    if (marker == 0xe1 && segment.starts_with(kExif)) return AfterMark(segment);
-    at += 2 + length;
+  JpegSegments segments(file);
+  while (segments.Next()) {
+    if (segments.marker() == 0xe1 && segments.bytes().starts_with(kExif)) return AfterMark(segments.bytes());
   }
   return kUpright;
 }

@@ -1,6 +1,6 @@
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 #include "runtime/nodes/text_result.h"
 
 extern "C" wf_code wf_n_find(wf_ctx*, const wf_bytes* text, const wf_bytes* part, wf_optional_i64* at) noexcept {

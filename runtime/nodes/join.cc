@@ -1,6 +1,6 @@
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 #include "runtime/nodes/text_result.h"
 
 extern "C" wf_code wf_n_join(wf_ctx* ctx, const wf_list* texts, const wf_bytes* between, wf_bytes* joined) noexcept {

@@ -2,7 +2,7 @@
 
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 
 extern "C" wf_code wf_n_last_at(wf_ctx* ctx, const wf_tensor* at, const int64_t* extent, wf_tensor* last) noexcept {
   using namespace wf::nodes;

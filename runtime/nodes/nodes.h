@@ -34,6 +34,10 @@ wf_code wf_n_decode_gray(wf_ctx*, const wf_bytes* file, const wf_optional_i64* l
 wf_code wf_n_decode(wf_ctx*, const wf_bytes* file, const wf_optional_i64* least_height, const wf_optional_i64* least_width,
                     wf_tensor* rgb) WF_NOEXCEPT;
 
+// How many pixels the header of such a file claims: what decoding it costs goes by them. 0 where it claims none or more than are decoded,
+// so that decoding it ends at once.   Cost: O(1), of a JPEG what precedes the header.
+uint64_t wf_pixels(wf_bytes file) WF_NOEXCEPT;
+
 // px: u8[h, w, ..] with the frames of boxes: f32[n, 4], (x0, y0, x1, y1) with x1 and y1 behind the last pixel, in colour: u8[channels].
 // Errors: 7000 when colour has another length, or thickness is below 1.   Cost: O(pixels + boxes * pixels of a frame).
 wf_code wf_n_draw_boxes(wf_ctx*, const wf_tensor* px, const wf_tensor* boxes, const wf_tensor* colour, const int64_t* thickness,

@@ -33,14 +33,16 @@ struct Pixel {
 constexpr int64_t kTile = 32;  // pixels of a side that stay in the cache together
 
 template <typename P>
-void Transpose(const P* from, Size size, P* to) {
+bool Transpose(const wf_ctx* ctx, const P* from, Size size, P* to) {
   for (int64_t top = 0; top < size.height; top += kTile) {
+    if (Stopped(ctx)) return false;
     for (int64_t left = 0; left < size.width; left += kTile) {
       for (int64_t x = left; x < std::min(left + kTile, size.width); ++x) {
         for (int64_t y = top; y < std::min(top + kTile, size.height); ++y) to[x * size.height + y] = from[y * size.width + x];
       }
     }
   }
+  return true;
 }
 
 template <typename P>
@@ -49,27 +51,29 @@ wf_code Turn(wf_ctx* ctx, int orientation, Size size, int64_t channels, wf_tenso
   if (IsTurned(orientation)) {
     const Size turned{size.width, size.height};
     if (!AllocateTensor(ctx, WF_U8, Shape(turned, channels).axes(), px)) return WF_FAILED;
-    Transpose(data, size, static_cast<P*>(px->data));
+    if (!Transpose(ctx, data, size, static_cast<P*>(px->data))) return WF_FAILED;
     data = static_cast<P*>(px->data);
     size = turned;
   }
   if (orientation == 2 || orientation == 3 || orientation == 6 || orientation == 7) {
-    for (int64_t y = 0; y < size.height; ++y) std::reverse(data + y * size.width, data + (y + 1) * size.width);
+    for (int64_t y = 0; y < size.height && !Stopped(ctx); ++y) std::reverse(data + y * size.width, data + (y + 1) * size.width);
   }
   if (orientation == 3 || orientation == 4 || orientation == 7 || orientation == 8) {
-    for (int64_t y = 0; y < size.height / 2; ++y)
+    for (int64_t y = 0; y < size.height / 2 && !Stopped(ctx); ++y)
       std::swap_ranges(data + y * size.width, data + (y + 1) * size.width, data + (size.height - 1 - y) * size.width);
   }
-  return 0;
+  return Stopped(ctx) ? WF_FAILED : 0;
 }
 
 }  // namespace
 
-void ColoursToLuma(Size size, wf_tensor* px) {
+bool ColoursToLuma(wf_ctx* ctx, Size size, wf_tensor* px) {
   auto* const data = static_cast<uint8_t*>(px->data);
-  for (int64_t i = 0; i < size.pixels(); ++i) data[i] = Luma(data[3 * i], data[3 * i + 1], data[3 * i + 2]);
   *px = Dense(WF_U8, Shape(size, 1).axes());
   px->data = data;
+  return InSteps(ctx, size.pixels(), [&](int64_t from, int64_t to) {
+    for (int64_t i = from; i < to; ++i) data[i] = Luma(data[3 * i], data[3 * i + 1], data[3 * i + 2]);
+  });
 }
 
 uint8_t OverWhite(uint8_t value, uint8_t opacity) {

@@ -1,6 +1,7 @@
 // What the decoders and encoders of pictures share: sizes, colours, orientation.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
@@ -8,6 +9,7 @@
 
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
+#include "runtime/nodes/stop.h"
 
 namespace wf::nodes {
 
@@ -41,8 +43,16 @@ inline int64_t Divisor(Size size, const Wanted& wanted) {
   return 1;
 }
 
-inline bool StartsWith(const wf_bytes& file, std::string_view magic) {
-  return file.len >= magic.size() && std::memcmp(file.ptr, magic.data(), magic.size()) == 0;
+enum class PictureKind { kNone, kPng, kJpeg, kWebp, kBmp };
+
+// What a file begins as.
+inline PictureKind KindOf(const wf_bytes& file) {
+  const std::string_view bytes(reinterpret_cast<const char*>(file.ptr), file.len);
+  if (bytes.starts_with("\x89PNG\r\n\x1a\n")) return PictureKind::kPng;
+  if (bytes.starts_with("\xff\xd8\xff")) return PictureKind::kJpeg;
+  if (bytes.starts_with("BM")) return PictureKind::kBmp;
+  if (bytes.starts_with("RIFF") && bytes.size() >= 12 && bytes.substr(8, 4) == "WEBP") return PictureKind::kWebp;
+  return PictureKind::kNone;
 }
 
 inline wf_code FailTooLarge(wf_ctx* ctx, Size size, int64_t most_pixels) {
@@ -50,12 +60,22 @@ inline wf_code FailTooLarge(wf_ctx* ctx, Size size, int64_t most_pixels) {
               static_cast<long long>(size.height), static_cast<long long>(most_pixels));
 }
 
+// Calls step(from, to) for all of `count` pixels, few at a time; false once the job is stopped.
+template <typename Step>
+bool InSteps(const wf_ctx* ctx, int64_t count, const Step& step) {
+  for (int64_t from = 0; from < count; from += kElementsPerStopCheck) {
+    if (Stopped(ctx)) return false;
+    step(from, std::min(from + kElementsPerStopCheck, count));
+  }
+  return true;
+}
+
 // Luma, by the weights of ITU-R 601 in 1/65536, as libjpeg and Pillow weigh.
 inline uint8_t Luma(int red, int green, int blue) {
   return static_cast<uint8_t>((19595 * red + 38470 * green + 7471 * blue + 32768) >> 16);
 }
-// Red, green and blue become grey, in place.
-void ColoursToLuma(Size size, wf_tensor* px);
+// Red, green and blue become grey, in place; false once the job is stopped.
+bool ColoursToLuma(wf_ctx* ctx, Size size, wf_tensor* px);
 
 // `value`, of sRGB, so opaque (0..255) over white, in linear light as libpng does it.
 uint8_t OverWhite(uint8_t value, uint8_t opacity);
@@ -68,7 +88,8 @@ int OrientationOfWebp(const wf_bytes& file);
 
 // Does an orientation exchange height and width?
 inline bool IsTurned(int orientation) { return orientation >= 5; }
-// Turns px, whose extents are `size`, as it is to be seen; memory for a second picture where it exchanges height and width.
+// Turns px, whose extents are `size`, as it is to be seen; memory for a second picture where it exchanges height and width. Fails without
+// memory, and once the job is stopped.
 wf_code Upright(wf_ctx* ctx, int orientation, Size size, int64_t channels, wf_tensor* px);
 
 // Each for a file that begins as one of its format.

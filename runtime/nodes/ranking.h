@@ -57,11 +57,6 @@ bool IsBelow(const T& a, const T& b) {
   }
 }
 
-// A loop looks at the stop flag once in so many elements: well under 100 us.
-inline constexpr int64_t kElementsPerStopCheck = 16 * 1024;
-
-inline bool Stopped(const wf_ctx* ctx) { return __atomic_load_n(ctx->stop, __ATOMIC_RELAXED) != 0; }
-
 // Calls visit(const T*) with the element type of a numeric tensor; false for other dtypes.
 template <typename Visit>
 bool VisitElements(const wf_tensor& x, const Visit& visit) {

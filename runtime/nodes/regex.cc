@@ -8,7 +8,7 @@
 #include "runtime/base/mutex.h"
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 #include "runtime/nodes/text_result.h"
 
 namespace wf::nodes {

@@ -3,6 +3,7 @@
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
 #include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 
 extern "C" wf_code wf_n_searchsorted(wf_ctx* ctx, const wf_tensor* sorted, const wf_tensor* values, const uint8_t* right,
                                      wf_tensor* places) noexcept {

@@ -2,7 +2,7 @@
 
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 
 extern "C" wf_code wf_n_split(wf_ctx* ctx, const wf_bytes* text, const wf_bytes* between, wf_list* parts) noexcept {
   using namespace wf::nodes;

@@ -5,7 +5,7 @@
 
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/normalise.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 #include "runtime/nodes/unicode.h"
 
 namespace wf::nodes {

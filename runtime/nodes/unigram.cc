@@ -1,6 +1,6 @@
 #include "runtime/abi/view.h"
 #include "runtime/nodes/failure.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 #include "runtime/nodes/tokenise.h"
 #include "runtime/nodes/unicode.h"
 

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "runtime/nodes/nodes.h"
-#include "runtime/nodes/ranking.h"
+#include "runtime/nodes/stop.h"
 
 // XXH64 as its specification has it (Collet, xxHash fast digest algorithm, version 0.1.1).
 namespace wf::nodes {

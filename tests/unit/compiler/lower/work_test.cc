@@ -4,6 +4,10 @@
 
 #include "tests/unit/compiler/lower/harness.h"
 
+// In place of the library's.
+extern "C" wf_code wf_n_decode(wf_ctx*, const wf_bytes*, const void*, const void*, wf_tensor*) noexcept { return WF_FAILED; }
+extern "C" uint64_t wf_pixels(wf_bytes file) noexcept { return 1000 * file.len; }
+
 namespace wf::lower::testing {
 namespace {
 
@@ -148,6 +152,20 @@ TEST_F(Work, WhatIsReadIsTheLeastWhereLoopsDoNotSayIt) {
     return Sum(b, b.Emit(OpKind::kListLen, I64(), {items}), [](ValueId i) { return i; });
   };
   EXPECT_EQ(Of({Open(2)}, {six}, over_items), 6U);
+}
+
+TEST_F(Work, ANativeThatKnowsItsUnitsIsAskedOfWhatTheTaskReads) {
+  const size_t decode = ir::AddNative(cases_.program, "wf_n_decode");
+  const TypeId pixels = cases_.types().Tensor(DType::kU8, {-1, -1, 3}), text = cases_.types().String();
+  const auto decoded = [&](Builder& b, const std::vector<ValueId>& in) {
+    return b.Dim(b.Emit(OpKind::kNative, pixels, {in[0]}, decode), 0);
+  };
+  EXPECT_EQ(Of({text}, {Value::Text("a picture")}, decoded), 9000U);
+  EXPECT_EQ(Of({text}, {Value::Text("")}, decoded), 0U);
+  const auto made_before = [&](Builder& b, const std::vector<ValueId>&) {
+    return b.Dim(b.Emit(OpKind::kNative, pixels, {b.Text("a picture")}, decode), 0);
+  };
+  EXPECT_EQ(Of({text}, {Value::Text("")}, made_before), kNotForALoop);
 }
 
 }  // namespace

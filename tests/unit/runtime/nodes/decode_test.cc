@@ -1,11 +1,14 @@
 #include <gtest/gtest.h>
 #include <png.h>
-#include <turbojpeg.h>
 #include <webp/encode.h>
 
 #include <algorithm>
+#include <cstdio>  // before jpeglib.h, which wants it
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+
+#include <jpeglib.h>
 
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
@@ -30,14 +33,36 @@ std::string Png(uint32_t width, uint32_t height, uint32_t format, const void* pi
   return file;
 }
 
-std::string Jpeg(int width, int height, const Pixels& pixels, int format = TJPF_RGB, int subsampling = TJSAMP_420) {
-  const tjhandle encoder = tjInitCompress();
+// Colours at half the resolution, or none at all where `is_whole`.
+std::string Jpeg(int width, int height, const Pixels& pixels, J_COLOR_SPACE space = JCS_RGB, bool is_whole = false,
+                 bool is_progressive = false) {
+  jpeg_error_mgr errors;
+  jpeg_compress_struct jpeg;
+  jpeg.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&jpeg);
   unsigned char* bytes = nullptr;
-  unsigned long size = 0;  // NOLINT: TurboJPEG's type
-  EXPECT_EQ(tjCompress2(encoder, pixels.data(), width, 0, height, format, &bytes, &size, subsampling, 95, 0), 0);
+  unsigned long size = 0;  // NOLINT: libjpeg's type
+  jpeg_mem_dest(&jpeg, &bytes, &size);
+  jpeg.image_width = static_cast<JDIMENSION>(width);
+  jpeg.image_height = static_cast<JDIMENSION>(height);
+  jpeg.input_components = space == JCS_GRAYSCALE ? 1 : space == JCS_RGB ? 3 : 4;
+  jpeg.in_color_space = space;
+  jpeg_set_defaults(&jpeg);
+  if (space == JCS_CMYK) jpeg_set_colorspace(&jpeg, JCS_YCCK);
+  jpeg_set_quality(&jpeg, 95, TRUE);
+  if (is_whole) jpeg.comp_info[0].h_samp_factor = jpeg.comp_info[0].v_samp_factor = 1;
+  if (is_whole && space == JCS_CMYK) jpeg.comp_info[3].h_samp_factor = jpeg.comp_info[3].v_samp_factor = 1;
+  if (is_progressive) jpeg_simple_progression(&jpeg);
+  jpeg_start_compress(&jpeg, TRUE);
+  while (jpeg.next_scanline < jpeg.image_height) {
+    auto* row =
+        const_cast<uint8_t*>(pixels.data()) + size_t{jpeg.next_scanline} * jpeg.image_width * static_cast<size_t>(jpeg.input_components);
+    jpeg_write_scanlines(&jpeg, &row, 1);
+  }
+  jpeg_finish_compress(&jpeg);
+  jpeg_destroy_compress(&jpeg);
   std::string file(reinterpret_cast<char*>(bytes), size);
-  tjFree(bytes);
-  tjDestroy(encoder);
+  std::free(bytes);
   return file;
 }
 
@@ -108,6 +133,39 @@ Pixels Repeated(const Pixels& pixel, int count) {
   return all;
 }
 
+// 16 bits a pixel, of grey, from the coarsest pixels to the finest.
+std::string InterlacedPng(uint32_t width, uint32_t height, std::vector<uint16_t> pixels) {
+  std::string file;
+  png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
+  png_infop info = png_create_info_struct(png);
+  const auto add = [](png_structp to, png_bytep bytes, size_t length) {
+    static_cast<std::string*>(png_get_io_ptr(to))->append(reinterpret_cast<char*>(bytes), length);
+  };
+  png_set_write_fn(png, &file, add, nullptr);
+  png_set_IHDR(png, info, width, height, 16, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_ADAM7, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
+  png_write_info(png, info);
+  png_set_swap(png);
+  std::vector<png_bytep> rows;
+  for (uint32_t y = 0; y < height; ++y) rows.push_back(reinterpret_cast<png_bytep>(pixels.data() + size_t{width} * y));
+  png_write_image(png, rows.data());
+  png_write_end(png, info);
+  png_destroy_write_struct(&png, &info);
+  return file;
+}
+
+TEST(DecodeGray, ReadsInterlacedPngOf16Bits) {
+  std::vector<uint16_t> pixels;
+  Pixels wanted;
+  for (int i = 0; i < 11 * 9; ++i) {
+    wanted.push_back(static_cast<uint8_t>(i * 23));
+    pixels.push_back(static_cast<uint16_t>(257 * wanted.back()));
+  }
+  FakeJob job;
+  wf_tensor gray;
+  ASSERT_EQ(Decode(job, InterlacedPng(11, 9, pixels), &gray), 0) << job.message;
+  EXPECT_EQ(Elements<uint8_t>(gray), wanted);
+}
+
 TEST(DecodeGray, KeepsGreyPngAsItIs) {
   Pixels all(256);
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint8_t>(i);
@@ -134,7 +192,7 @@ TEST(DecodeGray, WeighsColoursAlikeInPngAndJpeg) {
     wf_tensor png, jpeg;
     const Pixels pixels = Repeated(c.colour, 64);
     ASSERT_EQ(Decode(job, Png(8, 8, PNG_FORMAT_RGB, pixels.data()), &png), 0) << job.message;
-    ASSERT_EQ(Decode(job, Jpeg(8, 8, pixels, TJPF_RGB, TJSAMP_444), &jpeg), 0) << job.message;
+    ASSERT_EQ(Decode(job, Jpeg(8, 8, pixels, JCS_RGB, true), &jpeg), 0) << job.message;
     EXPECT_EQ(png.rank, 2);
     EXPECT_EQ(png.stride[0], 8);
     EXPECT_EQ(Elements<uint8_t>(png), Pixels(64, c.luma));
@@ -176,7 +234,7 @@ TEST(DecodeGray, ReadsJpegOfAnyColour) {
 TEST(DecodeGray, TakesTheLumaOfInks) {
   FakeJob job;
   wf_tensor gray;
-  ASSERT_EQ(Decode(job, Jpeg(16, 8, Repeated({200, 40, 100, 180}, 128), TJPF_CMYK, TJSAMP_444), &gray), 0) << job.message;
+  ASSERT_EQ(Decode(job, Jpeg(16, 8, Repeated({200, 40, 100, 180}, 128), JCS_CMYK, true), &gray), 0) << job.message;
   EXPECT_EQ(gray.rank, 2);
   EXPECT_EQ(gray.dim[0], 8);
   EXPECT_EQ(gray.dim[1], 16);
@@ -199,7 +257,7 @@ TEST(Decode, KeepsTheColoursOfAPng) {
 TEST(Decode, WidensGrey) {
   const Pixels grey{0, 90, 255};
   EXPECT_EQ(Colours(Png(3, 1, PNG_FORMAT_GRAY, grey.data())), (Pixels{0, 0, 0, 90, 90, 90, 255, 255, 255}));
-  ExpectNear(Colours(Jpeg(8, 8, Pixels(64, 99), TJPF_GRAY, TJSAMP_GRAY)), Pixels(192, 99), 1);
+  ExpectNear(Colours(Jpeg(8, 8, Pixels(64, 99), JCS_GRAYSCALE)), Pixels(192, 99), 1);
 }
 
 TEST(Decode, LaysTransparencyOverWhite) {
@@ -213,8 +271,8 @@ TEST(Decode, ReadsJpeg) { ExpectNear(Colours(Jpeg(16, 24, Repeated({200, 30, 90}
 
 TEST(Decode, TurnsInksIntoLight) {
   const Pixels inks = Repeated({200, 40, 100, 180}, 16 * 24);  // inverted: 255 is none
-  ExpectNear(Colours(Jpeg(16, 24, inks, TJPF_CMYK, TJSAMP_444)), Repeated({141, 28, 71}, 16 * 24), 3);
-  ExpectNear(Colours(Jpeg(8, 8, Pixels(4 * 64, 255), TJPF_CMYK, TJSAMP_444)), Pixels(3 * 64, 255), 1);
+  ExpectNear(Colours(Jpeg(16, 24, inks, JCS_CMYK, true)), Repeated({141, 28, 71}, 16 * 24), 3);
+  ExpectNear(Colours(Jpeg(8, 8, Pixels(4 * 64, 255), JCS_CMYK, true)), Pixels(3 * 64, 255), 1);
 }
 
 TEST(Decoders, SayWhatKindOfJpegTheyDoNotKnow) {
@@ -249,7 +307,7 @@ TEST(Decoders, RefuseEveryTruncation) {
   const std::string png = Png(16, 16, PNG_FORMAT_RGB, noise.data());
   const std::string jpeg = Jpeg(16, 16, noise);
   noise.resize(size_t{4} * 16 * 16, 200);
-  const std::string cmyk = Jpeg(16, 16, noise, TJPF_CMYK);
+  const std::string cmyk = Jpeg(16, 16, noise, JCS_CMYK);
   const std::string webp = Webp(16, 16, noise), bmp = Bmp({16, 16, 24, 0, std::string(size_t{3} * 16 * 16, 'x')});
   // The last bytes carry no pixels: PNG's IEND chunk and the checksum before it, JPEG's end marker, WebP's filling.
   for (const auto& [file, tail] : {std::pair(png, size_t{24}), std::pair(jpeg, size_t{2}), std::pair(cmyk, size_t{2}),
@@ -267,7 +325,7 @@ TEST(Decoders, RefuseEveryTruncation) {
 
 TEST(Decoders, SurviveEveryFlippedByte) {
   const Pixels grey(64, 77);
-  const std::string files[] = {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(4, 4, Pixels(48, 99)), Jpeg(4, 4, Pixels(64, 99), TJPF_CMYK),
+  const std::string files[] = {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(4, 4, Pixels(48, 99)), Jpeg(4, 4, Pixels(64, 99), JCS_CMYK),
                                Webp(4, 4, Pixels(64, 99)), Bmp({4, 4, 8, 1, std::string("\4\0\0\0\0\4abcd\0\2\1\1\2\3\0\1", 18)})};
   for (const std::string& file : files) {
     for (size_t at = 0; at < file.size(); ++at) {
@@ -329,7 +387,7 @@ TEST(Decoders, RefuseHugeImagesBeforeTakingMemory) {
 
 TEST(Decoders, FailWhenMemoryIsSpent) {
   const Pixels grey(64, 77);
-  for (const std::string& file : {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(8, 8, Pixels(256, 99), TJPF_CMYK),
+  for (const std::string& file : {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(8, 8, Pixels(256, 99), JCS_CMYK),
                                   Webp(8, 8, Pixels(256, 99)), Bmp({8, 8, 24, 0, std::string(size_t{3} * 64, 'x')})}) {
     for (const Decoder decoder : kDecoders) {
       FakeJob job;
@@ -430,6 +488,57 @@ TEST(Decode, DividesAJpegAsFarAsTheLeastSizeLeavesIt) {
   }
 }
 
+// A picture of each format, of 640 by 480 pixels.
+std::vector<std::pair<std::string, std::string>> LargeFiles() {
+  Pixels noise(size_t{4} * 640 * 480);
+  uint32_t state = 1;
+  for (uint8_t& value : noise) value = static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+  const std::string pixels(noise.begin(), noise.end());
+  std::string runs;
+  for (int i = 0; i < 480; ++i) runs += std::string("\xff\1\xff\2\x82\3\0\0", 8);
+  return {{"png", Png(640, 480, PNG_FORMAT_RGB, noise.data())},
+          {"jpeg", Jpeg(640, 480, noise)},
+          {"progressive jpeg", Jpeg(640, 480, noise, JCS_RGB, false, true)},
+          {"jpeg of inks", Jpeg(640, 480, noise, JCS_CMYK)},
+          {"webp", Webp(640, 480, noise)},
+          {"bmp", Bmp({640, 480, 24, 0, pixels})},
+          {"bmp of runs", Bmp({640, 480, 8, 1, runs})}};
+}
+
+TEST(Decoders, EndOnceTheyAreStopped) {
+  for (const auto& [name, file] : LargeFiles()) {
+    for (const Decoder decoder : kDecoders) {
+      FakeJob job;
+      job.stop = 1;
+      wf_tensor px;
+      EXPECT_EQ(Decode(job, file, &px, decoder), WF_FAILED) << name;
+      EXPECT_EQ(job.code, 0) << name << ": " << job.message;
+    }
+  }
+}
+
+TEST(Pixels, AreThoseThatTheHeaderClaims) {
+  for (const auto& [name, file] : LargeFiles()) {
+    EXPECT_EQ(wf_pixels(View(file)), 640U * 480) << name;
+    for (size_t length = 0; length < 100; ++length) {  // in a block of its size
+      const Pixels begin(file.begin(), file.begin() + static_cast<long>(length));
+      const uint64_t found = wf_pixels({begin.data(), length});
+      EXPECT_TRUE(found == 0 || found == 640U * 480) << name << " " << length;
+    }
+  }
+  EXPECT_EQ(wf_pixels(View(Bmp({7, -5, 24, 0, ""}))), 35U);
+  EXPECT_EQ(wf_pixels(View(PngHeader(8192, 8192))), uint64_t{WF_MAX_PNG_PIXELS});
+  EXPECT_EQ(wf_pixels(View(PngHeader(8193, 8192))), 0U);  // refused at once
+  EXPECT_EQ(wf_pixels(View(Bmp({INT32_MIN, INT32_MIN, 24, 0, ""}))), 0U);
+  for (const std::string_view none : {"", "GIF89a", "\xff\xd8\xff\xda", "BM", "RIFF....WEBP"}) EXPECT_EQ(wf_pixels(View(none)), 0U);
+}
+
+TEST(Pixels, AreTheMostWhereTheyAreFarIntoAJpeg) {
+  const std::string jpeg = Jpeg(8, 8, Pixels(192, 99));
+  EXPECT_EQ(wf_pixels(View("\xff\xd8" + std::string(1000, '\xff') + jpeg.substr(2))), 64U);
+  EXPECT_EQ(wf_pixels(View("\xff\xd8" + std::string(5000, '\xff') + jpeg.substr(2))), uint64_t{WF_MAX_JPEG_PIXELS});
+}
+
 // What precedes the pixels of a JPEG: EXIF with the orientation alone.
 std::string WithOrientation(const std::string& jpeg, char orientation) {
   const std::string tiff = std::string("MM\0\x2a\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0", 19) + orientation + std::string(6, '\0');
@@ -442,7 +551,7 @@ TEST(Decode, TurnsAPictureAsExifTells) {
                              {0, 2, 1, 3}, {2, 0, 3, 1}, {3, 1, 2, 0}, {1, 3, 0, 2}};
   Pixels px(size_t{16} * 32);  // quarters of 8 by 16 with levels 10, 60, 110, 160
   for (size_t i = 0; i < px.size(); ++i) px[i] = static_cast<uint8_t>(10 + 50 * ((i % 32 >= 16 ? 1 : 0) + (i >= 256 ? 2 : 0)));
-  const std::string file = Jpeg(32, 16, px, TJPF_GRAY, TJSAMP_GRAY);
+  const std::string file = Jpeg(32, 16, px, JCS_GRAYSCALE);
   for (char orientation = 1; orientation <= 8; ++orientation) {
     for (const Decoder decoder : kDecoders) {
       FakeJob job;

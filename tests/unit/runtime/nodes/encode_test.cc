@@ -44,6 +44,19 @@ TEST(Encode, FailsWithoutMemory) {
   }
 }
 
+TEST(Encode, EndsOnceItIsStopped) {
+  std::vector<uint8_t> data(size_t{64} * 64);
+  const wf_tensor px = Picture(data, {64, 64});
+  const int64_t quality = 75;
+  for (const bool is_png : {true, false}) {
+    FakeJob job;
+    job.stop = 1;
+    wf_bytes file;
+    EXPECT_EQ(is_png ? wf_n_encode_png(&job.ctx, &px, &file) : wf_n_encode_jpeg(&job.ctx, &px, &quality, &file), WF_FAILED);
+    EXPECT_EQ(job.code, 0) << job.message;
+  }
+}
+
 TEST(Encode, SaysWhatIsWrong) {
   std::vector<uint8_t> data(40);
   const int64_t quality = 75, none = 0;

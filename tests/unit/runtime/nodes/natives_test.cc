@@ -9,6 +9,7 @@ namespace {
 TEST(Natives, EveryRowOfTheTableHasABody) {
   const void* bodies[] = {
 #define NATIVE(name, arguments, cost_ns, cost_ns_per_unit) reinterpret_cast<const void*>(&name),
+#define NATIVE_UNITS(name, function) reinterpret_cast<const void*>(&function),
 #include "runtime/abi/runtime_symbols.def"
   };
   for (const void* body : bodies) EXPECT_NE(body, nullptr);

@@ -1,0 +1,64 @@
+// How files of pictures are read by hand, where it is about a few of their bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "runtime/abi/values.h"
+
+namespace wf::nodes {
+
+inline std::string_view ViewOf(const wf_bytes& file) { return {reinterpret_cast<const char*>(file.ptr), file.len}; }
+
+// Numbers of a text at a place, 0 where the text has ended.
+class Numbers {
+ public:
+  Numbers(std::string_view bytes, bool is_big_endian) : bytes_(bytes), is_big_endian_(is_big_endian) {}
+  uint32_t At(uint64_t place, int n_bytes) const {
+    uint32_t value = 0;
+    if (place > bytes_.size() || bytes_.size() - place < static_cast<uint64_t>(n_bytes)) return 0;
+    for (int i = 0; i < n_bytes; ++i) {
+      const auto byte = static_cast<uint8_t>(bytes_[place + static_cast<uint64_t>(is_big_endian_ ? i : n_bytes - 1 - i)]);
+      value = value << 8 | byte;
+    }
+    return value;
+  }
+
+ private:
+  std::string_view bytes_;
+  bool is_big_endian_;
+};
+
+// What a JPEG holds before its pixels, one segment after the other; each byte of filling between them is one, too, of marker 0xff.
+class JpegSegments {
+ public:
+  explicit JpegSegments(const wf_bytes& file) : bytes_(ViewOf(file)), numbers_(bytes_, true) {}
+
+  // False where the pixels begin, and where there is no segment.
+  bool Next() {
+    marker_ = numbers_.At(at_ + 1, 1);
+    segment_ = {};
+    if (numbers_.At(at_, 1) != 0xff || marker_ < 0xc0 || marker_ == 0xda) return false;
+    if (marker_ == 0xff) {
+      ++at_;
+      return true;
+    }
+    const uint32_t length = numbers_.At(at_ + 2, 2);
+    if (length < 2) return false;
+    segment_ = bytes_.substr(std::min<uint64_t>(at_ + 4, bytes_.size()), length - 2);
+    at_ += 2 + length;
+    return true;
+  }
+  uint32_t marker() const { return marker_; }
+  std::string_view bytes() const { return segment_; }  // fewer where the file ends
+
+ private:
+  std::string_view bytes_;
+  Numbers numbers_;
+  uint64_t at_ = 2;
+  uint32_t marker_ = 0;
+  std::string_view segment_;
+};
+
+}  // namespace wf::nodes

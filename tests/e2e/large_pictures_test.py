@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""A file of a few kilobytes may hold a picture of millions of pixels: others are answered while it is decoded, and nobody decodes what nobody waits for."""
+import io
+import struct
+import time
+import unittest
+import zlib
+
+import harness
+
+if __name__ == "__main__":
+    harness.in_environment()
+
+from PIL import Image  # noqa: E402
+
+SOURCE = """
+import std.image;
+
+workflow Look(picture: bytes) -> (rows: i64) { node px = image.decode(picture); node rows = len(px); return (rows: rows); }
+workflow Grey(picture: bytes) -> (rows: i64) { node px = image.decode_gray(picture); node rows = len(px); return (rows: rows); }
+workflow Hurry(picture: bytes) -> (rows: i64) { node px = image.decode(picture) { timeout 50ms; } node rows = len(px); return (rows: rows); }
+workflow Add(a: i64) -> (b: i64) { node b = a + 1; return (b: b); }
+workflow Pooled(n: f64) -> (y: f64) { node y = sum[k < i64(n)](f64(k) * 0.5); return (y: y); }
+
+service Pictures { workflow Look; workflow Grey; workflow Hurry; workflow Add; workflow Pooled; }
+"""
+SIDE = 5700  # 32 million pixels: 0.1 to 1 s of a CPU
+
+
+def source():
+    path = harness.scratch() / "large_pictures.wf"
+    path.write_text(SOURCE)
+    return path
+
+
+def png(depth, colour, bytes_per_pixel):
+    """All black, and transparent where it may be."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    packer = zlib.compressobj(1)
+    row = bytes(1 + SIDE * bytes_per_pixel)
+    data = b"".join(packer.compress(row) for _ in range(SIDE)) + packer.flush()
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", SIDE, SIDE, depth, colour, 0, 0, 0)) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def saved(mode, **how):
+    file = io.BytesIO()
+    Image.new(mode, (SIDE, SIDE)).save(file, **how)
+    return file.getvalue()
+
+
+def bmp():
+    """Each row is a few runs."""
+    row = b"\xff\1" * (SIDE // 255) + bytes([SIDE % 255, 1]) + b"\0\0"
+    return b"BM" + struct.pack("<IIIIiiHHIIiiII", 0, 0, 1078, 40, SIDE, SIDE, 1, 8, 1, 0, 0, 0, 0, 0) + bytes(1024) + row * SIDE
+
+
+FILES = {
+    "PNG": lambda: png(8, 2, 3),
+    "JPEG": lambda: saved("RGB", format="JPEG"),
+    "progressive JPEG": lambda: saved("RGB", format="JPEG", progressive=True),
+    "WebP": lambda: saved("RGBA", format="WEBP", lossless=True, quality=0, method=0),
+    "BMP": bmp,
+}
+
+
+def small():
+    file = io.BytesIO()
+    Image.new("RGB", (16, 16)).save(file, format="PNG")
+    return file.getvalue()
+
+
+class LargePictures(harness.ServerCase):
+    source = source()
+    args = ("--io-threads", "1", "--compute-threads", "1")
+
+    def runs(self, node):
+        report = self.server.call("GET", "/debug/schedule?format=json", port="admin").json
+        [runs] = [task["runs"] for task in report["tasks"] if task["node"] == node]
+        return runs
+
+    def pooled(self):
+        """Answered once the one thread of the pool is free."""
+        with self.server.connect() as connection:
+            self.assertEqual(connection.call("POST", "/Pictures/Pooled", b'{"n": 10}').status, 200)
+
+    def test_the_header_of_a_file_says_where_it_is_decoded(self):
+        for workflow in ("Look", "Grey"):
+            before = self.runs(f"{workflow}/px")
+            for _ in range(20):
+                self.assertEqual(self.server.call("POST", f"/Pictures/{workflow}", small()).json, {"rows": 16})
+            for name, file in FILES.items():
+                self.assertEqual(self.server.call("POST", f"/Pictures/{workflow}", file()).json, {"rows": SIDE}, name)
+            after = self.runs(f"{workflow}/px")
+            self.assertEqual((after["loop"] - before["loop"], after["pool"] - before["pool"]), (20, len(FILES)), workflow)
+
+    @harness.timed
+    def test_others_are_answered_meanwhile(self):
+        for name, make in FILES.items():
+            file, took = make(), []
+            with self.server.connect() as one, self.server.connect() as other:
+                for connection in (one, other):
+                    connection.send(harness.request("POST", "/Pictures/Look", file))
+                self.server.settled("wf_inflight_requests", 2, seconds=1)
+                with self.server.connect() as third:
+                    for _ in range(20):
+                        began = time.monotonic()
+                        self.assertEqual(third.call("POST", "/Pictures/Add", b'{"a": 1}').json, {"b": 2})
+                        took.append(time.monotonic() - began)
+                        time.sleep(0.005)
+                for connection in (one, other):
+                    self.assertEqual(connection.receive().json, {"rows": SIDE}, name)
+            took.sort()
+            self.assertLess(took[10], 0.005, (name, took))
+            self.assertLess(took[-1], 0.05, (name, took))
+
+    @harness.timed
+    def test_decoding_ends_with_the_time_for_it(self):
+        file = png(16, 6, 8)
+        with self.server.connect() as connection:
+            for _ in range(3):
+                began = time.monotonic()
+                reply = connection.call("POST", "/Pictures/Hurry", file)
+                answered = time.monotonic() - began
+                self.pooled()
+                free = time.monotonic() - began
+                self.assert_error(reply, 504, 6000)
+                self.assertGreater(answered, 0.04)
+                self.assertLess(answered, 0.2)
+                self.assertLess(free - answered, 0.1)
+
+    @harness.timed
+    def test_decoding_ends_with_its_client(self):
+        for file in (png(16, 6, 8), FILES["WebP"]()):
+            with self.server.connect() as connection:
+                connection.send(harness.request("POST", "/Pictures/Look", file))
+                self.server.settled("wf_inflight_requests", 1)
+                time.sleep(0.05)
+            began = time.monotonic()
+            self.pooled()
+            self.assertLess(time.monotonic() - began, 0.2)
+
+
+if __name__ == "__main__":
+    harness.main()

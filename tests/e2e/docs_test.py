@@ -42,6 +42,7 @@ def folder_for(page, line):
     (folder / "build/release/bin").symlink_to(harness.BUILD / "bin")
     for name in ("examples", "README.md"):
         (folder / name).symlink_to(harness.ROOT / name)
+    (folder / ".venv").symlink_to(harness.peers_of_examples().parents[1])
     (folder / "models").symlink_to(harness.EXAMPLES / "digits/models")
     shutil.copy(harness.EXAMPLES / "digits/testdata/seven.png", folder)
     (folder / ".curlrc").write_text('silent\nshow-error\nmax-time = 60\nwrite-out = "\\n%{http_code}"\n')
@@ -53,8 +54,8 @@ class Session:
         self.page, self.line = page, line
         lines = [text[4:] for text in block.splitlines()]
         self.calls = [CALL.fullmatch(text).groups() for text in lines if CALL.fullmatch(text)]
-        # The build that is tested stands for the one that a reader makes.
-        self.start = [text for text in lines if not CALL.fullmatch(text) and not text.startswith("cmake ")]
+        # The build that is tested, and an environment with packages, stand for those that a reader makes.
+        self.start = [text for text in lines if not CALL.fullmatch(text) and not text.startswith(("cmake ", "python3 -m venv "))]
         self.folder = folder_for(page, line)
         built = re.search(r"wfc build (\S+)", "\n".join(self.start)).group(1)
         if program and not (self.folder / built).exists() and f"> {built}" not in "\n".join(self.start):
@@ -119,6 +120,11 @@ class Answers(unittest.TestCase):
 
 
 class Docs(Answers):
+    @classmethod
+    def setUpClass(cls):
+        for script in harness.EXAMPLES.glob("*/make.py"):
+            harness.made(script.parent.name)
+
     def assert_clean(self, source):
         done = harness.wfc("check", source, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), source)

@@ -85,11 +85,23 @@ def clients():
     return environment("clients", *REQUIREMENTS.read_text().splitlines()[1:])
 
 
-def in_environment():
+def peers_of_examples():
+    """The Python that makes the large files of examples and knows what their answers have to be."""
+    return environment("examples", *(EXAMPLES / "requirements.txt").read_text().splitlines()[1:])
+
+
+def in_environment(python_of=clients):
     """Starts this program again with that Python. Called before anything else."""
-    if not sys.prefix.startswith(str(ROOT / "build/clients")):
-        python = clients()
+    python = python_of()
+    if Path(sys.prefix) != python.parent.parent:
         os.execv(python, [python, "-B", *sys.argv])
+
+
+def made(name):
+    """The folder of an example whose large files, which are not committed, are made first."""
+    folder = EXAMPLES / name
+    subprocess.run([peers_of_examples(), "-B", folder / "make.py"], check=True, timeout=300)
+    return folder
 
 
 def compiled(source):

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import onnx
 from graph import INT64, Graph
-from quantised import quantised
 
 
 def resnet50():
@@ -71,18 +70,22 @@ def attention(g, x, width, heads, mask=None):
     return g.linear(g.op("Reshape", mixed, g.shape(0, 0, width)), width, width)
 
 
-def bert(seed, layers, width, heads):
+def bert(seed, layers, width, heads, pieces=30522, pooled=True):
+    """`pooled`: the first token through a last layer; else all tokens."""
     g = Graph(seed)
     ids, mask, kinds = (g.input(name, ["N", "T"], INT64) for name in ("input_ids", "attention_mask", "token_type_ids"))
     wide = g.op("Cast", g.op("Unsqueeze", mask, g.shape(1, 2)), to=onnx.TensorProto.FLOAT)
     mask = g.op("Mul", g.op("Sub", g.constant(1.0), wide), g.constant(-10000.0))
     length = g.op("Slice", g.op("Shape", ids), g.shape(1), g.shape(2), g.shape(0))
     places = g.op("Slice", g.weight(np.arange(512, dtype=np.int64)[None]), g.shape(0), length, g.shape(1))
-    x = g.op("Add", g.op("Gather", g.random(30522, width), ids), g.op("Gather", g.random(2, width), kinds))
+    x = g.op("Add", g.op("Gather", g.random(pieces, width), ids), g.op("Gather", g.random(2, width), kinds))
     x = g.layer_norm(g.op("Add", x, g.op("Gather", g.random(512, width), places)), width)
     for _ in range(layers):
         x = g.layer_norm(g.op("Add", attention(g, x, width, heads, mask), x), width)
         x = g.layer_norm(g.op("Add", g.linear(g.gelu(g.linear(x, width, width * 4)), width * 4, width), x), width)
+    if not pooled:
+        g.output(x, ["N", "T", width])
+        return g.model()
     first = g.op("Gather", x, g.constant(0, np.int64), axis=1)
     g.output(g.op("Tanh", g.gemm(first, width, width, scale=0.5)), ["N", width])
     return g.model()
@@ -242,12 +245,28 @@ def mlp():
     return g.model()
 
 
+def quantised(model, shape):
+    from quantised import quantised as made  # alone wants onnxruntime
+    return made(model, shape)
+
+
 def resnet50_int8():
     return quantised(resnet50(), (3, 224, 224))
 
 
 def mobilenet_v2_int8():
     return quantised(mobilenet_v2(), (3, 224, 224))
+
+
+def saved(make, path):
+    """`path`, written when it is first wanted, or when this folder's programs have changed since."""
+    sources = [os.path.join(os.path.dirname(__file__), name) for name in ("models.py", "graph.py", "quantised.py")]
+    if not path.exists() or path.stat().st_mtime < max(map(os.path.getmtime, sources)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{path.name}.{os.getpid()}")
+        onnx.save(make(), part)
+        part.rename(path)
+    return path
 
 
 @dataclass
@@ -264,13 +283,7 @@ class Case:
     precision: str = "f32"
 
     def file(self, folder):
-        """Written when it is first wanted, or when this folder's programs have changed since."""
-        path = folder / f"{self.make.__name__}.onnx"
-        sources = [os.path.join(os.path.dirname(__file__), name) for name in ("models.py", "graph.py", "quantised.py")]
-        if not path.exists() or path.stat().st_mtime < max(map(os.path.getmtime, sources)):
-            onnx.save(self.make(), folder / f"{path.name}.part")
-            (folder / f"{path.name}.part").rename(path)
-        return path
+        return saved(self.make, folder / f"{self.make.__name__}.onnx")
 
     def extents(self):
         return {"N": self.batch, **self.named}

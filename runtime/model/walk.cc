@@ -63,4 +63,13 @@ Result<bool> DependsOnData(const Program& program, std::span<const onnx::Port> i
   return false;
 }
 
+bool HasNodesOfData(const Program& program) {
+  using onnx::Op;
+  constexpr Op kCounting[] = {Op::kCompress, Op::kNonMaxSuppression, Op::kNonZero, Op::kUnique};
+  const auto is_of_data = [&](const onnx::Node& node) {
+    return HasBody(node) || std::find(std::begin(kCounting), std::end(kCounting), node.op) != std::end(kCounting);
+  };
+  return std::any_of(program.graph.nodes.begin(), program.graph.nodes.end(), is_of_data);
+}
+
 }  // namespace wf::model

@@ -1,6 +1,9 @@
 #include "runtime/model/walk.h"
 
 #include <algorithm>
+#include <iterator>
+
+#include "runtime/onnx/op.h"
 
 namespace wf::model {
 

@@ -87,7 +87,9 @@ def other_norms(g):
         axes = g.pick(None, [2, 3], [0], [1, 2, 3])
         if np.prod([x.shape[axis] for axis in axes or (0, 2, 3)]) < 2:
             raise Refused("what is 0 but for rounding is divided by what is 0 but for rounding")
-        g.op("MeanVarianceNormalization", x, axes=axes)
+        y = g.op("MeanVarianceNormalization", x, axes=axes)
+        if np.isnan(y.array).any():
+            g.finite(y)  # of what is the same everywhere: the root of a variance that is below 0 by rounding
 
 
 def matmul(g):
@@ -189,6 +191,8 @@ def pool(g):
     if pads and any(each >= size for each, size in zip(pads, kernel * 2)):
         raise Refused("a window of nothing")
     x = image(g, g.pick(1, 2, 3, 8, 16), reach, (F32,) if kind != "MaxPool" or g.opset < 12 else (F32, F32, F32, np.float64, np.uint8, np.int8))
+    if said.get("auto_pad", "").startswith("SAME") and any(size < stride for size, stride in zip(reach, said["strides"] or [1] * len(reach))):
+        raise Refused("ONNX Runtime pads by less than nothing, and leaves out the first elements")
     if kind == "MaxPool" and x.dtype in FLOATS and np.isnan(x.array).any():
         raise Refused("the standard says nothing of NaN here; ONNX Runtime passes over it")
     # ONNX Runtime pads as if there were no dilations; the standard: "output_shape[i] = ceil(input_shape[i] / strides[i])".
@@ -207,7 +211,8 @@ def pool(g):
 
 def global_pool(g):
     kind = g.pick("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
-    g.op(kind, g.value(types=(F32,), least=3, fits=lambda each: 0 not in each.shape), **({"p": g.pick(1, 2)} if kind == "GlobalLpPool" else {}))
+    x = g.numbers_only(g.value(types=(F32,), least=3, fits=lambda each: 0 not in each.shape))  # of NaN as MaxPool
+    g.op(kind, x, **({"p": g.pick(1, 2)} if kind == "GlobalLpPool" else {}))
 
 
 def resize(g):

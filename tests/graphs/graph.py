@@ -244,13 +244,8 @@ class Case:
         constants = {each.name: each.array for each in self.leaves if each.is_constant}
         outputs = self.outputs
         if answers is not None:
-            outputs = [described(name, array, self.declared(array)) for name, array in zip(self.outputs, answers)]
+            outputs = [described(name, array, [None] * array.ndim if self.symbolic else None) for name, array in zip(self.outputs, answers)]
         return model_of([node.proto for node in self.nodes], inputs, outputs, constants, self.opset)
-
-    def declared(self, array):
-        """The extents of an output: open but for axis 0 where it does not count samples."""
-        counts = {each.shape[:1] for each in self.leaves if not each.is_constant} == {array.shape[:1]}
-        return [None if axis or counts else extent for axis, extent in enumerate(array.shape)] if self.symbolic else None
 
     def feeds(self):
         return {each.name: each.array for each in self.leaves if not each.is_constant}

@@ -12,10 +12,10 @@ RELATIVE, ABSOLUTE = 1e-3, 1e-7  # as runtime/workbench/agree.h
 ROUNDS = 12
 SHARE = 8  # how far beyond what was seen
 # Approximated near 0, or at places that are rounded: off by a part of the largest element that they read.
-COARSE = {**dict.fromkeys("Sigmoid Tanh Erf Gelu QuickGelu FastGelu BiasGelu Mish LSTM GRU RNN Softplus".split(), 2.0**-24),
+COARSE = {**dict.fromkeys("""Sigmoid Tanh Erf Gelu QuickGelu FastGelu BiasGelu Mish LSTM GRU RNN Softplus
+ LayerNormalization SkipLayerNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization DFT STFT Softmax""".split(), 2.0**-24),
           **dict.fromkeys("Resize GridSample RoiAlign".split(), 2.0**-18)}
 QUANTISING = frozenset("QuantizeLinear QLinearConv QLinearMatMul QLinearAdd DynamicQuantizeLinear".split())
-STEPS = 0.04  # a bias that is an integer, and a zero point that is added before it is rounded, move what is quantised by less of a step
 NOISE = {np.dtype(np.float32): 2.0**-21, np.dtype(np.float64): 2.0**-48, np.dtype(np.float16): 2.0**-10}
 # Their results are numbers of the type, which no engine rounds otherwise.
 EXACT = frozenset("""Abs And ArgMax ArgMin Binarizer BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CastLike Ceil CenterCropPad Clip Compress Concat ConstantOfShape
@@ -34,9 +34,9 @@ def moved(numbers, array):
 
 
 def stepped(numbers, array):
-    """Some of them one off: those that lay near half between two."""
+    """Half of them one off: a bias that is an integer, and a zero point that is added before it is rounded, decide what lies near half between two."""
     info = np.iinfo(array.dtype)
-    off = np.where(numbers.random(array.shape) < 4 * STEPS, numbers.choice((-1, 1), array.shape), 0)
+    off = np.where(numbers.random(array.shape) < 0.5, numbers.choice((-1, 1), array.shape), 0)
     return np.clip(array.astype(int) + off, info.min, info.max).astype(array.dtype)
 
 
@@ -49,7 +49,8 @@ def noisy(case, numbers):
         exact = kind in EXACT or (kind in EXACT_IN_F32 and not any(values[name].dtype == np.float16 for name in node.inputs))
         feeds = {name: values[name] if exact else moved(numbers, values[name]) for name in node.inputs if name not in constants}
         arrays = node.session.run(feeds)
-        largest = max((np.abs(array[np.isfinite(array)]).max(initial=0) for array in feeds.values() if array.dtype.kind == "f"), default=0)
+        read = [values[name] for name in node.inputs if values[name].dtype.kind == "f"]
+        largest = max((np.abs(array[np.isfinite(array)]).max(initial=0) for array in read), default=0)
         for name, array in zip([each for each in node.outputs if each], arrays):
             values[name] = array if exact else moved(numbers, array)
             if kind in COARSE and array.dtype.kind == "f":
@@ -83,12 +84,16 @@ def apart(array, clean):
 
 
 HUGE = {np.dtype(np.float32): 1e12, np.dtype(np.float64): 1e100, np.dtype(np.float16): 200}
+TINY = 1e-18  # whose square is 0 in f32
 
 
 def may_overflow(case, values):
-    """Whether a sum of squares is too large for the type in one order and not in another."""
+    """Whether a sum of squares is too large or too small for the type where it is computed in one way, and not in another."""
     def is_huge(array):
-        return array.dtype in HUGE and bool((np.isfinite(array) & (np.abs(array) > HUGE[array.dtype])).any())
+        if array.dtype not in HUGE:
+            return False
+        size = np.abs(array[np.isfinite(array)])
+        return bool(((size > HUGE[array.dtype]) | ((size < TINY) & (size > 0))).any())
     return any(is_huge(values[name]) for node in case.nodes if node.proto.op_type not in EXACT | EXACT_IN_F32 for name in node.inputs)
 
 

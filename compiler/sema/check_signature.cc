@@ -5,6 +5,7 @@
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/json_value.h"
+#include "compiler/sema/mentions.h"
 #include "compiler/sema/model_outputs.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/rest.h"
@@ -163,6 +164,15 @@ void ReadVariables(Types& types, TypeRef pattern, TypeRef wanted, std::map<std::
   }
 }
 
+// Where nothing may be none, an optional is wanted of a result around which it can be put.
+bool MentionNone(const std::vector<GivenArgument>& given) {
+  NameSet names;
+  for (const GivenArgument& argument : given) {
+    if (argument.value != nullptr) CollectNames(*argument.value, names);
+  }
+  return names.contains("none");
+}
+
 // One call of a signature: arguments are checked and unified from left to right, so that shapes known from earlier ones are wanted of later
 // ones. Those that say little of what a type variable is come after the others.
 class SignatureCall {
@@ -171,6 +181,8 @@ class SignatureCall {
       : body_(body), callee_(callee), signature_(*callee.signature), where_(where), solver_(body, signature_) {}
 
   bool AddArguments(const std::vector<GivenArgument>& given, TypeRef wanted, const Span& call_span) {
+    if (wanted->kind == TypeKind::kOptional && signature_.result->kind == TypeKind::kVariable && !MentionNone(given))
+      wanted = wanted->element;
     if (wanted->kind != TypeKind::kError) ReadVariables(body_.env.types, signature_.result, wanted, wanted_);
     std::vector<Certainty> certainties;
     for (size_t i = 0; i < given.size(); ++i) {

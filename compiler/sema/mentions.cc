@@ -143,6 +143,8 @@ void Walk::ExpandControl(const ast::Expr& expr) {
 void Walk::Expand(const ast::Expr& expr) {
   if (const auto* name = ast::DynAs<ast::NameExpr>(expr)) {
     names_.insert(name->name);
+  } else if (const auto* literal = ast::DynAs<ast::LiteralExpr>(expr)) {
+    if (literal->literal == ast::LiteralKind::kNone) names_.insert("none");
   } else if (const auto* text = ast::DynAs<ast::StringExpr>(expr)) {
     for (const ast::StringExpr::Piece& piece : text->pieces) Add(piece.hole);
   } else if (const auto* member = ast::DynAs<ast::MemberExpr>(expr)) {

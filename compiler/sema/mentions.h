@@ -8,7 +8,8 @@
 
 namespace wf::sema {
 
-// The names that a piece of the tree mentions, without looking at what they mean: first parts of paths, names of expressions.
+// The names that a piece of the tree mentions, without looking at what they mean: first parts of paths, names of expressions,
+// and `none`, which no name is.
 using NameSet = std::set<std::string, std::less<>>;
 void CollectNames(const ast::Expr& expr, NameSet& names);
 void CollectNames(const ast::Stmt& stmt, NameSet& names);

@@ -37,7 +37,7 @@ struct LoopCounts {
   std::vector<std::unique_ptr<RequestCounts>> requests;
   std::vector<observe::Counter> inflight;  // by service
   observe::Counter inflight_all, connections;
-  observe::Counter refused_inflight, refused_late, refused_bytes, refused_connections, refused_handshakes, refused_keys;
+  observe::Counter refused_inflight, refused_late, refused_bytes, refused_connections, refused_handshakes, refused_keys, broken_for_memory;
 };
 
 }  // namespace wf::server

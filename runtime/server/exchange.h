@@ -46,6 +46,8 @@ class Site {
   virtual void UnclaimUnsent(int64_t bytes) noexcept = 0;
   // The same where the connection has to be closed else: a part of the memory is left for it.
   virtual bool ClaimLast(int64_t bytes) noexcept { return ClaimUnsent(bytes); }
+  // There was none, and a connection is closed for it.
+  virtual void OnBrokenForMemory() noexcept {}
   // The request is complete. Session::Reply is called now or later.
   virtual void OnRequest(Exchange& exchange) noexcept = 0;
   // A refusal is about to be answered. The data_id that the answer carries.

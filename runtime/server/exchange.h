@@ -105,7 +105,8 @@ struct RequestState {
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   int64_t claimed_bytes = 0;  // of the process's budget
   int64_t timeout_ns = 0;     // the client's own limit, of the head; 0: none
-  base::TimePoint received_at = 0;
+  base::TimePoint received_at = 0, whole_at = 0;
+  base::TimePoint writes_at = 0;  // the answer's beginning; 0: it is too short to be timed
   uint64_t data_id = 0;
   std::string_view log_id;  // of the head, or in the memory of the bus
   oip::Route oip;           // of a path under /v2

@@ -65,6 +65,7 @@ class Bus {
   base::TimePoint deadline() const { return deadline_; }
   base::TimePoint received_at() const { return received_at_; }
   const Spent& spent() const { return spent_; }
+  void NoteWriting(base::TimePoint from, base::TimePoint to) { spent_.Write(from, to); }  // the answer
 
   void* user = nullptr;                // the client's own
   std::span<const Metadata> metadata;  // for wf_meta; set before Start, immutable afterwards, outlives the bus

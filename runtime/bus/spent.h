@@ -7,18 +7,22 @@
 
 namespace wf::bus {
 
-// What of a request's time its rows waited, and its nodes ran. Each moment counts once at most, for what was told first: both together are
-// never more than the request has taken, however many rows and samples are under way at once.
+// What of a request's time its body was read, its rows waited, its nodes ran and its answer was written. Each moment counts once at most,
+// for what was told first: all together are never more than the request has taken, however many rows and samples are under way at once.
 // Rejected: the union of all waits, which takes a list of them; sums, which are many times what the client waited for.
 // Thread: loop-confined.   Units: ns.   Cost: O(1), no allocation.
 class Spent {
  public:
   explicit Spent(base::TimePoint at = 0) : until_(at) {}
 
+  void Read(base::TimePoint to) { input_ns_ += Take(until_, to); }  // from the time it begins with
   void Wait(base::TimePoint from, base::TimePoint to) { queue_ns_ += Take(from, to); }
   void Run(base::TimePoint from, base::TimePoint to) { compute_ns_ += Take(from, to); }
+  void Write(base::TimePoint from, base::TimePoint to) { output_ns_ += Take(from, to); }
+  int64_t input_ns() const { return input_ns_; }
   int64_t queue_ns() const { return queue_ns_; }
   int64_t compute_ns() const { return compute_ns_; }
+  int64_t output_ns() const { return output_ns_; }
 
  private:
   int64_t Take(base::TimePoint from, base::TimePoint to) {
@@ -28,7 +32,7 @@ class Spent {
   }
 
   base::TimePoint until_;  // all before is counted, or was spent otherwise
-  int64_t queue_ns_ = 0, compute_ns_ = 0;
+  int64_t input_ns_ = 0, queue_ns_ = 0, compute_ns_ = 0, output_ns_ = 0;
 };
 
 }  // namespace wf::bus

@@ -30,7 +30,7 @@ class Numbers {
   bool is_big_endian_;
 };
 
-// What a JPEG holds before its pixels, one segment after the other; each byte of filling between them is one, too, of marker 0xff.
+// What a JPEG holds before its pixels, one segment after the other; bytes of filling and markers without a length are empty ones.
 class JpegSegments {
  public:
   explicit JpegSegments(const wf_bytes& file) : bytes_(ViewOf(file)), numbers_(bytes_, true) {}
@@ -39,11 +39,13 @@ class JpegSegments {
   bool Next() {
     marker_ = numbers_.At(at_ + 1, 1);
     segment_ = {};
-    if (numbers_.At(at_, 1) != 0xff || marker_ < 0xc0 || marker_ == 0xda) return false;
-    if (marker_ == 0xff) {
-      ++at_;
+    if (numbers_.At(at_, 1) != 0xff) return false;
+    const bool is_bare = marker_ == 0x01 || (marker_ >= 0xd0 && marker_ <= 0xd7);
+    if (marker_ == 0xff || is_bare) {
+      at_ += is_bare ? 2 : 1;
       return true;
     }
+    if (marker_ < 0xc0 || marker_ == 0xda) return false;
     const uint32_t length = numbers_.At(at_ + 2, 2);
     if (length < 2) return false;
     segment_ = bytes_.substr(std::min<uint64_t>(at_ + 4, bytes_.size()), length - 2);

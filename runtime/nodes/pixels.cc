@@ -31,7 +31,7 @@ Size SizeOfJpeg(const wf_bytes& file) {
   for (int i = 0; segments.Next(); ++i) {
     if (i == kMostSegments) return {1, WF_MAX_JPEG_PIXELS};
     const uint32_t marker = segments.marker();
-    const bool is_frame = marker < 0xd0 && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
+    const bool is_frame = marker >= 0xc0 && marker < 0xd0 && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
     const Numbers numbers(segments.bytes(), true);
     if (is_frame) return {numbers.At(1, 2), numbers.At(3, 2)};
   }

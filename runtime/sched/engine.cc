@@ -123,7 +123,7 @@ bus::Bus* EngineCore::Create(const Request& request) {
   bus->client_ = request.client;
   bus->user = request.user;
   bus->received_at_ = request.received_at;
-  bus->spent_ = bus::Spent(request.received_at);
+  bus->spent_ = bus::Spent(std::max(request.received_at, request.whole_at));
   const int64_t timeout_ns = catalogue->deadlines.Of(*request.workflow);
   bus->deadline_ = request.received_at + (request.timeout_ns > 0 ? std::min(timeout_ns, request.timeout_ns) : timeout_ns);
   bus->catalogue_ = catalogue;
@@ -141,6 +141,7 @@ void EngineCore::Start(LiveBus& bus) {
   WF_CHECK(bus.state_ == bus::BusState::kDecoding);
   bus.state_ = bus::BusState::kRunning;
   const base::TimePoint now = parts_.clock.Now();
+  bus.spent_.Read(now);
   if (now >= bus.deadline())
     PassDeadline(bus);  // while the body came, or was read
   else if (HopelessNs({*bus.workflow_, CatalogueOf(bus), *bus.bindings, now, bus.deadline()}) > 0)

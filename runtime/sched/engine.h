@@ -55,6 +55,7 @@ struct Request {
   bus::Client* client = nullptr;
   uint32_t samples = 1;                   // root frames; more than one only for protocols that send N samples per call
   base::TimePoint received_at = 0;        // end of the headers
+  base::TimePoint whole_at = 0;           // end of the body
   int64_t timeout_ns = 0;                 // the client's; 0 none. The workflow's and the catalogue's deadlines also hold
   bool traced = false;                    // its nodes' executions are kept, until it is drained
   const ModelVersion* version = nullptr;  // of the current catalogue; null: the newest of every model

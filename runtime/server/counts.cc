@@ -20,10 +20,16 @@ void RequestCounts::Add(wf_code code, int64_t ns, const bus::Bus* bus) noexcept 
   if (code == 0) {
     ok.Add();
     ok_ns.Add(static_cast<uint64_t>(std::max<int64_t>(ns, 0)));
-    samples.Add(bus == nullptr ? 1 : bus->samples());
+    const uint32_t size = bus == nullptr ? 1 : bus->samples();
+    samples.Add(size);
+    BySize& row = Of(size);
+    row.count.Add();
     if (bus != nullptr) {
-      queue_ns.Add(static_cast<uint64_t>(bus->spent().queue_ns()));
-      compute_ns.Add(static_cast<uint64_t>(bus->spent().compute_ns()));
+      const bus::Spent& spent = bus->spent();
+      queue_ns.Add(static_cast<uint64_t>(spent.queue_ns()));
+      row.input_ns.Add(static_cast<uint64_t>(spent.input_ns()));
+      row.compute_ns.Add(static_cast<uint64_t>(spent.compute_ns()));
+      row.output_ns.Add(static_cast<uint64_t>(spent.output_ns()));
     }
     return last_ms.Set(WallMs());
   }
@@ -35,6 +41,16 @@ void RequestCounts::Add(wf_code code, int64_t ns, const bus::Bus* bus) noexcept 
     return;
   }
   other.Add();
+}
+
+RequestCounts::BySize& RequestCounts::Of(uint32_t size) noexcept {
+  for (int i = 0; i < kSizes - 1; ++i) {
+    const uint32_t taken = by_size[i].samples.load(std::memory_order_relaxed);
+    if (taken != size && taken != 0) continue;
+    by_size[i].samples.store(size, std::memory_order_relaxed);
+    return by_size[i];
+  }
+  return by_size[kSizes - 1];
 }
 
 LoopCounts::LoopCounts(size_t n_workflows, size_t n_services) : inflight(n_services) {

@@ -19,13 +19,23 @@ struct RequestCounts {
     std::atomic<int32_t> code{0};
     observe::Counter count;
   };
+  // Those that were fine, by how many samples they had. Of their time: bus::Spent.
+  static constexpr int kSizes = 8;  // beyond, all in the last
+  struct BySize {
+    std::atomic<uint32_t> samples{0};  // 0: nobody has; in the last: of several sizes
+    observe::Counter count, input_ns, compute_ns, output_ns;
+  };
   ByCode by_code[kCodes];
+  BySize by_size[kSizes];
   observe::Counter other, ok;
   observe::Counter ok_ns, samples, last_ms;  // of those that were fine: their time, their samples, the wall clock at the last
-  observe::Counter queue_ns, compute_ns;     // of ok_ns: bus::Spent
+  observe::Counter queue_ns;                 // of ok_ns
   observe::Histogram duration;
   // `bus`: null: it never had one.
   void Add(wf_code code, int64_t ns, const bus::Bus* bus = nullptr) noexcept;
+
+ private:
+  BySize& Of(uint32_t samples) noexcept;
 };
 
 // What one loop tells the others and the admin thread.   Thread: written by its loop alone, read by any.
@@ -37,7 +47,7 @@ struct LoopCounts {
   std::vector<std::unique_ptr<RequestCounts>> requests;
   std::vector<observe::Counter> inflight;  // by service
   observe::Counter inflight_all, connections;
-  observe::Counter refused_inflight, refused_late, refused_bytes, refused_connections, refused_handshakes, refused_keys;
+  observe::Counter refused_inflight, refused_late, refused_bytes, refused_connections, refused_handshakes, refused_keys, broken_for_memory;
 };
 
 }  // namespace wf::server

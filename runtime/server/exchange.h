@@ -46,6 +46,8 @@ class Site {
   virtual void UnclaimUnsent(int64_t bytes) noexcept = 0;
   // The same where the connection has to be closed else: a part of the memory is left for it.
   virtual bool ClaimLast(int64_t bytes) noexcept { return ClaimUnsent(bytes); }
+  // There was none, and a connection is closed for it.
+  virtual void OnBrokenForMemory() noexcept {}
   // The request is complete. Session::Reply is called now or later.
   virtual void OnRequest(Exchange& exchange) noexcept = 0;
   // A refusal is about to be answered. The data_id that the answer carries.
@@ -103,7 +105,8 @@ struct RequestState {
   bool elsewhere = false;     // on another thread: neither bus nor body may be touched
   int64_t claimed_bytes = 0;  // of the process's budget
   int64_t timeout_ns = 0;     // the client's own limit, of the head; 0: none
-  base::TimePoint received_at = 0;
+  base::TimePoint received_at = 0, whole_at = 0;
+  base::TimePoint writes_at = 0;  // the answer's beginning; 0: it is too short to be timed
   uint64_t data_id = 0;
   std::string_view log_id;  // of the head, or in the memory of the bus
   oip::Route oip;           // of a path under /v2

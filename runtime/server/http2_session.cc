@@ -188,6 +188,7 @@ void Http2Session::Break() noexcept {
 
 // The connection is told of its end with others at the end of the turn, until when they would hold as much again.
 void Http2Session::BreakForMemory() noexcept {
+  owner_.site_.OnBrokenForMemory();
   Break();
   FinishAnswered();
   session_.Close();

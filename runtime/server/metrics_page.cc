@@ -229,7 +229,7 @@ void AddExporter(const Exporter& exporter, MetricsText* out) {
 
 void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
   uint64_t inflight = 0, by_inflight = 0, by_deadline = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, by_key = 0, connections = 0,
-           queue_full = 0, drained = 0, answered = 0;
+           broken = 0, queue_full = 0, drained = 0, answered = 0;
   for (const auto& loop : shared.loops) {
     inflight += loop->inflight_all.value();
     by_inflight += loop->refused_inflight.value();
@@ -238,6 +238,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
     by_connections += loop->refused_connections.value();
     by_handshake += loop->refused_handshakes.value();
     by_key += loop->refused_keys.value();
+    broken += loop->broken_for_memory.value();
     connections += loop->connections.value();
   }
   for (const auto* engine : engines) {
@@ -258,6 +259,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   out->Sample({{"reason", "inflight"}}, static_cast<double>(by_inflight));
   out->Sample({{"reason", "deadline"}}, static_cast<double>(by_deadline));
   out->Sample({{"reason", "memory"}}, static_cast<double>(by_bytes));
+  out->Sample({{"reason", "connection_memory"}}, static_cast<double>(broken));
   out->Sample({{"reason", "connections"}}, static_cast<double>(by_connections));
   out->Sample({{"reason", "handshake"}}, static_cast<double>(by_handshake));
   out->Sample({{"reason", "key"}}, static_cast<double>(by_key));

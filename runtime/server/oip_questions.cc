@@ -46,7 +46,11 @@ oip::Statistics Count(const Shared& shared, const wf_workflow& workflow) {
       sum.success.count += counts.ok.value();
       sum.success.ns += counts.ok_ns.value();
       sum.queue_ns += counts.queue_ns.value();
-      sum.compute_ns += counts.compute_ns.value();
+      for (const auto& row : counts.by_size) {
+        const oip::Statistics::Parts parts{row.count.value(), row.input_ns.value(), row.compute_ns.value(), row.output_ns.value()};
+        const uint32_t samples = row.samples.load(std::memory_order_relaxed);
+        if (parts.count != 0) (samples == 0 ? sum.of_others : sum.by_samples[samples]).Add(parts);
+      }
       sum.inferences += counts.samples.value();
       sum.last_ms = std::max(sum.last_ms, counts.last_ms.value());
       sum.fail.count += counts.other.value();

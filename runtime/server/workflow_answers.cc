@@ -16,9 +16,10 @@ namespace wf::server {
 
 namespace {
 
-constexpr size_t kMostTold = 512;   // of a text of the client's, in a line of the log
-constexpr size_t kCodingTimes = 8;  // as long as writing an answer takes coding it
-constexpr uint64_t kRawTimes = 16;  // as fast as text are elements that are copied as they are
+constexpr size_t kMostTold = 512;       // of a text of the client's, in a line of the log
+constexpr size_t kCodingTimes = 8;      // as long as writing an answer takes coding it
+constexpr uint64_t kTimedBytes = 4096;  // of an answer: fewer are written in little more than it takes to look at the clock
+constexpr uint64_t kRawTimes = 16;      // as fast as text are elements that are copied as they are
 
 // Of a tensor that is answered in raw bytes; 0: it is none, or is not.
 uint64_t RawBytesOf(const Exchange& exchange, uint32_t result, const wf_type& type, const std::byte* value) {
@@ -37,7 +38,9 @@ uint64_t RawBytesOf(const Exchange& exchange, uint32_t result, const wf_type& ty
 
 // Every request whose head was understood, or which was refused for it, is counted once, and told once when that is asked for.
 void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) noexcept {
-  const int64_t took = exchange.received_at == 0 ? 0 : shared_.clock.Now() - exchange.received_at;
+  const base::TimePoint now = exchange.received_at == 0 ? 0 : shared_.clock.Now();
+  const int64_t took = now - exchange.received_at;
+  if (exchange.writes_at != 0 && exchange.bus != nullptr) exchange.bus->NoteWriting(exchange.writes_at, now);
   const size_t workflow =
       exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
   counts_.Of(workflow, exchange.protocol).Add(code, took, exchange.bus);
@@ -177,6 +180,7 @@ bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
       work += raw != 0 ? raw / kRawTimes : size;
     }
   }
+  if (bytes >= kTimedBytes) exchange.writes_at = shared_.clock.Now();
   if (bytes < shared_.large_bytes / kCodingTimes) return false;
   if (work < shared_.large_bytes && !WantsCoding(exchange, bytes, code_from())) return false;
   auto* const encoding = new (std::nothrow) Encoding(*this, exchange, code_from());

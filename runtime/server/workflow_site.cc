@@ -243,6 +243,9 @@ void WorkflowSite::OnRequest(Exchange& exchange) noexcept {
   if (!exchange.own_path.empty()) return AnswerOwn(shared_, exchange, &body_);
   if (exchange.needs_place && !TakePlace(exchange)) return AnswerRefusal(exchange);
   base::SliceScope slice(base::SliceKind::kServe, NameOf(exchange));
+  // What came with its head was whole with it.
+  if (exchange.whole_at == 0)  // else its coding has been taken off
+    exchange.whole_at = exchange.head_read == exchange.session->reads() ? exchange.received_at : shared_.clock.Now();
   const wf_bytes body = exchange.body.Seal();
   if (body.ptr == nullptr) return AnswerNoMemory(exchange, bus::kNoRoom);
   if (exchange.coding != coding::Coding::kIdentity) return TakeCodingOff(*this, exchange, body);
@@ -261,6 +264,7 @@ bus::Bus* WorkflowSite::Create(Exchange& exchange, uint32_t samples, int64_t tim
   request.client = &exchange;
   request.samples = samples;
   request.received_at = exchange.received_at;
+  request.whole_at = exchange.whole_at;
   request.timeout_ns =
       exchange.timeout_ns == 0 || timeout_ns == 0 ? std::max(exchange.timeout_ns, timeout_ns) : std::min(exchange.timeout_ns, timeout_ns);
   request.log_id = exchange.log_id;

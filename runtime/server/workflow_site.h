@@ -53,6 +53,7 @@ class WorkflowSite final : public Site {
 
   bool ClaimUnsent(int64_t bytes) noexcept override { return memory_->Claim(bytes); }
   bool ClaimLast(int64_t bytes) noexcept override { return memory_->ClaimLast(bytes); }
+  void OnBrokenForMemory() noexcept override { counts_.broken_for_memory.Add(); }
   void UnclaimUnsent(int64_t bytes) noexcept override { memory_->Unclaim(bytes); }
   bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
 

@@ -165,6 +165,7 @@ class Held(FloodCase):
             flood, more = self.flood(300, streams(lambda stream, block=head(b"GET", path): frame(1, 5, stream, block)))
             self.assertLess(more, 60 * MIB, path)
             flood.close()
+        self.assertGreater(self.server.metrics()['wf_refused_total{reason="connection_memory"}'], 100)
         self.assertEqual(self.server.post("/Hello/Greet", {}).status, 200)
 
     def test_pages_that_nobody_reads(self):

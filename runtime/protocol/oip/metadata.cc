@@ -142,6 +142,8 @@ void PutModelConfig(Fields& fields, const wf_plan& plan, const ModelFacts& model
 // counts of the parts differ.
 void PutStatistics(Fields& fields, std::string_view name, int64_t version, const Statistics& statistics) {
   const uint64_t calls = statistics.success.count;
+  Statistics::Parts all = statistics.of_others;
+  for (const auto& [samples, parts] : statistics.by_samples) all.Add(parts);
   fields.BeginElement();
   fields.Text({"name", 1}, name);
   fields.Text({"version", 2}, VersionText(version).view());
@@ -152,10 +154,20 @@ void PutStatistics(Fields& fields, std::string_view name, int64_t version, const
   PutDuration(fields, {"success", 1}, statistics.success);
   PutDuration(fields, {"fail", 2}, statistics.fail);
   PutDuration(fields, {"queue", 3}, {calls, statistics.queue_ns});
-  PutDuration(fields, {"compute_input", 4}, {calls, 0});
-  PutDuration(fields, {"compute_infer", 5}, {calls, statistics.compute_ns});
-  PutDuration(fields, {"compute_output", 6}, {calls, 0});
+  PutDuration(fields, {"compute_input", 4}, {calls, all.input_ns});
+  PutDuration(fields, {"compute_infer", 5}, {calls, all.compute_ns});
+  PutDuration(fields, {"compute_output", 6}, {calls, all.output_ns});
   fields.End();
+  fields.BeginList({"batch_stats", 7});
+  for (const auto& [samples, parts] : statistics.by_samples) {
+    fields.BeginElement();
+    fields.Integer({"batch_size", 1}, samples);
+    PutDuration(fields, {"compute_input", 2}, {parts.count, parts.input_ns});
+    PutDuration(fields, {"compute_infer", 3}, {parts.count, parts.compute_ns});
+    PutDuration(fields, {"compute_output", 4}, {parts.count, parts.output_ns});
+    fields.EndElement();
+  }
+  fields.EndList();
   fields.EndElement();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string_view>
 
@@ -25,10 +26,21 @@ struct Statistics {
   struct Duration {
     uint64_t count = 0, ns = 0;
   };
-  uint64_t last_ms = 0;                   // since the epoch; 0: none
-  uint64_t inferences = 0;                // samples of calls that succeeded
-  Duration success, fail;                 // calls, which are the executions too
-  uint64_t queue_ns = 0, compute_ns = 0;  // of success.ns: that rows waited; that nodes ran which were timed
+  uint64_t last_ms = 0;     // since the epoch; 0: none
+  uint64_t inferences = 0;  // samples of calls that succeeded
+  Duration success, fail;   // calls, which are the executions too
+  uint64_t queue_ns = 0;    // of success.ns: that rows waited
+  struct Parts {
+    uint64_t count = 0, input_ns = 0, compute_ns = 0, output_ns = 0;
+    void Add(const Parts& other) {
+      count += other.count;
+      input_ns += other.input_ns;
+      compute_ns += other.compute_ns;
+      output_ns += other.output_ns;
+    }
+  };
+  std::map<uint32_t, Parts> by_samples;  // of those that succeeded: bodies read, nodes run, answers written, as far as they were timed
+  Parts of_others;                       // that had other numbers of samples
 };
 
 void PutServerMetadata(Fields& fields);

@@ -14,6 +14,16 @@ TEST(Spent, CountsWhatFollowsInOrderWhole) {
   EXPECT_EQ(spent.compute_ns(), 20);
 }
 
+TEST(Spent, BeginsWithTheBodyAndEndsWithTheAnswer) {
+  Spent spent(100);
+  spent.Read(130);
+  spent.Run(120, 150);
+  spent.Write(140, 155);
+  EXPECT_EQ(spent.input_ns(), 30);
+  EXPECT_EQ(spent.compute_ns(), 20);
+  EXPECT_EQ(spent.output_ns(), 5);
+}
+
 TEST(Spent, CountsAMomentOnceForWhatWasToldFirst) {
   Spent spent(100);
   spent.Wait(100, 110);

@@ -33,9 +33,13 @@ std::string Png(uint32_t width, uint32_t height, uint32_t format, const void* pi
   return file;
 }
 
-// Colours at half the resolution, or none at all where `is_whole`.
-std::string Jpeg(int width, int height, const Pixels& pixels, J_COLOR_SPACE space = JCS_RGB, bool is_whole = false,
-                 bool is_progressive = false) {
+struct JpegWay {
+  J_COLOR_SPACE space = JCS_RGB;
+  bool is_whole = false;  // else colours have half the resolution
+  bool is_progressive = false;
+};
+std::string Jpeg(int width, int height, const Pixels& pixels, JpegWay way = {}) {
+  const auto [space, is_whole, is_progressive] = way;
   jpeg_error_mgr errors;
   jpeg_compress_struct jpeg;
   jpeg.err = jpeg_std_error(&errors);
@@ -192,7 +196,7 @@ TEST(DecodeGray, WeighsColoursAlikeInPngAndJpeg) {
     wf_tensor png, jpeg;
     const Pixels pixels = Repeated(c.colour, 64);
     ASSERT_EQ(Decode(job, Png(8, 8, PNG_FORMAT_RGB, pixels.data()), &png), 0) << job.message;
-    ASSERT_EQ(Decode(job, Jpeg(8, 8, pixels, JCS_RGB, true), &jpeg), 0) << job.message;
+    ASSERT_EQ(Decode(job, Jpeg(8, 8, pixels, {JCS_RGB, true}), &jpeg), 0) << job.message;
     EXPECT_EQ(png.rank, 2);
     EXPECT_EQ(png.stride[0], 8);
     EXPECT_EQ(Elements<uint8_t>(png), Pixels(64, c.luma));
@@ -234,7 +238,7 @@ TEST(DecodeGray, ReadsJpegOfAnyColour) {
 TEST(DecodeGray, TakesTheLumaOfInks) {
   FakeJob job;
   wf_tensor gray;
-  ASSERT_EQ(Decode(job, Jpeg(16, 8, Repeated({200, 40, 100, 180}, 128), JCS_CMYK, true), &gray), 0) << job.message;
+  ASSERT_EQ(Decode(job, Jpeg(16, 8, Repeated({200, 40, 100, 180}, 128), {JCS_CMYK, true}), &gray), 0) << job.message;
   EXPECT_EQ(gray.rank, 2);
   EXPECT_EQ(gray.dim[0], 8);
   EXPECT_EQ(gray.dim[1], 16);
@@ -257,7 +261,7 @@ TEST(Decode, KeepsTheColoursOfAPng) {
 TEST(Decode, WidensGrey) {
   const Pixels grey{0, 90, 255};
   EXPECT_EQ(Colours(Png(3, 1, PNG_FORMAT_GRAY, grey.data())), (Pixels{0, 0, 0, 90, 90, 90, 255, 255, 255}));
-  ExpectNear(Colours(Jpeg(8, 8, Pixels(64, 99), JCS_GRAYSCALE)), Pixels(192, 99), 1);
+  ExpectNear(Colours(Jpeg(8, 8, Pixels(64, 99), {JCS_GRAYSCALE})), Pixels(192, 99), 1);
 }
 
 TEST(Decode, LaysTransparencyOverWhite) {
@@ -271,8 +275,8 @@ TEST(Decode, ReadsJpeg) { ExpectNear(Colours(Jpeg(16, 24, Repeated({200, 30, 90}
 
 TEST(Decode, TurnsInksIntoLight) {
   const Pixels inks = Repeated({200, 40, 100, 180}, 16 * 24);  // inverted: 255 is none
-  ExpectNear(Colours(Jpeg(16, 24, inks, JCS_CMYK, true)), Repeated({141, 28, 71}, 16 * 24), 3);
-  ExpectNear(Colours(Jpeg(8, 8, Pixels(4 * 64, 255), JCS_CMYK, true)), Pixels(3 * 64, 255), 1);
+  ExpectNear(Colours(Jpeg(16, 24, inks, {JCS_CMYK, true})), Repeated({141, 28, 71}, 16 * 24), 3);
+  ExpectNear(Colours(Jpeg(8, 8, Pixels(4 * 64, 255), {JCS_CMYK, true})), Pixels(3 * 64, 255), 1);
 }
 
 TEST(Decoders, SayWhatKindOfJpegTheyDoNotKnow) {
@@ -307,7 +311,7 @@ TEST(Decoders, RefuseEveryTruncation) {
   const std::string png = Png(16, 16, PNG_FORMAT_RGB, noise.data());
   const std::string jpeg = Jpeg(16, 16, noise);
   noise.resize(size_t{4} * 16 * 16, 200);
-  const std::string cmyk = Jpeg(16, 16, noise, JCS_CMYK);
+  const std::string cmyk = Jpeg(16, 16, noise, {JCS_CMYK});
   const std::string webp = Webp(16, 16, noise), bmp = Bmp({16, 16, 24, 0, std::string(size_t{3} * 16 * 16, 'x')});
   // The last bytes carry no pixels: PNG's IEND chunk and the checksum before it, JPEG's end marker, WebP's filling.
   for (const auto& [file, tail] : {std::pair(png, size_t{24}), std::pair(jpeg, size_t{2}), std::pair(cmyk, size_t{2}),
@@ -325,7 +329,7 @@ TEST(Decoders, RefuseEveryTruncation) {
 
 TEST(Decoders, SurviveEveryFlippedByte) {
   const Pixels grey(64, 77);
-  const std::string files[] = {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(4, 4, Pixels(48, 99)), Jpeg(4, 4, Pixels(64, 99), JCS_CMYK),
+  const std::string files[] = {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(4, 4, Pixels(48, 99)), Jpeg(4, 4, Pixels(64, 99), {JCS_CMYK}),
                                Webp(4, 4, Pixels(64, 99)), Bmp({4, 4, 8, 1, std::string("\4\0\0\0\0\4abcd\0\2\1\1\2\3\0\1", 18)})};
   for (const std::string& file : files) {
     for (size_t at = 0; at < file.size(); ++at) {
@@ -387,7 +391,7 @@ TEST(Decoders, RefuseHugeImagesBeforeTakingMemory) {
 
 TEST(Decoders, FailWhenMemoryIsSpent) {
   const Pixels grey(64, 77);
-  for (const std::string& file : {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(8, 8, Pixels(256, 99), JCS_CMYK),
+  for (const std::string& file : {Png(8, 8, PNG_FORMAT_GRAY, grey.data()), Jpeg(8, 8, Pixels(256, 99), {JCS_CMYK}),
                                   Webp(8, 8, Pixels(256, 99)), Bmp({8, 8, 24, 0, std::string(size_t{3} * 64, 'x')})}) {
     for (const Decoder decoder : kDecoders) {
       FakeJob job;
@@ -498,8 +502,8 @@ std::vector<std::pair<std::string, std::string>> LargeFiles() {
   for (int i = 0; i < 480; ++i) runs += std::string("\xff\1\xff\2\x82\3\0\0", 8);
   return {{"png", Png(640, 480, PNG_FORMAT_RGB, noise.data())},
           {"jpeg", Jpeg(640, 480, noise)},
-          {"progressive jpeg", Jpeg(640, 480, noise, JCS_RGB, false, true)},
-          {"jpeg of inks", Jpeg(640, 480, noise, JCS_CMYK)},
+          {"progressive jpeg", Jpeg(640, 480, noise, {JCS_RGB, false, true})},
+          {"jpeg of inks", Jpeg(640, 480, noise, {JCS_CMYK})},
           {"webp", Webp(640, 480, noise)},
           {"bmp", Bmp({640, 480, 24, 0, pixels})},
           {"bmp of runs", Bmp({640, 480, 8, 1, runs})}};
@@ -533,6 +537,12 @@ TEST(Pixels, AreThoseThatTheHeaderClaims) {
   for (const std::string_view none : {"", "GIF89a", "\xff\xd8\xff\xda", "BM", "RIFF....WEBP"}) EXPECT_EQ(wf_pixels(View(none)), 0U);
 }
 
+TEST(Pixels, AreFoundBehindMarkersWithoutALength) {
+  const std::string jpeg = Jpeg(8, 8, Pixels(192, 99)), marked = std::string("\xff\xd8\xff\xd0\xff\x01\xff\xff\xd7", 9) + jpeg.substr(2);
+  EXPECT_EQ(Colours(marked), Colours(jpeg));
+  EXPECT_EQ(wf_pixels(View(marked)), 64U);
+}
+
 TEST(Pixels, AreTheMostWhereTheyAreFarIntoAJpeg) {
   const std::string jpeg = Jpeg(8, 8, Pixels(192, 99));
   EXPECT_EQ(wf_pixels(View("\xff\xd8" + std::string(1000, '\xff') + jpeg.substr(2))), 64U);
@@ -551,7 +561,7 @@ TEST(Decode, TurnsAPictureAsExifTells) {
                              {0, 2, 1, 3}, {2, 0, 3, 1}, {3, 1, 2, 0}, {1, 3, 0, 2}};
   Pixels px(size_t{16} * 32);  // quarters of 8 by 16 with levels 10, 60, 110, 160
   for (size_t i = 0; i < px.size(); ++i) px[i] = static_cast<uint8_t>(10 + 50 * ((i % 32 >= 16 ? 1 : 0) + (i >= 256 ? 2 : 0)));
-  const std::string file = Jpeg(32, 16, px, JCS_GRAYSCALE);
+  const std::string file = Jpeg(32, 16, px, {JCS_GRAYSCALE});
   for (char orientation = 1; orientation <= 8; ++orientation) {
     for (const Decoder decoder : kDecoders) {
       FakeJob job;

@@ -40,6 +40,25 @@ TEST(Find, YieldsTheFirstByte) {
   }
 }
 
+TEST(Find, TakesTimeByTheTextAlone) {
+  const std::string all(size_t{4} << 20, 'a'), part = std::string(size_t{1} << 20, 'a') + 'b';  // 10^12 comparisons, one by one
+  FakeJob job;
+  wf_bytes text = View(all), one = View(part);
+  wf_optional_i64 at;
+  ASSERT_EQ(wf_n_find(&job.ctx, &text, &one, &at), 0);
+  EXPECT_EQ(at.has, 0);
+  const std::string longer = all + part;
+  text = View(longer);
+  ASSERT_EQ(wf_n_find(&job.ctx, &text, &one, &at), 0);
+  EXPECT_EQ(at.value, int64_t{4} << 20);
+  wf_list parts;
+  ASSERT_EQ(wf_n_split(&job.ctx, &text, &one, &parts), 0);
+  EXPECT_EQ(parts.len, 2U);
+  job.stop = 1;
+  one = View("x");
+  EXPECT_EQ(wf_n_find(&job.ctx, &text, &one, &at), WF_FAILED);
+}
+
 TEST(Find, TellsHowTextsBeginAndEnd) {
   FakeJob job;
   for (const auto& [part, begins, ends] :

@@ -217,6 +217,7 @@ TEST_F(Http2SessionTest, WhoHoldsWhatThereIsNoRoomForIsClosed) {
   Send(requests);
   EXPECT_EQ(site_.claimed, 0);
   EXPECT_TRUE(connection_->closing());
+  EXPECT_EQ(site_.broken_for_memory, 1);
 }
 
 TEST_F(Http2SessionTest, HeadsWhoseBodiesComeAreClaimed) {

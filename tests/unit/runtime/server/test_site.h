@@ -23,6 +23,7 @@ class TestSite final : public Site {
     claimed += bytes;
     return true;
   }
+  void OnBrokenForMemory() noexcept override { ++broken_for_memory; }
   bool ClaimLast(int64_t bytes) noexcept override {
     if (bytes > room + last - claimed) return false;
     claimed += bytes;
@@ -64,7 +65,7 @@ class TestSite final : public Site {
   int64_t ms_left = INT64_MAX, room = INT64_MAX / 2, last = 64 * 1024, claimed = 0;
   Exchange* asked = nullptr;       // the last one
   std::vector<Exchange*> waiting;  // all of them, in their order
-  int heads = 0, requests = 0, finished = 0, refused_for_memory = 0;
+  int heads = 0, requests = 0, finished = 0, refused_for_memory = 0, broken_for_memory = 0;
   wf_code refused = 0;
   std::string told;
 };

@@ -111,7 +111,8 @@ TEST(OipMetadata, TheServerSaysWhatItIs) {
 }
 
 TEST(OipMetadata, StatisticsAreCountsAndTimes) {
-  const Statistics counted = {1'700'000'000'000, 640, {10, 5000}, {2, 300}, 77, 4000};
+  const Statistics counted = {1'700'000'000'000, 640, {10, 5000}, {2, 300}, 77, {{1, {6, 30, 3000, 20}}, {100, {3, 300, 900, 200}}},
+                              {1, 3, 100, 2}};
   const auto put = [&counted](Fields& fields) {
     fields.BeginList({"model_stats", 1});
     PutStatistics(fields, "M", 1, counted);
@@ -120,12 +121,18 @@ TEST(OipMetadata, StatisticsAreCountsAndTimes) {
   EXPECT_EQ(Json(put),
             R"({"model_stats":[{"name":"M","version":"1","last_inference":1700000000000,"inference_count":640,"execution_count":10,)"
             R"("inference_stats":{"success":{"count":10,"ns":5000},"fail":{"count":2,"ns":300},"queue":{"count":10,"ns":77},)"
-            R"("compute_input":{"count":10,"ns":0},"compute_infer":{"count":10,"ns":4000},"compute_output":{"count":10,"ns":0}}}]})");
+            R"("compute_input":{"count":10,"ns":333},"compute_infer":{"count":10,"ns":4000},"compute_output":{"count":10,"ns":222}},)"
+            R"("batch_stats":[{"batch_size":1,"compute_input":{"count":6,"ns":30},"compute_infer":{"count":6,"ns":3000},)"
+            R"("compute_output":{"count":6,"ns":20}},{"batch_size":100,"compute_input":{"count":3,"ns":300},)"
+            R"("compute_infer":{"count":3,"ns":900},"compute_output":{"count":3,"ns":200}}]}]})");
   const auto message = Parsed<inference::ModelStatisticsResponse>(put);
   ASSERT_EQ(message.model_stats_size(), 1);
   EXPECT_EQ(message.model_stats(0).last_inference(), 1'700'000'000'000U);
   EXPECT_EQ(message.model_stats(0).inference_stats().fail().ns(), 300U);
   EXPECT_EQ(message.model_stats(0).inference_stats().compute_infer().count(), 10U);
+  ASSERT_EQ(message.model_stats(0).batch_stats_size(), 2);
+  EXPECT_EQ(message.model_stats(0).batch_stats(1).batch_size(), 100U);
+  EXPECT_EQ(message.model_stats(0).batch_stats(1).compute_output().ns(), 200U);
 }
 
 TEST(OipMetadata, TheIndexHasALineForEachVersion) {

@@ -4,6 +4,7 @@
 
 #include "compiler/sema/build_checks.h"
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/errors.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 
@@ -272,13 +273,42 @@ ValueId BodyWriter::Zero(ir::TypeId id) {
   return ValueId::kNone;
 }
 
-ValueId BodyWriter::WriteMessage(const Expr* message) { return message == nullptr ? b_.Text("") : Write(*message); }
+namespace {
+
+// No: there is a character between its holes, or what fills one has some.
+bool MayBeEmpty(const Expr& message) {
+  if (message.kind != ExprKind::kText) return true;
+  if (message.text.size() > 2 * message.args.size()) return false;
+  return std::all_of(message.args.begin(), message.args.end(), [](const ExprPtr& arg) { return arg->type->kind == TypeKind::kString; });
+}
+
+std::string_view DeclaredMessage(const Program& program, int32_t code) {
+  for (const ErrorCode& error : program.errors) {
+    if (error.code == code) return error.message;
+  }
+  for (const BuiltInError& error : kBuiltInErrors) {
+    if (error.code == code) return error.message;
+  }
+  return "";
+}
+
+}  // namespace
+
+// What is declared stands for a text that turns out empty.
+ValueId BodyWriter::WriteMessage(int32_t code, const Expr* message) {
+  const auto declared = [&] { return b_.Text(std::string(DeclaredMessage(c_.program, code))); };
+  if (message == nullptr || (message->kind == ExprKind::kText && message->text.empty())) return declared();
+  const ValueId text = Write(*message);
+  if (text == ValueId::kNone || !MayBeEmpty(*message)) return text;
+  const ValueId length = b_.Emit(OpKind::kStringLen, b_.ScalarType(DType::kI64), {text});
+  return WriteEither(b_.Binary(OpKind::kEq, length, b_.I64(0)), declared, [&] { return text; });
+}
 
 void BodyWriter::WriteFailure(int32_t code, const Expr* message, ValueId condition, const Span& span) {
   if (b_.IsConstant(condition, 0)) return;
   const ir::Place outer_place = Enter(span);
   const ir::BlockId block = b_.Open({});
-  b_.Close(WriteMessage(message));
+  b_.Close(WriteMessage(code, message));
   b_.FailIf(condition, code, block);
   b_.set_place(outer_place);
 }

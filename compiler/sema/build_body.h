@@ -85,7 +85,7 @@ class BodyWriter {
   bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
   ir::ValueId Zero(ir::TypeId type);
   void WriteNever(const Expr& expr);
-  ir::ValueId WriteMessage(const Expr* message);
+  ir::ValueId WriteMessage(int32_t code, const Expr* message);
 
   // ---- build_choice.cc ----
   ir::ValueId WriteIfFrom(const Expr& expr, size_t first);

@@ -33,6 +33,7 @@ struct ErrorText {
   std::string_view path;  // of the failed node; empty: none
   uint64_t data_id = 0;
   std::string_view log_id;
+  std::string_view text() const { return message.empty() ? name : message; }
 };
 
 }  // namespace wf::protocol

@@ -35,6 +35,7 @@ workflow Short(line: i32[n]) -> (line: i32[n]) {
 
 workflow Note(n: i64) -> (n: i64) {
   require n != 13 else fail Unlucky("n is 13 — naïve");
+  require n != 14 else fail Unlucky(meta("why", ""));
   annotate("seen", meta("colour", "none"));
   return (n: n);
 }

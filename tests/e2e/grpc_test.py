@@ -124,6 +124,14 @@ class Echoes(GrpcCase):
         self.assertTrue(status.details[0].Unpack(info))
         self.assertEqual((info.reason, info.domain, info.metadata["code"]), ("Unlucky", "wf", "100007"))
 
+    def test_a_failure_whose_text_is_empty_says_what_is_declared(self):
+        declared = "an unlucky number"
+        self.assert_fails(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.note(14), "sample 0: " + declared, code=100007)
+        self.assertEqual([reply.error_message for reply in self.stub.ModelStreamInfer(iter([note_request(14)]))], ["sample 0: " + declared])
+        asked = {"inputs": [{"name": "n", "datatype": "INT64", "shape": [1], "data": [14]}]}
+        self.assertEqual(self.server.post("/v2/models/Note/infer", asked).json["error"], "sample 0: " + declared)
+        self.assertEqual(self.server.post("/Echoes/Note", {"n": 14}).json["error"]["message"], declared)
+
     def test_metadata_that_is_too_large_is_told_as_grpc_tells(self):
         for metadata in ([(f"k{i}", "v") for i in range(200)], [("k", "v" * 40_000)]):
             self.assert_fails(grpc.StatusCode.RESOURCE_EXHAUSTED, lambda: self.note(1, metadata=metadata), "the headers are too large", code=5000)

@@ -56,7 +56,7 @@ void AddDetails(const protocol::ErrorText& error, base::StatusCode status, http:
 
 void PutStatus(const protocol::ErrorText& whole, base::StatusCode status, http::Head* fields) {
   protocol::ErrorText error = whole;
-  error.message = base::Cut(whole.message.empty() ? whole.name : whole.message, kMostMessage);
+  error.message = base::Cut(whole.text(), kMostMessage);
   error.name = base::Cut(whole.name, kMostName);
   error.path = base::Cut(whole.path, kMostPath);
   error.log_id = base::Cut(whole.log_id, kMostId);

@@ -160,7 +160,7 @@ void WriteStreamedError(std::string_view id, const protocol::ErrorText& error, w
   put_text("path", error.path);
   put_number("data_id", error.data_id);
   put_text("log_id", error.log_id);
-  PutText(message, kErrorMessage, error.message.empty() ? error.name : error.message);
+  PutText(message, kErrorMessage, error.text());
   PutMessage(message, kResponse, &response);
 }
 

@@ -184,7 +184,7 @@ void PutIndex(Fields& fields, const ModelFacts& model) {
 
 void WriteError(const protocol::ErrorText& error, wf_sink* out) {
   out->Put("{\"error\":");
-  json::PutString(out, error.message.empty() ? error.name : error.message);
+  json::PutString(out, error.text());
   base::TextBuilder code;
   code << ",\"code\":" << static_cast<int64_t>(error.code) << ",\"name\":";
   out->Put(code.view());

@@ -25,10 +25,10 @@ std::vector<const bus::Annotation*> StandingAnnotations(const bus::Bus& bus) {
 
 protocol::ErrorText FailureOf(bus::Bus& bus, const bus::Failure& failure, const InferRequest& request) {
   const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
-  protocol::ErrorText error = {failure.code, info.name, failure.message.empty() ? info.name : failure.message};
+  protocol::ErrorText error = {failure.code, info.name, failure.message};
   if (request.stacked() && failure.task != WF_NONE) {
     base::TextBuilder message;
-    message << "sample " << failure.sample << ": " << error.message;
+    message << "sample " << failure.sample << ": " << error.text();
     const std::string_view kept = Keep(bus, message.view());
     if (!kept.empty()) error.message = kept;
   }

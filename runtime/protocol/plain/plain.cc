@@ -165,7 +165,7 @@ void WriteError(const protocol::ErrorText& error, wf_sink* body) {
   Put(body, numbers.view());
   json::PutString(body, error.name);
   Put(body, ",\"message\":");
-  json::PutString(body, error.message.empty() ? error.name : error.message);
+  json::PutString(body, error.text());
   Put(body, ",\"path\":");
   json::PutString(body, error.path);
   base::TextBuilder ids;

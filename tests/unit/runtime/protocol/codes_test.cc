@@ -31,5 +31,10 @@ TEST(InfoOf, APlanWithoutErrorsHasThoseOfTheFramework) {
   EXPECT_EQ(InfoOf(plan, code::kInputParams).status, base::kInvalidArgument);
 }
 
+TEST(ErrorText, HasTheNameWhereThereIsNoMessage) {
+  EXPECT_EQ((ErrorText{100001, "Odd", "what was odd", "", 1, ""}).text(), "what was odd");
+  EXPECT_EQ((ErrorText{100001, "Odd", "", "", 1, ""}).text(), "Odd");
+}
+
 }  // namespace
 }  // namespace wf::protocol

@@ -284,7 +284,7 @@ bool Loader::IsInUnknownSection(const ConfigEntry& entry, const std::string& fil
 
 void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const Names& names) {
   const std::string place = file + ":" + std::to_string(entry.line), key = entry.key();
-  if (!entry.problem.empty()) return Error(place + ": " + entry.problem);
+  if (entry.path.empty()) return Error(place + ": " + entry.problem);
   const bool is_of_nodes = entry.path.front() == "nodes";
   if (entry.is_section && (is_of_nodes ? entry.path.size() == 1 : names.HasSection(key))) return;
   if (is_of_nodes) {
@@ -305,6 +305,7 @@ void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const 
     if (names.HasSection(key)) return Error(place + ": " + Quoted(key) + " is a section: it takes keys below it, not a value");
     return Error(place + ": unknown key " + Quoted(key) + names.Suggestion(key));
   }
+  if (!entry.problem.empty()) return Error(place + ": " + entry.problem);
   if (entry.no_value) return Error(place + ": " + Quoted(key) + " has no value; leave the line out for the default");
   if (entry.path.size() == 1 && key.find('.') != std::string::npos)
     return Error(place + ": write " + Quoted(key) + " as a key inside the section before its dot");

@@ -96,10 +96,18 @@ class Reader {
 
  private:
   void Tell(int line, std::string problem) { entries_.push_back({{}, {}, line, false, false, std::move(problem)}); }
-  // What follows cannot be understood.
+  // What follows cannot be understood. Of what stands in place of a value the key is known.
   bool Ends(std::string problem) {
-    Tell(events_.line(), std::move(problem));
+    const bool is_value = has_key_ && events_.type() != YAML_MAPPING_START_EVENT;
+    if (!is_value) Tell(events_.line(), std::move(problem));
+    if (is_value) Add({}, false, std::move(problem));
     return false;
+  }
+  // Of the key that has come.
+  void Add(std::string_view value, bool no_value, std::string problem = {}) {
+    entries_.push_back({path_, std::string(value), key_line_, no_value, false, std::move(problem), section_lines_});
+    entries_.back().path.push_back(std::move(key_));
+    has_key_ = false;
   }
   std::string Key(std::string_view last) const {
     std::string joined;
@@ -172,10 +180,7 @@ class Reader {
     if (value.size() > kMaxValueBytes) return Ends("the value of " + Quoted(Key(key_)) + " is longer than 4096 bytes");
     if (repeats_ != 0) return TellRepeated();
     const bool none = events_.plain() && (value.empty() || value == "~" || value == "null");
-    ConfigEntry entry{path_, std::string(value), key_line_, none, false, {}, section_lines_};
-    entry.path.push_back(std::move(key_));
-    entries_.push_back(std::move(entry));
-    has_key_ = false;
+    Add(value, none);
     return true;
   }
 

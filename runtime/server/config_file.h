@@ -15,7 +15,7 @@ struct ConfigEntry {
   int line = 0;                      // of the key, from 1
   bool no_value = false;             // nothing, `~` or `null`, not quoted
   bool is_section = false;           // `{}`: a mapping without keys
-  std::string problem;               // in place of a value, perhaps without a key
+  std::string problem;               // in place of a value, perhaps without a path
   std::vector<int> section_lines{};  // of the keys of the mappings around it, as many as stand in `path` before its own
   std::string key() const;           // "limits.connections"
 };

@@ -12,7 +12,6 @@
 namespace wf::server {
 namespace {
 
-constexpr std::string_view kNotAMember = "not a member";
 constexpr std::string_view kPriorities[] = {"high", "normal", "low"};  // in the order of WF_HIGH and so on
 
 using abi::View;
@@ -83,9 +82,8 @@ std::string Store(const std::string& member, const std::string& value, NodeSetti
   if (member == "queue") return StoreCount(value, abi::kMostQueuedRows, &setting->queue);
   if (member == "within") return StoreTime(value, {0, abi::kMostWithinNs}, &setting->within_ns);
   if (member == "timeout") return StoreTime(value, {base::kNsPerMs, abi::kMostNodeTimeoutNs}, &setting->timeout_ns);
-  if (member == "priority") return StorePriority(value, &setting->priority);
   if (member == "pad") return "changing `pad` without a build is not built yet";
-  return std::string(kNotAMember);
+  return StorePriority(value, &setting->priority);
 }
 
 }  // namespace
@@ -109,16 +107,19 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
   }
   if (entry.path.size() == 2) {
     if (entry.is_section) return {};
+    if (!entry.problem.empty()) return entry.problem;
     return entry.no_value ? "the node " + Quoted(path) + " has no settings"
                           : "expected the settings of the node " + Quoted(path) + ", found a value";
   }
-  if (entry.no_value) return Quoted(entry.path[2]) + " has no value";
-  if (entry.is_section) return "expected a value for " + Quoted(entry.path[2]) + ", found a mapping";
-  std::string problem = Store(entry.path[2], entry.value, &SettingOf(path, source, nodes));
-  if (problem.empty()) return problem;
-  if (problem != kNotAMember) return Quoted(entry.key()) + ": " + problem;
-  return "unknown setting " + Quoted(entry.path[2]) + " of a node" +
-         DidYouMean(entry.path[2], {"batch", "within", "timeout", "instances", "queue", "priority", "pad"});
+  const std::string& member = entry.path[2];
+  const std::vector<std::string> members = {"batch", "within", "timeout", "instances", "queue", "pad", "priority"};
+  if (std::find(members.begin(), members.end(), member) == members.end())
+    return "unknown setting " + Quoted(member) + " of a node" + DidYouMean(member, members);
+  if (!entry.problem.empty()) return entry.problem;
+  if (entry.no_value) return Quoted(member) + " has no value";
+  if (entry.is_section) return "expected a value for " + Quoted(member) + ", found a mapping";
+  const std::string problem = Store(member, entry.value, &SettingOf(path, source, nodes));
+  return problem.empty() ? problem : Quoted(entry.key()) + ": " + problem;
 }
 
 std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting) {

@@ -1,6 +1,7 @@
 #include "runtime/server/settings.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <map>
 #include <utility>
 
@@ -110,6 +111,7 @@ class Loader {
   void TakeEntry(const ConfigEntry& entry, const std::string& file, const Names& names);
   bool IsToldBefore(int line, const std::string& section);
   bool IsInUnknownSection(const ConfigEntry& entry, const std::string& file, const Names& names);
+  std::string WhereSet(std::initializer_list<std::string_view> keys) const;
   void CheckTogether();
 
   const LoadFrom from_;
@@ -284,7 +286,7 @@ bool Loader::IsInUnknownSection(const ConfigEntry& entry, const std::string& fil
 
 void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const Names& names) {
   const std::string place = file + ":" + std::to_string(entry.line), key = entry.key();
-  if (!entry.problem.empty()) return Error(place + ": " + entry.problem);
+  if (entry.path.empty()) return Error(place + ": " + entry.problem);
   const bool is_of_nodes = entry.path.front() == "nodes";
   if (entry.is_section && (is_of_nodes ? entry.path.size() == 1 : names.HasSection(key))) return;
   if (is_of_nodes) {
@@ -305,6 +307,7 @@ void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const 
     if (names.HasSection(key)) return Error(place + ": " + Quoted(key) + " is a section: it takes keys below it, not a value");
     return Error(place + ": unknown key " + Quoted(key) + names.Suggestion(key));
   }
+  if (!entry.problem.empty()) return Error(place + ": " + entry.problem);
   if (entry.no_value) return Error(place + ": " + Quoted(key) + " has no value; leave the line out for the default");
   if (entry.path.size() == 1 && key.find('.') != std::string::npos)
     return Error(place + ": write " + Quoted(key) + " as a key inside the section before its dot");
@@ -312,23 +315,37 @@ void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const 
   if (!Shows(*row, entry.value, where)) Store(*row, entry.value, place, where);
 }
 
+// How a mistake of settings together begins: where the first of them was set that somebody set.
+std::string Loader::WhereSet(std::initializer_list<std::string_view> keys) const {
+  for (const std::string_view key : keys) {
+    const auto row = std::find_if(rows_.begin(), rows_.end(), [key](const SettingRow& at) { return at.key == key; });
+    const std::string& source = out_.settings.sources[static_cast<size_t>(row - rows_.begin())];
+    if (source != kDefault) return source + ": ";
+  }
+  return {};
+}
+
 void Loader::CheckTogether() {
   const Settings& settings = out_.settings;
   if (settings.grpc_port.value.value_or(settings.http_port) != settings.http_port)
-    Error("`grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet");
+    Error(WhereSet({"grpc_port"}) + "`grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet");
   if (settings.listen.path.empty() && settings.http_port != 0 && settings.http_port == settings.admin_port &&
       Overlap(settings.host, settings.admin_host))
-    Error("`http_port` and `admin_port` both name port " + std::to_string(settings.http_port) + "; give each its own");
-  if (settings.default_timeout.ns > settings.timeout_cap.ns) Error("`default_timeout` is above `limits.timeout`");
+    Error(WhereSet({"admin_port", "http_port"}) + "`http_port` and `admin_port` both name port " + std::to_string(settings.http_port) +
+          "; give each its own");
+  if (settings.default_timeout.ns > settings.timeout_cap.ns)
+    Error(WhereSet({"default_timeout", "limits.timeout"}) + "`default_timeout` is above `limits.timeout`");
   if (settings.request_line_bytes.value > settings.header_bytes.value)
-    Error("`limits.request_line_bytes` is above `limits.header_bytes`, which it is a part of");
+    Error(WhereSet({"limits.request_line_bytes", "limits.header_bytes"}) +
+          "`limits.request_line_bytes` is above `limits.header_bytes`, which it is a part of");
   if (settings.tls_cert.empty() != settings.tls_key.empty())
-    Error(settings.tls_key.empty() ? "`tls.cert` is set and `tls.key` is not; TLS takes both"
-                                   : "`tls.key` is set and `tls.cert` is not; TLS takes both");
+    Error(settings.tls_key.empty() ? WhereSet({"tls.cert"}) + "`tls.cert` is set and `tls.key` is not; TLS takes both"
+                                   : WhereSet({"tls.key"}) + "`tls.key` is set and `tls.cert` is not; TLS takes both");
   else if (settings.tls_cert.empty() && !settings.tls_client_ca.empty())
-    Error("`tls.client_ca` is set and `tls.cert` is not: without TLS nobody shows a certificate");
+    Error(WhereSet({"tls.client_ca"}) + "`tls.client_ca` is set and `tls.cert` is not: without TLS nobody shows a certificate");
   if (settings.memory_bytes.value > 0 && settings.body_bytes.value > settings.memory_bytes.value)
-    Warn("`limits.body_bytes` is above `limits.memory_bytes`, which all requests share: a body that long is refused");
+    Warn(WhereSet({"limits.body_bytes", "limits.memory_bytes"}) +
+         "`limits.body_bytes` is above `limits.memory_bytes`, which all requests share: a body that long is refused");
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <sstream>
 
 #include "compiler/link/link.h"
 #include "runtime/abi/interpret.h"
@@ -206,10 +205,8 @@ class File {
   }
 
   void LinkServer() const {
-    std::ostringstream object;
-    object << std::ifstream(natives_.front()->object_path(), std::ios::binary).rdbuf();
     const base::Status linked =
-        link::Link(object.str(), {.output = options_.server, .runtime_dir = {}, .objects = {options_.folder + "/externs.o"}});
+        link::Link(natives_.front()->object(), {.output = options_.server, .runtime_dir = {}, .objects = {options_.folder + "/externs.o"}});
     WF_CHECK(linked.ok(), linked.message());
   }
 

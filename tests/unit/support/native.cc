@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -44,22 +45,26 @@ SharedObject::SharedObject(const ir::Program& program, const std::string& cpu, i
   llvm::SmallVector<char, 0> object;
   const base::Status emitted = codegen::EmitObject(*module, code, object);
   WF_CHECK(emitted.ok(), emitted.message());
-  char name[] = "/tmp/wf-native-XXXXXX";
-  close(mkstemp(name));
-  path_ = name;
-  std::ofstream(object_path(), std::ios::binary).write(object.data(), static_cast<std::streamsize>(object.size()));
-  const base::Status linked = link::RunLld({"-shared", "-z", "lazy", "--threads=1", "-o", path_, object_path()});
+  object_.assign(object.begin(), object.end());
+  const char* const folder = std::getenv("TMPDIR");
+  path_ = std::string(folder == nullptr || *folder == '\0' ? "/tmp" : folder) + "/wf-native-XXXXXX";
+  const int file = mkstemp(path_.data());
+  WF_CHECK(file >= 0, path_, errno);
+  close(file);
+  const std::string linked_from = path_ + ".o";
+  std::ofstream(linked_from, std::ios::binary) << object_;
+  const base::Status linked = link::RunLld({"-shared", "-z", "lazy", "--threads=1", "-o", path_, linked_from});
+  unlink(linked_from.c_str());
   WF_CHECK(linked.ok(), linked.message());
 }
 
-SharedObject::~SharedObject() {
-  unlink(path_.c_str());
-  unlink(object_path().c_str());
-}
+SharedObject::~SharedObject() { unlink(path_.c_str()); }
 
-Native::Native(const ir::Program& program, const std::string& cpu, int opt_level, bool watch, uint64_t part_weight)
-    : object_(program, cpu, opt_level, watch, part_weight), handle_(dlopen(object_.path().c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+Native::Native(const ir::Program& program, const std::string& cpu, int opt_level, bool watch, uint64_t part_weight) {
+  const SharedObject shared(program, cpu, opt_level, watch, part_weight);  // no longer than this: a run that is killed leaves no file
+  handle_ = dlopen(shared.path().c_str(), RTLD_LAZY | RTLD_LOCAL);
   WF_CHECK(handle_ != nullptr, dlerror());
+  object_ = shared.object();
   plan_ = static_cast<const wf_plan*>(dlsym(handle_, "wf_plan_main"));
 }
 

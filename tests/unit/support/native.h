@@ -7,8 +7,8 @@
 
 namespace wf::test {
 
-// A program compiled into a shared object that finds the runtime's functions in the executable: a file, which nothing has loaded, until
-// this goes. Thread: any.   Errors: a program that does not lower is a bug: WF_CHECK.
+// A program compiled into a shared object that finds the runtime's functions in the executable: a file in TMPDIR, which nothing has
+// loaded, until this goes. Thread: any.   Errors: a program that does not lower is a bug: WF_CHECK.
 class SharedObject {
  public:
   // cpu: an Options::target_cpu. watch: instrumented, where the test itself runs under AddressSanitizer. part_weight: of Options; 0: as
@@ -18,13 +18,13 @@ class SharedObject {
   SharedObject(const SharedObject&) = delete;
   SharedObject& operator=(const SharedObject&) = delete;
   const std::string& path() const { return path_; }
-  std::string object_path() const { return path_ + ".o"; }  // what was linked
+  const std::string& object() const { return object_; }  // what was linked
 
  private:
-  std::string path_;
+  std::string path_, object_;
 };
 
-// A program as machine code in this process; the CPU must be one that the code is for. Thread: any.
+// A program as machine code in this process, and no file; the CPU must be one that the code is for. Thread: any.
 class Native {
  public:
   Native(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false, uint64_t part_weight = 0);
@@ -32,10 +32,10 @@ class Native {
   Native(const Native&) = delete;
   Native& operator=(const Native&) = delete;
   const wf_plan& plan() const { return *plan_; }
-  std::string object_path() const { return object_.object_path(); }
+  const std::string& object() const { return object_; }  // what was linked
 
  private:
-  const SharedObject object_;
+  std::string object_;
   void* handle_ = nullptr;
   const wf_plan* plan_ = nullptr;
 };

@@ -147,6 +147,14 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
   } cases[] = {
       {"# a comment\nhtp_port: 0\n", "config:2: unknown key `htp_port`; did you mean `http_port`"},
       {"limits:\n  conections: 1\n", "config:2: unknown key `limits.conections`; did you mean `limits.connections`"},
+      {"htp_port: [1]\n", "config:1: unknown key `htp_port`; did you mean `http_port`"},
+      {"\nhtp_port:\n  - 1\n", "config:2: unknown key `htp_port`; did you mean `http_port`"},
+      {"htp_port: !!int 1\n", "config:1: unknown key `htp_port`; did you mean `http_port`"},
+      {"limitz: {connections: [1]}\n", "config:1: unknown section `limitz`; did you mean `limits`"},
+      {"http_port: [1]\n", "config:1: expected a value for `http_port`, found a list"},
+      {"http_port: !!int 1\n", "config:1: expected a value without a tag"},
+      {"limits: [1]\n", "config:1: `limits` is a section: it takes keys below it, not a value"},
+      {"limits: !!map {connections: 1}\n", "config:1: expected a value without a tag"},
       {"limits: 3\n", "config:1: `limits` is a section: it takes keys below it, not a value"},
       {"limits.connections: 3\n", "config:1: write `limits.connections` as a key inside the section before its dot"},
       {"host:\n", "config:1: `host` has no value; leave the line out for the default"},
@@ -166,14 +174,16 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
       {"auth: {keys: 0123456789abcdef}\n", "config:1: `auth.keys`: others may read it there; set `WF_AUTH_KEYS`, or `auth.keys_file`"},
       {"auth: {keys_file: ''}\n",
        "config:1: `auth.keys_file`: is set and empty, and without keys everybody would be let in; leave it out where that is meant"},
-      {"tls: {cert: a.pem}\n", "`tls.cert` is set and `tls.key` is not; TLS takes both"},
-      {"tls: {key: a.pem}\n", "`tls.key` is set and `tls.cert` is not; TLS takes both"},
-      {"tls: {client_ca: a.pem}\n", "`tls.client_ca` is set and `tls.cert` is not: without TLS nobody shows a certificate"},
+      {"tls: {cert: a.pem}\n", "config:1: `tls.cert` is set and `tls.key` is not; TLS takes both"},
+      {"tls: {key: a.pem}\n", "config:1: `tls.key` is set and `tls.cert` is not; TLS takes both"},
+      {"tls: {client_ca: a.pem}\n", "config:1: `tls.client_ca` is set and `tls.cert` is not: without TLS nobody shows a certificate"},
       {"tls: {cert: a.pem, key: a.key, min_version: 1.1}\n", "config:1: `tls.min_version`: expected 1.2 or 1.3, found `1.1`"},
       {"nodes: {A/b: {batch: 2}}\n", "config:1: there is no program whose nodes these could be"},
-      {"grpc_port: 9\n", "`grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet"},
-      {"default_timeout: 400s\n", "`default_timeout` is above `limits.timeout`"},
-      {"limits: {header_bytes: 4KiB}\n", "`limits.request_line_bytes` is above `limits.header_bytes`, which it is a part of"},
+      {"grpc_port: 9\n", "config:1: `grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet"},
+      {"default_timeout: 400s\n", "config:1: `default_timeout` is above `limits.timeout`"},
+      {"host: 0.0.0.0\nlimits:\n  timeout: 1s\n", "config:3: `default_timeout` is above `limits.timeout`"},
+      {"http_port: 90\n\nadmin_port: 90\n", "config:3: `http_port` and `admin_port` both name port 90; give each its own"},
+      {"limits: {header_bytes: 4KiB}\n", "config:1: `limits.request_line_bytes` is above `limits.header_bytes`, which it is a part of"},
   };
   for (const auto& at : cases) {
     const Loaded loaded = Load({}, {}, at.text);
@@ -183,13 +193,23 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
   }
 }
 
+TEST(Settings, AMistakeOfTwoTogetherNamesWhereOneOfThemWasSet) {
+  const std::string message = "`default_timeout` is above `limits.timeout`";
+  const Loaded variable = Load({}, {"WF_DEFAULT_TIMEOUT=1h"}, "limits: {timeout: 10m}\n"), flag = Load({"--limits-timeout=1s"});
+  ASSERT_EQ(variable.errors.size(), 1u);
+  EXPECT_EQ(variable.errors[0], "WF_DEFAULT_TIMEOUT: " + message);
+  ASSERT_EQ(flag.errors.size(), 1u);
+  EXPECT_EQ(flag.errors[0], "--limits-timeout: " + message);
+}
+
 TEST(Settings, ABodyThatAllTheMemoryCannotHoldIsWarnedOf) {
   EXPECT_TRUE(Load({"--limits-memory-bytes=0"}).warnings.empty());
   EXPECT_TRUE(Load({"--limits-memory-bytes=64MiB"}).warnings.empty());
   const Loaded loaded = Load({"--limits-memory-bytes=32MiB"});
   ASSERT_EQ(loaded.warnings.size(), 1u);
-  EXPECT_EQ(loaded.warnings[0],
-            "`limits.body_bytes` is above `limits.memory_bytes`, which all requests share: a body that long is refused");
+  EXPECT_EQ(
+      loaded.warnings[0],
+      "--limits-memory-bytes: `limits.body_bytes` is above `limits.memory_bytes`, which all requests share: a body that long is refused");
 }
 
 TEST(Settings, EveryMistakeIsTold) {

@@ -168,10 +168,11 @@ Status LowerWhere(Lowering& of) {
   return Status::Ok();
 }
 
-// Bounds that are f32 constants become parameters.
+// Bounds that are f32 constants become parameters. Those that are left out "default to numeric_limits::lowest() and numeric_limits::max()".
 Status LowerClip(Lowering& of) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  kernels::Unary clip{kernels::UnaryOp::kClip, of.node.Float("min", -kInfinity), of.node.Float("max", kInfinity)};
+  using Limits = std::numeric_limits<float>;
+  const float high = of.context.in(0).dtype == WF_F64 ? Limits::infinity() : Limits::max();
+  kernels::Unary clip{kernels::UnaryOp::kClip, of.node.Float("min", -high), of.node.Float("max", high)};
   of.lowered.params = clip;
   if (of.context.in(0).dtype != WF_F32) return Status::Ok();
   for (size_t i = 1; i < 3; ++i) {

@@ -231,12 +231,10 @@ class Optimiser {
       case Op::kGelu:
       case Op::kHardSwish:
       case Op::kLeakyRelu:
-      case Op::kMish:
       case Op::kMsGelu:
       case Op::kMsQuickGelu:
       case Op::kRelu:
       case Op::kSigmoid:
-      case Op::kSoftplus:
       case Op::kTanh:
         break;
       default:

@@ -181,11 +181,11 @@ class CountedPart final : public Part {
   int64_t rank_ = 0;
 };
 
+}  // namespace
+
 bool HasBody(const onnx::Node& node) {
   return std::any_of(node.attributes.begin(), node.attributes.end(), [](const onnx::Attribute& each) { return each.body >= 0; });
 }
-
-}  // namespace
 
 bool IsSettled(const Program& program, size_t index, std::vector<Known>& known) {
   const onnx::Node& node = program.graph.nodes[index];

@@ -9,6 +9,8 @@
 
 namespace wf::model {
 
+bool HasBody(const onnx::Node& node);  // as If and Loop
+
 // The results of a node follow from shapes, and so does all that its kernel must know; `known` learns its results.
 bool IsSettled(const Program& program, size_t node, std::vector<onnx::Known>& known);
 

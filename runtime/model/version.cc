@@ -129,7 +129,7 @@ bool Version::FindDependsOnData() const {
     const auto depends = model::DependsOnData(loaded_.program, PortsWith(free));
     if (depends.ok()) return *depends;
   }
-  return false;
+  return model::HasNodesOfData(loaded_.program);
 }
 
 // Of one row. Axes that neither the file nor the batch fixes get a usual extent, with which the nodes and the memory do. Empty: none is

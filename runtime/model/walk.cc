@@ -1,6 +1,9 @@
 #include "runtime/model/walk.h"
 
 #include <algorithm>
+#include <iterator>
+
+#include "runtime/onnx/op.h"
 
 namespace wf::model {
 
@@ -61,6 +64,15 @@ Result<bool> DependsOnData(const Program& program, std::span<const onnx::Port> i
     if (!IsSettled(program, i, known)) return true;
   }
   return false;
+}
+
+bool HasNodesOfData(const Program& program) {
+  using onnx::Op;
+  constexpr Op kCounting[] = {Op::kCompress, Op::kNonMaxSuppression, Op::kNonZero, Op::kUnique};
+  const auto is_of_data = [&](const onnx::Node& node) {
+    return HasBody(node) || std::find(std::begin(kCounting), std::end(kCounting), node.op) != std::end(kCounting);
+  };
+  return std::any_of(program.graph.nodes.begin(), program.graph.nodes.end(), is_of_data);
 }
 
 }  // namespace wf::model

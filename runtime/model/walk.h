@@ -39,5 +39,7 @@ class Walk {
 // Whether running it takes a walk: for inputs of these shapes, all numbers, a plan does not know the shapes of some results. Errors: the
 // program takes no such inputs.
 base::Result<bool> DependsOnData(const Program& program, std::span<const onnx::Port> inputs);
+// The same where no such shapes are known: by what the nodes are.
+bool HasNodesOfData(const Program& program);
 
 }  // namespace wf::model

@@ -18,11 +18,11 @@ bool OneOf(std::string_view text, std::initializer_list<std::string_view> list) 
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-// floor(dim * scale), where that can be said: of symbols by fractions of a power of two.
+// floor(dim * scale) in f32, as ONNX Runtime has it, where that can be said: of symbols by fractions of a power of two.
 Dim Scaled(const Dim& dim, double scale, base::UnknownDims& unknown) {
   if (const auto extent = dim.constant()) {
-    const double scaled = std::floor(static_cast<double>(*extent) * scale);
-    return scaled <= static_cast<double>(kMostExtent) ? Dim(static_cast<int64_t>(scaled)) : Dim::Faulty(Dim::Fault::kTooLarge);
+    const float scaled = std::floor(static_cast<float>(*extent) * static_cast<float>(scale));
+    return scaled <= static_cast<float>(kMostExtent) ? Dim(static_cast<int64_t>(scaled)) : Dim::Faulty(Dim::Fault::kTooLarge);
   }
   for (int64_t divisor = 1; divisor <= 1024; divisor *= 2) {
     const double times = scale * static_cast<double>(divisor);

@@ -131,6 +131,12 @@ std::vector<std::string> LeadingSymbols(const Signature& signature) {
   return symbols;
 }
 
+bool IsOfInput(const Signature& file, const std::string& symbol) {
+  return std::any_of(file.inputs.begin(), file.inputs.end(), [&](const Port& port) {
+    return std::any_of(port.dim.begin(), port.dim.end(), [&](const Dim& dim) { return dim.symbol() == symbol; });
+  });
+}
+
 Result<BatchAxes> ChooseWritten(const Signature& file, const Signature& written) {
   BatchAxes result;
   const auto ports = Ports(written), real = Ports(file);
@@ -254,6 +260,10 @@ Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Signature* writte
         return none(fmt::format("axis 0 of `{}` is not one row a sample", port->ToString()));
       if (axis > 0 && depends) return none(fmt::format("`{}` has a second axis that counts samples", port->ToString()));
     }
+  }
+  for (const Port& port : file.outputs) {
+    if (const auto first = port.dim[0].symbol(); first && !is_leading(*first) && IsOfInput(file, *first))
+      return none(fmt::format("axis 0 of `{}` counts what another axis of an input does", port.ToString()));
   }
   result.axis.assign(ports.size(), 0);
   result.batched = true;

@@ -78,6 +78,16 @@ class OwnArgs {
   std::vector<std::shared_ptr<uint8_t>> elements_;
 };
 
+// Of a Softmax: with NaN, or where the largest is infinite, which less itself is NaN.
+bool IsLost(std::span<const float> row) {
+  float largest = -std::numeric_limits<float>::infinity();
+  for (const float x : row) {
+    if (IsNan(x)) return true;
+    largest = std::max(largest, x);
+  }
+  return std::isinf(largest);
+}
+
 }  // namespace
 
 struct NanKeeper::Plain {
@@ -90,8 +100,8 @@ struct NanKeeper::Plain {
 
 bool LosesNan(const Fused& fused) {
   const bool is_relu = fused.alg == dnnl_eltwise_relu && fused.alpha == 0;
-  constexpr dnnl_alg_kind_t kOthers[] = {dnnl_eltwise_clip_v2,   dnnl_eltwise_elu,       dnnl_eltwise_exp,  dnnl_eltwise_gelu_erf,
-                                         dnnl_eltwise_gelu_tanh, dnnl_eltwise_hardswish, dnnl_eltwise_mish, dnnl_eltwise_soft_relu};
+  constexpr dnnl_alg_kind_t kOthers[] = {dnnl_eltwise_clip_v2,  dnnl_eltwise_elu,       dnnl_eltwise_exp,
+                                         dnnl_eltwise_gelu_erf, dnnl_eltwise_gelu_tanh, dnnl_eltwise_hardswish};
   return is_relu || std::find(std::begin(kOthers), std::end(kOthers), fused.alg) != std::end(kOthers);
 }
 
@@ -113,7 +123,7 @@ const char* NanKeeper::RestoreRows(std::span<const dnnl_exec_arg_t> args) const 
   const auto* in = static_cast<const float*>(ElementsOf(args, DNNL_ARG_SRC));
   auto* out = static_cast<float*>(ElementsOf(args, DNNL_ARG_DST));
   for (const float* const end = in + ElementsIn(src_); in != end; in += row_, out += row_) {
-    if (std::any_of(in, in + row_, [](float x) { return IsNan(x); })) std::fill_n(out, row_, std::numeric_limits<float>::quiet_NaN());
+    if (IsLost(std::span(in, static_cast<size_t>(row_)))) std::fill_n(out, row_, std::numeric_limits<float>::quiet_NaN());
   }
   return nullptr;
 }

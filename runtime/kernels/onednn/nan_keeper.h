@@ -22,7 +22,7 @@ class NanKeeper {
   NanKeeper(DescMaker plain, const dnnl_memory_desc_t& dst) : kind_(Kind::kBehind), make_plain_(std::move(plain)), dst_(dst) {}
   // Of maxima over windows.
   NanKeeper(const dnnl_memory_desc_t& src, const dnnl_memory_desc_t& dst) : kind_(Kind::kMaximum), src_(src), dst_(dst) {}
-  // Of rows, of which each gives as many results: all NaN where one is. The results lie apart from them.
+  // Of rows, of which each gives as many results: all NaN where one is, or where the largest is infinite. The results lie apart from them.
   NanKeeper(const dnnl_memory_desc_t& src, int64_t row) : kind_(Kind::kRows), src_(src), row_(row) {}
 
   // Executes the primitive with these arguments. Null, or why it did not run.

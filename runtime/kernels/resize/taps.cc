@@ -10,29 +10,31 @@ namespace {
 constexpr int64_t kMostTaps = int64_t{1} << 24;  // 16 bytes each
 
 // Coordinate in the input of position x of the output.
-double OriginOf(const Resize& resize, size_t axis, int64_t in, int64_t out, int64_t position) {
+template <typename T>
+T OriginOf(const Resize& resize, size_t axis, int64_t in, int64_t out, int64_t position) {
   using enum Resize::From;
-  const double scale = resize.scale[axis], x = static_cast<double>(position), length = static_cast<double>(in), scaled = scale * length;
+  constexpr T half = 0.5;
+  const T scale = static_cast<T>(resize.scale[axis]), x = static_cast<T>(position), length = static_cast<T>(in), scaled = scale * length;
   switch (resize.from) {
     case kHalfPixel:
-      return (x + 0.5) / scale - 0.5;
+      return (x + half) / scale - half;
     case kHalfPixelSymmetric: {
-      const double adjusted = static_cast<double>(out) / scaled;
-      return length / 2 * (1 - adjusted) + (x + 0.5) / scale - 0.5;
+      const T adjusted = static_cast<T>(out) / scaled;
+      return length / 2 * (1 - adjusted) + (x + half) / scale - half;
     }
     case kHalfPixelOrFirst:
-      return out > 1 ? (x + 0.5) / scale - 0.5 : 0;
+      return out > 1 ? (x + half) / scale - half : 0;
     case kAlignCorners:
       return scaled == 1 || out == 1 ? 0 : x * (length - 1) / (scaled - 1);
     case kAsymmetric:
       return x / scale;
     case kCrop: {
-      const double begin = resize.region_begin[axis], end = resize.region_end[axis];
-      const double along = scaled == 1 || out == 1 ? (end - begin) * (length - 1) / 2 : x * (end - begin) * (length - 1) / (scaled - 1);
+      const T begin = static_cast<T>(resize.region_begin[axis]), end = static_cast<T>(resize.region_end[axis]);
+      const T along = scaled == 1 || out == 1 ? (end - begin) * (length - 1) / 2 : x * (end - begin) * (length - 1) / (scaled - 1);
       return begin * (length - 1) + along;
     }
     case kHalfPixelUnshifted:
-      return (x + 0.5) / scale;
+      return (x + half) / scale;
   }
   return 0;
 }
@@ -99,7 +101,9 @@ std::optional<Taps> TapsOf(const Resize& resize, size_t axis, int64_t in, int64_
   taps.index.resize(static_cast<size_t>(out * taps.count));
   taps.weight.resize(nearest ? 0 : taps.index.size());
   for (int64_t i = 0; i < out; ++i) {
-    const double last = static_cast<double>(in - 1), x = OriginOf(resize, axis, in, out, i);
+    // Which element is the nearest turns on the last bit where a coordinate is whole: as ONNX and its runtime have it, in f32.
+    const double last = static_cast<double>(in - 1);
+    const double x = nearest ? static_cast<double>(OriginOf<float>(resize, axis, in, out, i)) : OriginOf<double>(resize, axis, in, out, i);
     int64_t* index = taps.index.data() + i * taps.count;
     if (resize.from == Resize::From::kCrop && !(x >= 0 && x <= last)) {
       std::fill_n(index, taps.count, -1);

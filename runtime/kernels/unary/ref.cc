@@ -203,11 +203,7 @@ std::unique_ptr<Kernel> MakeClip(const Operation& operation) {
       operation.in.size(),
       [n = operation.out[0].count()](const Buffers& b) -> const char* {
         const T low = BoundOf<T>(b, 1, std::numeric_limits<T>::lowest()), high = BoundOf<T>(b, 2, std::numeric_limits<T>::max());
-        const T infinite = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : T(0);
-        const bool open_low = b.in.size() < 2 || b.in[1] == nullptr, open_high = b.in.size() < 3 || b.in[2] == nullptr;
-        const bool real = std::numeric_limits<T>::has_infinity;
-        const T from = real && open_low ? static_cast<T>(-infinite) : low, to = real && open_high ? infinite : high;
-        Each(static_cast<const T*>(b.in[0]), static_cast<T*>(b.out[0]), n, [=](T x) { return Clipped(x, from, to); });
+        Each(static_cast<const T*>(b.in[0]), static_cast<T*>(b.out[0]), n, [=](T x) { return Clipped(x, low, high); });
         return nullptr;
       },
       true);

@@ -39,23 +39,42 @@ WF_AVX2 void Swish(float alpha, const float* in, float* out, int64_t count) {
   });
 }
 
+WF_AVX2 void Softplus(const float* in, float* out, int64_t count) {
+  Each(in, out, count, [](const float* x, float* y) WF_AVX2 { _mm256_storeu_ps(y, SoftplusOf(_mm256_loadu_ps(x))); });
+}
+
+WF_AVX2 void Mish(const float* in, float* out, int64_t count) {
+  Each(in, out, count, [](const float* x, float* y) WF_AVX2 { _mm256_storeu_ps(y, MishOf(_mm256_loadu_ps(x))); });
+}
+
 WF_AVX2 void Tanh(const float* in, float* out, int64_t count) {
   Each(in, out, count, [](const float* x, float* y) WF_AVX2 { _mm256_storeu_ps(y, TanhOf(_mm256_loadu_ps(x))); });
 }
+
+namespace {
+
+bool IsHere(UnaryOp op) { return op == UnaryOp::kMish || op == UnaryOp::kSigmoid || op == UnaryOp::kSoftplus || op == UnaryOp::kSwish; }
+
+void Compute(const Unary& unary, const float* in, float* out, int64_t count) {
+  if (unary.op == UnaryOp::kMish) return Mish(in, out, count);
+  if (unary.op == UnaryOp::kSigmoid) return Sigmoid(in, out, count);
+  if (unary.op == UnaryOp::kSoftplus) return Softplus(in, out, count);
+  Swish(unary.alpha, in, out, count);
+}
+
+}  // namespace
 
 // Of data in any format without padding.
 base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation& operation) {
   const Unary unary = std::get<Unary>(operation.params);
   const TensorInfo& x = operation.in[0];
-  const bool here = Available() && operation.in.size() == 1 && (unary.op == UnaryOp::kSigmoid || unary.op == UnaryOp::kSwish);
+  const bool here = Available() && operation.in.size() == 1 && IsHere(unary.op);
   const int64_t count = x.count();
   if (!here || x.size_bytes() != count * int64_t{sizeof(float)}) return std::unique_ptr<Kernel>();
   auto kernel = MakeFunction(
       1,
       [unary, count](const Buffers& b) -> const char* {
-        const auto* in = static_cast<const float*>(b.in[0]);
-        auto* out = static_cast<float*>(b.out[0]);
-        unary.op == UnaryOp::kSigmoid ? Sigmoid(in, out, count) : Swish(unary.alpha, in, out, count);
+        Compute(unary, static_cast<const float*>(b.in[0]), static_cast<float*>(b.out[0]), count);
         return nullptr;
       },
       true);

@@ -18,6 +18,8 @@ base::Result<std::unique_ptr<Kernel>> MakeUnary(const Operation&);
 bool Available();
 void Sigmoid(const float* in, float* out, int64_t count);             // REQUIRES: Available(). out may be in
 void Swish(float alpha, const float* in, float* out, int64_t count);  // x sigmoid(alpha x). The same
+void Softplus(const float* in, float* out, int64_t count);            // The same
+void Mish(const float* in, float* out, int64_t count);                // The same
 void Tanh(const float* in, float* out, int64_t count);                // The same
 
 }  // namespace wf::kernels::avx2

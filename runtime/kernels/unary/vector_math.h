@@ -45,6 +45,24 @@ WF_AVX2 inline __m256 TanhOf(__m256 x) {
   return _mm256_blendv_ps(near, far, _mm256_cmp_ps(size, _mm256_set1_ps(0.625F), _CMP_GT_OQ));
 }
 
+// log(1 + e^x) as max(x, 0) + log(1 + t) with t = e^-|x|, and that by the series of 2 artanh(t / (2 + t)): small results keep their digits.
+// NaN stays.
+WF_AVX2 inline __m256 SoftplusOf(__m256 x) {
+  const __m256 t = Exp(_mm256_or_ps(x, _mm256_set1_ps(-0.0F)));
+  const __m256 part = _mm256_div_ps(t, _mm256_add_ps(t, _mm256_set1_ps(2))), square = _mm256_mul_ps(part, part);
+  __m256 sum = _mm256_set1_ps(2.0F / 15);
+  for (const float factor : {2.0F / 13, 2.0F / 11, 2.0F / 9, 2.0F / 7, 2.0F / 5, 2.0F / 3, 2.0F})
+    sum = _mm256_fmadd_ps(sum, square, _mm256_set1_ps(factor));
+  return _mm256_fmadd_ps(sum, part, _mm256_max_ps(_mm256_setzero_ps(), x));
+}
+
+// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2). NaN stays.
+WF_AVX2 inline __m256 MishOf(__m256 x) {
+  const __m256 two = _mm256_set1_ps(2), power = Exp(_mm256_min_ps(_mm256_set1_ps(20), x)),
+               n = _mm256_mul_ps(power, _mm256_add_ps(power, two));
+  return _mm256_mul_ps(x, _mm256_div_ps(n, _mm256_add_ps(n, two)));
+}
+
 // The first `count` lanes.
 WF_AVX2 inline __m256i FirstLanes(int64_t count) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

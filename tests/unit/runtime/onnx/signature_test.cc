@@ -48,6 +48,7 @@ TEST(ChooseBatchAxis, NoneWhenRowsAreNotSamples) {
   EXPECT_FALSE(Choose(Make({{n, 3}}, {{n * 3}})).batched);
   EXPECT_FALSE(Choose(Make({{n, 3}}, {{n, n}})).batched);
   EXPECT_FALSE(Choose(Make({{n, n}}, {{n, 1}})).batched);
+  EXPECT_FALSE(Choose(Make({{n, m}}, {{m}})).batched);
   EXPECT_TRUE(Choose(Make({{n, m}}, {{n, m}})).batched);
 }
 

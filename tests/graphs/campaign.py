@@ -4,10 +4,11 @@ import argparse
 import collections
 import datetime
 import json
-import multiprocessing
 import shutil
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import engine
@@ -98,9 +99,18 @@ def add(first, last, counts):
 
 
 def apart(seeds, kept):
-    """`run` in a process of its own: where ONNX Runtime ends it, its seeds are taken one by one."""
-    with multiprocessing.Pool(1) as pool:
-        return pool.apply_async(run, (seeds, kept)).get(timeout=300)
+    """`run` in a process of its own; where ONNX Runtime ends it, halves of the seeds by themselves. What is judged of each."""
+    try:
+        with ProcessPoolExecutor(1) as pool:
+            return [pool.submit(run, seeds, kept).result()]
+    except BrokenProcessPool:
+        if len(seeds) == 1:
+            print(f"seed {seeds[0]}: ONNX Runtime ended the process", flush=True)
+            judged = Judged()
+            judged.counts["not_generated"] = 1
+            return [judged]
+        half = len(seeds) // 2
+        return apart(seeds[:half], kept) + apart(seeds[half:], kept)
 
 
 def main():
@@ -115,18 +125,16 @@ def main():
     total, reasons, operators = collections.Counter(), collections.Counter(), collections.Counter()
     for begin in range(first, first + given.count, BATCH):
         seeds = range(begin, min(begin + BATCH, first + given.count))
-        try:
-            judged = apart(seeds, given.kept)
-        except multiprocessing.TimeoutError:
-            print(f"seeds {seeds}: no answer; ONNX Runtime may have ended", flush=True)
-            continue
-        total.update(judged.counts)
-        reasons.update(judged.reasons)
-        operators.update(judged.operators)
-        for each in judged.found:
-            print(each, flush=True)
+        counts = collections.Counter()
+        for judged in apart(seeds, given.kept):
+            counts.update(judged.counts)
+            reasons.update(judged.reasons)
+            operators.update(judged.operators)
+            for each in judged.found:
+                print(each, flush=True)
+        total.update(counts)
         if not given.no_tally:
-            add(first, seeds[-1], judged.counts)
+            add(first, seeds[-1], counts)
     for reason, count in reasons.most_common(12):
         print(f"{count} unsupported: {reason}")
     print(f"{len(operators)} operators; {dict(total)}")

@@ -45,7 +45,9 @@ def fold(g):
 
 
 def affine(g):
-    g.op("AffineGrid", g.leaf(g.floats((2, 2, 3), F32, True)), numbers([2, 1, g.pick(1, 2, 5), g.pick(2, 3)]), align_corners=g.pick(0, 1))
+    corners = g.pick(0, 1)
+    extents = [g.pick(2, 5) if corners else g.pick(1, 2, 5), g.pick(2, 3)]  # the corners of a single point are nowhere for ONNX, and everywhere for others
+    g.op("AffineGrid", g.leaf(g.floats((2, 2, 3), F32, True)), numbers([2, 1, *extents]), align_corners=corners)
 
 
 def deformed(g):

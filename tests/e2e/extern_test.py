@@ -241,6 +241,10 @@ service S {{
     def test_tests_call_externs(self):
         self.assertIn("1 passed", harness.wfc("test", PROGRAM).stdout)
 
+    def test_tests_of_several_programs_link_one_after_the_other(self):
+        folders = [shutil.copytree(PROGRAM.parent, self.folder / f"again{n}") for n in range(3)]
+        self.assertIn("3 passed", harness.wfc("test", *[folder / PROGRAM.name for folder in folders]).stdout)
+
     def test_a_remote_is_not_built(self):
         remote = 'remote area(side: f32) -> f32 = oip("shapes:8001") { balance least; retry 2; }\n'
         program = self.program(remote, "")

@@ -338,16 +338,19 @@ service Hello {
 '''
 
 
-class WatchStarts(unittest.TestCase):
-    """Servers that never listen."""
-    def watch(self, *args, files):
+class WatchCase(unittest.TestCase):
+    def watch(self, *args, files, env=None):
         folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
         (folder / "more").mkdir(parents=True)
         (folder / "more/factor.h").write_text("constexpr int64_t kFactor = 21;\n")
         (folder / "scale.onnx").write_bytes(onnx_file.scaled(3, 2))
-        watched = Watched(folder, *args, files=files)
+        watched = Watched(folder, *args, files=files, env=env)
         self.addCleanup(watched.stop)
         return watched
+
+
+class WatchStarts(WatchCase):
+    """Servers that never listen."""
 
     def test_one_that_hangs_is_told_and_the_next_edit_takes_its_place(self):
         watched = self.watch(files={"main.wf": EXTERN, "answer.cc": SOURCE}).wait_served()
@@ -392,6 +395,37 @@ class WatchStarts(unittest.TestCase):
             watched.wait("it does not start; waiting for a change")
         watched.write("answer.cc", SOURCE + "// now\n")
         watched.wait_served().wait_text("42")
+
+
+# Templates, tables of exceptions and destructors at the end: all that a linker may keep of C++.
+STANDARD = '''#include <map>
+#include <regex>
+#include <string>
+#include <vector>
+
+static std::map<std::string, std::vector<int64_t>> seen;
+
+int64_t externs::answer(wf::Context&, int64_t x) {
+  const std::regex number("[0-9]+");
+  if (!std::regex_match(std::to_string(x), number)) throw wf::Failure(5000, "no number");
+  return seen["x"].emplace_back(x) * 21;
+}
+'''
+
+
+class WatchExterns(WatchCase):
+    """The process of `wfc run --watch` links C++ again and again."""
+    def test_edits_of_the_source_and_of_the_program(self):
+        watched = self.watch(files={"main.wf": EXTERN, "answer.cc": STANDARD}, env={"MALLOC_PERTURB_": "85"}).wait_served()
+        watched.wait_text("42")
+        watched.write("answer.cc", STANDARD.replace("* 21", "* 22"))
+        watched.wait_text("44")
+        watched.write("main.wf", EXTERN.replace('"{x}"', '"now {x}"'))
+        watched.wait_text("now 44")
+        watched.write("answer.cc", STANDARD.replace("std::regex_match", "!std::regex_match"))
+        watched.wait("listening http=", count=4)
+        self.assertEqual(watched.ask().json["error"]["message"], "no number")
+        self.assertEqual(watched.stop(), 0, watched.output())
 
 
 class WatchElsewhere(unittest.TestCase):

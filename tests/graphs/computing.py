@@ -85,7 +85,7 @@ def other_norms(g):
     else:
         x = g.value(types=(F32,), least=4, most=4, fits=lambda each: 0 not in each.shape)
         axes = g.pick(None, [2, 3], [0], [1, 2, 3])
-        if (np.ptp(x.array.astype(np.float64), axis=tuple(axes or (0, 2, 3))) < 1e-2).any():
+        if (np.ptp(g.finite(x).array.astype(np.float64), axis=tuple(axes or (0, 2, 3))) < 1e-2).any():
             raise Refused("a variance that rounding may put below 0")
         g.op("MeanVarianceNormalization", x, axes=axes)
 
@@ -193,6 +193,8 @@ def pool(g):
         raise Refused("ONNX Runtime pads by less than nothing, and leaves out the first elements")
     if kind == "MaxPool" and x.dtype in FLOATS and np.isnan(x.array).any():
         raise Refused("the standard says nothing of NaN here; ONNX Runtime passes over it")
+    if kind == "MaxPool":
+        g.finite(x)  # known, and left: oneDNN's maxima begin at the lowest number, which a window of -inf alone then gives
     # ONNX Runtime pads as if there were no dilations; the standard: "output_shape[i] = ceil(input_shape[i] / strides[i])".
     with_dilations = {"MaxPool": g.opset >= 10, "AveragePool": g.opset >= 19, "LpPool": g.opset >= 18}[kind] and "auto_pad" not in said
     if g.opset >= (10 if kind != "LpPool" else 18):

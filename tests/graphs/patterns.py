@@ -30,7 +30,7 @@ def conv_chain(g):
     if g.chance(0.7):
         x = activation(g, x)
     if g.chance(0.4) and all(extent >= 3 for extent in x.shape[2:]):
-        x = g.op(g.pick("MaxPool", "AveragePool"), x, kernel_shape=[3] * (x.rank - 2), strides=[2] * (x.rank - 2))
+        x = g.op(g.pick("MaxPool", "AveragePool"), g.finite(x), kernel_shape=[3] * (x.rank - 2), strides=[2] * (x.rank - 2))
     if g.chance(0.4):
         g.op("Concat", x, g.like(x, x.shape), axis=1)
 

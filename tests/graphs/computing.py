@@ -14,6 +14,8 @@ def reduce(g):
     kind = g.dice.choice(REDUCTIONS)
     x = g.value(types=(np.float32, np.float64, np.int64, np.int32) if kind in OF_INTEGERS else (np.float32, np.float64),
                 fits=lambda each: kind != "ReduceMean" or each.array.size)  # "Reduction over an empty set of values yields undefined."
+    if kind == "ReduceSum" and x.dtype not in FLOATS and np.abs(x.array.astype(np.float64)).sum() > np.iinfo(x.dtype).max:
+        raise Refused("the standard does not say what is beyond the type; ONNX Runtime has its largest number")
     if kind in ("ReduceMax", "ReduceMin"):
         g.numbers_only(x)  # the standard says nothing of NaN; ONNX Runtime finds it or not, by its place
     axes = g.dice.sample(range(x.rank), g.dice.randrange(1, x.rank + 1)) if x.rank and g.chance(0.85) else None
@@ -85,7 +87,7 @@ def other_norms(g):
     else:
         x = g.value(types=(F32,), least=4, most=4, fits=lambda each: 0 not in each.shape)
         axes = g.pick(None, [2, 3], [0], [1, 2, 3])
-        if (np.ptp(x.array.astype(np.float64), axis=tuple(axes or (0, 2, 3))) < 1e-2).any():
+        if (np.ptp(g.finite(x).array.astype(np.float64), axis=tuple(axes or (0, 2, 3))) < 1e-2).any():
             raise Refused("a variance that rounding may put below 0")
         g.op("MeanVarianceNormalization", x, axes=axes)
 
@@ -193,6 +195,8 @@ def pool(g):
         raise Refused("ONNX Runtime pads by less than nothing, and leaves out the first elements")
     if kind == "MaxPool" and x.dtype in FLOATS and np.isnan(x.array).any():
         raise Refused("the standard says nothing of NaN here; ONNX Runtime passes over it")
+    if kind == "MaxPool":
+        g.finite(x)  # known, and left: oneDNN's maxima begin at the lowest number, which a window of -inf alone then gives
     # ONNX Runtime pads as if there were no dilations; the standard: "output_shape[i] = ceil(input_shape[i] / strides[i])".
     with_dilations = {"MaxPool": g.opset >= 10, "AveragePool": g.opset >= 19, "LpPool": g.opset >= 18}[kind] and "auto_pad" not in said
     if g.opset >= (10 if kind != "LpPool" else 18):

@@ -11,10 +11,12 @@ from oracle import Refused
 RELATIVE, ABSOLUTE = 1e-3, 1e-7  # as runtime/workbench/agree.h
 ROUNDS = 12
 SHARE = 8  # how far beyond what was seen
-# Approximated near 0, or at places that are rounded: off by a part of the largest element that they read.
+# Approximated near 0, sums that cancel, or at places that are rounded: off by a part of the largest element that they read or give.
 COARSE = {**dict.fromkeys("""Sigmoid Tanh Erf Gelu QuickGelu FastGelu BiasGelu Mish LSTM GRU RNN Softplus
  LayerNormalization SkipLayerNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization DFT STFT Softmax""".split(), 2.0**-24),
-          **dict.fromkeys("Resize GridSample RoiAlign".split(), 2.0**-18)}
+          **dict.fromkeys("Resize GridSample RoiAlign".split(), 2.0**-18),
+          **dict.fromkeys("""Conv ConvTranspose MatMul Gemm FusedMatMul Einsum ReduceSum ReduceMean InstanceNormalization BatchNormalization AveragePool Attention
+ MultiHeadAttention GroupQueryAttention HannWindow HammingWindow BlackmanWindow MatMulNBits DeformConv CumSum""".split(), 2.0**-24)}
 QUANTISING = frozenset("QuantizeLinear QLinearConv QLinearMatMul QLinearAdd DynamicQuantizeLinear".split())
 NOISE = {np.dtype(np.float32): 2.0**-21, np.dtype(np.float64): 2.0**-48, np.dtype(np.float16): 2.0**-10}
 # Their results are numbers of the type, which no engine rounds otherwise.
@@ -50,7 +52,7 @@ def noisy(case, numbers):
         feeds = {name: values[name] if exact else moved(numbers, values[name]) for name in node.inputs if name not in constants}
         arrays = node.session.run(feeds)
         read = [values[name] for name in node.inputs if values[name].dtype.kind == "f"]
-        largest = max((np.abs(array[np.isfinite(array)]).max(initial=0) for array in read), default=0)
+        largest = max((np.abs(array[np.isfinite(array)]).max(initial=0) for array in (*read, *arrays) if array.dtype.kind == "f"), default=0)
         for name, array in zip([each for each in node.outputs if each], arrays):
             values[name] = array if exact else moved(numbers, array)
             if kind in COARSE and array.dtype.kind == "f":

@@ -40,7 +40,8 @@ class Session:
 
     def run(self, feeds):
         try:
-            return [np.asarray(array) for array in self.session.run(None, feeds)]
+            own = {name: array.copy() for name, array in feeds.items()}  # BatchNormalization that trains writes over its inputs
+            return [np.asarray(array) for array in self.session.run(None, own)]
         except Exception as error:
             raise Refused(str(error)) from None
 

@@ -30,7 +30,7 @@ def conv_chain(g):
     if g.chance(0.7):
         x = activation(g, x)
     if g.chance(0.4) and all(extent >= 3 for extent in x.shape[2:]):
-        x = g.op(g.pick("MaxPool", "AveragePool"), x, kernel_shape=[3] * (x.rank - 2), strides=[2] * (x.rank - 2))
+        x = g.op(g.pick("MaxPool", "AveragePool"), g.finite(x), kernel_shape=[3] * (x.rank - 2), strides=[2] * (x.rank - 2))
     if g.chance(0.4):
         g.op("Concat", x, g.like(x, x.shape), axis=1)
 
@@ -209,7 +209,7 @@ def q_operators(g):
 
 def dynamic_product(g):
     """As tools that quantise in the run write it."""
-    x = g.value(types=(F32,), least=2, most=3, fits=lambda each: each.array.size and np.isfinite(each.array).all())
+    x = g.value(types=(F32,), least=2, most=3, fits=lambda each: np.isfinite(each.array).all() and each.array.any())  # of zeros alone the scale is 0
     q, scale, zero = g.op("DynamicQuantizeLinear", x, outputs=3)
     columns = g.pick(1, 4, 16)
     per = g.pick(None, columns)

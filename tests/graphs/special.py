@@ -11,7 +11,7 @@ MICROSOFT, ML = "com.microsoft", "ai.onnx.ml"
 
 
 def signal_window(g):
-    g.op(g.pick("HannWindow", "HammingWindow", "BlackmanWindow"), numbers(g.dice.randrange(1, 20)), periodic=g.pick(0, 1), output_datatype=g.pick(None, TensorProto.DOUBLE))
+    g.op(g.pick("HannWindow", "HammingWindow", "BlackmanWindow"), numbers(g.dice.randrange(2, 20)), periodic=g.pick(0, 1), output_datatype=g.pick(None, TensorProto.DOUBLE))
 
 
 def fourier(g):

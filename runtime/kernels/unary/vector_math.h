@@ -56,10 +56,11 @@ WF_AVX2 inline __m256 SoftplusOf(__m256 x) {
   return _mm256_fmadd_ps(sum, part, _mm256_max_ps(_mm256_setzero_ps(), x));
 }
 
-// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2). NaN stays.
+// x tanh(log(1 + e^x)) = x n / (n + 2) with n = e^x (e^x + 2), 0 below -87, where Exp is not. NaN stays.
 WF_AVX2 inline __m256 MishOf(__m256 x) {
-  const __m256 two = _mm256_set1_ps(2), power = Exp(_mm256_min_ps(_mm256_set1_ps(20), x)),
-               n = _mm256_mul_ps(power, _mm256_add_ps(power, two));
+  const __m256 two = _mm256_set1_ps(2), near = _mm256_cmp_ps(x, _mm256_set1_ps(-87), _CMP_NLT_UQ);
+  const __m256 power = _mm256_and_ps(near, Exp(_mm256_min_ps(_mm256_set1_ps(20), x)));
+  const __m256 n = _mm256_mul_ps(power, _mm256_add_ps(power, two));
   return _mm256_mul_ps(x, _mm256_div_ps(n, _mm256_add_ps(n, two)));
 }
 

@@ -401,5 +401,40 @@ TEST_F(ModelTest, CountsWaitsAndRunsByNode) {
   EXPECT_EQ(rig.batchers[0]->stats().rows.load(), 3U);
 }
 
+// Nodes are of one stage and the other in turn.
+TEST_F(ModelTest, AModelAtTheEndOfAStrandHasTheTimesOfItsOwnStage) {
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  rig.Start({1});
+  rig.RunJobs();
+  rig.clock.AdvanceNs(3 * kMs);
+  ASSERT_TRUE(rig.RunBatch());
+  rig.Settle();
+  const DurationHistogram& stage = rig.engine->stats().stage[1];
+  EXPECT_EQ(stage.count.value(), 1U);
+  EXPECT_EQ(stage.sum_ns.value(), static_cast<uint64_t>(3 * kMs));
+}
+
+TEST_F(EngineTest, TasksInsideAStrandBeginAndEndTheirStagesWhenTheyRun) {
+  const int first = Int(root_), second = Int(root_);
+  builder_.Run(root_, {in_}, first, Pooled());
+  const int last = builder_.Run(root_, {first}, second, Pooled());
+  builder_.SameNode(builder_.Return(root_, {second}), last);
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  rig.Start({1});
+  ASSERT_EQ(rig.queue.jobs.size(), 1U);
+  rig.clock.AdvanceNs(2 * kMs);
+  ASSERT_TRUE(rig.queue.jobs.front()->Step(rig.clock));
+  rig.clock.AdvanceNs(3 * kMs);
+  rig.RunJobs();
+  rig.clock.AdvanceNs(4 * kMs);
+  rig.Settle();
+  const EngineStats& stats = rig.engine->stats();
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(stats.stage[0].count.value(), 1U);
+  EXPECT_EQ(stats.stage[0].sum_ns.value(), static_cast<uint64_t>(2 * kMs));  // it waited for a thread
+  EXPECT_EQ(stats.stage[1].count.value(), 1U);
+  EXPECT_EQ(stats.stage[1].sum_ns.value(), static_cast<uint64_t>(4 * kMs));
+}
+
 }  // namespace
 }  // namespace wf::sched

@@ -136,7 +136,6 @@ class EngineCore {
   void TakeFailures(bus::Entry& entry, const bus::Failure& failure);
   void AttemptEnded(bus::Entry& entry, const bus::Failure& failure);
   void BeginFallback(bus::Entry& entry, const bus::Failure& failure);
-  wf_bytes NodeOf(bus::Bus& bus, const bus::Failure& failure);
   void StartEach(bus::Instance& instance, uint16_t id);
   void LaunchElements(bus::Entry& entry);
   void ElementEnded(bus::Instance& instance, const bus::Failure* failure);

@@ -98,8 +98,8 @@ std::optional<ValueId> BodyWriter::DimIn(const Dim& dim, Frame* frame) {
   return sum;
 }
 
-// Whether computing the dimension wraps. Its terms without their signs are summed in f64, which is wrong by far less than 2^62: below that
-// no step has left an i64. Constant 0: none can, or the dimension has no value yet.
+// Whether computing the dimension may wrap. Its terms without their signs are summed in f64, which is wrong by far less than 2^62: below
+// that no step has left an i64. Constant 0: none can, or the dimension has no value yet.
 ValueId BodyWriter::Wraps(const Dim& dim) {
   constexpr double kMost = 0x1p62;
   ValueId wraps = b_.Bool(false);
@@ -135,7 +135,7 @@ void BodyWriter::RequireExact(const Dim& dim) {
   if (tensor_depth_ > 0) return b_.StickyIf(wraps, code::kDimension);
   const ir::BlockId message = b_.Open({});
   std::vector<ValueId> shown;
-  const std::string format = "an extent beyond 2^62 in the shape " + Told({dim}, {}, shown);
+  const std::string format = "numbers that come to 2^62 or more in the shape " + Told({dim}, {}, shown);
   b_.Close(b_.Emit(OpKind::kText, b_.types().String(), std::move(shown), ir::AddText(c_.out, format)));
   b_.FailIf(wraps, code::kDimension, message);
 }

@@ -162,8 +162,9 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
   return b_.Build(b_.DTypeOf(tensor), std::move(extents), block);
 }
 
-ValueId BodyWriter::WriteExtent(const Expr& expr) {
+ValueId BodyWriter::WriteExtent(const Expr& expr, const Dim& dim) {
   const ir::Place outer_place = Enter(expr.span);
+  RequireExact(dim);  // first: no message tells a number that has wrapped
   const ValueId extent = Extent(WriteI64(expr));
   b_.set_place(outer_place);
   return extent;
@@ -172,8 +173,7 @@ ValueId BodyWriter::WriteExtent(const Expr& expr) {
 ValueId BodyWriter::WriteBuild(const Expr& expr) {
   std::vector<ValueId> extents;
   for (size_t axis = 0; axis < expr.extents.size(); ++axis) {
-    extents.push_back(WriteExtent(*expr.extents[axis]));
-    RequireExact(expr.type->dims[axis]);
+    extents.push_back(WriteExtent(*expr.extents[axis], expr.type->dims[axis]));
   }
   RequireSmall(extents);
   const ir::BlockId block = b_.Open(Integers(extents.size()));
@@ -186,8 +186,7 @@ ValueId BodyWriter::WriteBuild(const Expr& expr) {
 }
 
 ValueId BodyWriter::WriteReduce(const Expr& expr) {
-  const ValueId extent = WriteExtent(*expr.extents[0]);
-  RequireExact(expr.dim);
+  const ValueId extent = WriteExtent(*expr.extents[0], expr.dim);
   if (expr.reduce == ir::ReduceKind::kMin || expr.reduce == ir::ReduceKind::kMax) {
     b_.StickyIf(b_.Binary(OpKind::kEq, extent, b_.I64(0)), code::kEmpty);
   }

@@ -66,6 +66,8 @@ class Bus {
   base::TimePoint received_at() const { return received_at_; }
   const Spent& spent() const { return spent_; }
   void NoteWriting(base::TimePoint from, base::TimePoint to) { spent_.Write(from, to); }  // the answer
+  // "Read/texts[3]/Recognise", as long as the bus lives; empty when the failure is not in a node.
+  std::string_view PathOf(const Failure& failure);
 
   void* user = nullptr;                // the client's own
   std::span<const Metadata> metadata;  // for wf_meta; set before Start, immutable afterwards, outlives the bus

@@ -74,7 +74,10 @@ const Failure& Context::Record(const Failure& what) noexcept {
   }
   auto* const made = new (memory) Failure(what);
   made->task = task;
-  if (task != WF_NONE) made->node = bus->plan().tasks[task].node;
+  if (task != WF_NONE)
+    made->node = bus->plan().tasks[task].node;
+  else if (bus->state() == BusState::kAnswered)  // while the results are written
+    made->node = bus->plan().regions[bus->workflow().root].node;
   Locate(instance, bus->plan(), *made);
   failure = made;
   return *failure;

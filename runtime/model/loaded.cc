@@ -23,8 +23,8 @@ Status Loaded::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std:
     const wf_tensor& tensor = inputs[i];
     onnx::Port shape = ports[i];
     if (tensor.dtype != shape.dtype || tensor.rank != shape.dim.size()) {
-      return fail(fmt::format("input `{}` is {} with {} axes, wanted {}", shape.name, base::DTypeName(tensor.dtype), tensor.rank,
-                              shape.ToString()));
+      return fail(fmt::format("input `{}` is {} with {} {}, wanted {}", shape.name, base::DTypeName(tensor.dtype), tensor.rank,
+                              tensor.rank == 1 ? "axis" : "axes", shape.ToString()));
     }
     const bool is_empty = std::count(tensor.dim, tensor.dim + tensor.rank, 0) != 0;  // any stride will do
     int64_t stride = 1;

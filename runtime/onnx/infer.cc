@@ -260,7 +260,7 @@ Shape NodeContext::Unknowns(size_t count) {
 
 Status NodeContext::Axis(int64_t axis, size_t rank, size_t& out) const {
   const int64_t count = static_cast<int64_t>(rank);
-  if (axis < -count || axis >= count) return Fail(fmt::format("axis {} of a tensor with {} axes", axis, rank));
+  if (axis < -count || axis >= count) return Fail(fmt::format("axis {} of a tensor with {} {}", axis, rank, rank == 1 ? "axis" : "axes"));
   out = static_cast<size_t>(axis < 0 ? axis + count : axis);
   return Status::Ok();
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/text.h"
 #include "runtime/onnx/infer_context.h"
 
 namespace wf::onnx {
@@ -135,10 +136,12 @@ Status ConvShape(NodeContext& node, size_t weights, size_t bias) {
   auto window = ReadWindow(node.node, spatial, kernel);
   if (!window.ok()) return window.status();
   const int64_t group = node.node.Int("group", 1), filters = *w.dim[0].constant(), channels = *w.dim[1].constant();
-  if (group < 1 || filters % group != 0) return node.Fail(fmt::format("{} groups for {} filters", group, filters));
+  if (group < 1 || filters % group != 0)
+    return node.Fail(fmt::format("{} groups for {}", group, base::Counted(static_cast<uint64_t>(filters), "filter")));
   if (Dim::ProvedDifferent(x.dim[1], Dim(channels) * Dim(group))) {
-    return node.Fail(fmt::format("input {} has {} channels, weights {} in {} groups take {}", node.InType(0), x.dim[1].ToString(),
-                                 node.InType(weights), group, (Dim(channels) * Dim(group)).ToString()));
+    return node.Fail(fmt::format("input {} has {} channels, weights {} in {} take {}", node.InType(0), x.dim[1].ToString(),
+                                 node.InType(weights), base::Counted(static_cast<uint64_t>(group), "group"),
+                                 (Dim(channels) * Dim(group)).ToString()));
   }
   if (node.has_in(bias)) {
     WF_RETURN_IF_ERROR(node.Rank(bias, 1));

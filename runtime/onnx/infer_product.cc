@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/text.h"
 #include "runtime/onnx/einsum.h"
 #include "runtime/onnx/infer_context.h"
 #include "runtime/onnx/transposed.h"
@@ -86,7 +87,8 @@ Status InferConvTranspose(NodeContext& node) {
   const auto window = ReadTransposed(node.node, spatial, kernel);
   if (!window.ok()) return window.status();
   const int64_t group = node.node.Int("group", 1), channels = *node.in(1).dim[0].constant(), filters = *node.in(1).dim[1].constant();
-  if (group < 1 || channels % group != 0) return node.Fail(fmt::format("{} groups for {} channels", group, channels));
+  if (group < 1 || channels % group != 0)
+    return node.Fail(fmt::format("{} groups for {}", group, base::Counted(static_cast<uint64_t>(channels), "channel")));
   if (Dim::ProvedDifferent(x.dim[1], channels)) return node.Fail(fmt::format("input {} for weights {}", node.InType(0), node.InType(1)));
   WF_RETURN_IF_ERROR(CheckBias(node, 2, Dim(filters) * Dim(group)));
   Known& out = node.out(0);

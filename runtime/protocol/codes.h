@@ -22,6 +22,7 @@ struct Answer {
   wf_code code = 0;  // 0: fine
   int status = 200;
   std::string_view reason = {};        // why it failed, for the log; in the bus's memory
+  std::string_view path = {};          // of the failed node, as long as the bus lives; empty: none
   std::string_view content_type = {};  // empty: JSON
 };
 

@@ -103,7 +103,9 @@ class EngineCore {
   void CountDown(bus::Instance& instance, uint16_t reader);
   bus::Channel& ChannelOf(const bus::Instance& instance, uint16_t slot) const;
   bus::Instance* LiveInside(bus::Instance& outer, uint16_t region) const;
-  void NoteStage(const bus::Instance& instance, const wf_task& task, bool starts);
+  // REQUIRES: the request is timed. 0: not now.
+  void NoteStage(const bus::Instance& instance, const wf_task& task, base::TimePoint begun, base::TimePoint ended);
+  void NoteStages(const Job& job, const bus::Instance& instance);
   void Hold(bus::Instance& instance, uint16_t id, const bus::Failure& failure);
   void TellFirst();
   bool IsEnding(const bus::Instance& instance) const;
@@ -134,7 +136,6 @@ class EngineCore {
   void TakeFailures(bus::Entry& entry, const bus::Failure& failure);
   void AttemptEnded(bus::Entry& entry, const bus::Failure& failure);
   void BeginFallback(bus::Entry& entry, const bus::Failure& failure);
-  wf_bytes NodeOf(bus::Bus& bus, const bus::Failure& failure);
   void StartEach(bus::Instance& instance, uint16_t id);
   void LaunchElements(bus::Entry& entry);
   void ElementEnded(bus::Instance& instance, const bus::Failure* failure);

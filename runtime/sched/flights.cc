@@ -191,6 +191,15 @@ void EngineCore::NoteRuns(const Job& job, bus::Instance& instance) {
   if (queued && ended <= row) NoteWait(*this, job);  // nobody waits for it any more
 }
 
+// The first task of a strand begins its stage on the loop, and the last ends its own there: what is between was not seen.
+void EngineCore::NoteStages(const Job& job, const bus::Instance& instance) {
+  const int begun = job.failed != nullptr && job.n_done < job.n_tasks ? job.n_done + 1 : job.n_done;
+  for (int i = 0; i < begun; ++i) {
+    const base::TimePoint begin = job.submitted && i + 1 == job.n_tasks ? job.arrived_at : job.started_at[i];
+    NoteStage(instance, plan_.tasks[job.tasks[i]], begin, i < job.n_done && i + 1 < job.n_tasks ? begin + job.measured_ns[i] : 0);
+  }
+}
+
 // What a finished job has made becomes part of the request.
 void EngineCore::Publish(Job& job, bus::Instance& instance) {
   LiveBus& bus = LiveOf(instance);
@@ -211,11 +220,11 @@ void EngineCore::Publish(Job& job, bus::Instance& instance) {
     estimates_.Learn(job.tasks[i], job.prior_ns[i], job.measured_ns[i], false);
     stats.task[job.tasks[i]].estimate_ns.store(estimates_.Shown(job.tasks[i], job.prior_ns[i]), std::memory_order_relaxed);
   }
+  if (bus.stages != nullptr) NoteStages(job, instance);
   const uint16_t first_slot = plan_.regions[instance.region].first_slot, first_task = plan_.regions[instance.region].first_task;
   const uint8_t last = job.failed != nullptr || job.n_done == 0 ? job.n_done : static_cast<uint8_t>(job.n_done - 1);
   for (uint8_t i = 0; i < last; ++i) {  // inside a strand each task has one reader, the next one, which has run or fails now
     const wf_task& task = plan_.tasks[job.tasks[i]];
-    NoteStage(instance, task, false);
     if (task.out != WF_NONE) instance.channels[task.out - first_slot].SetReady();
     --instance.countdowns()[task.chain - first_task];
     --instance.unsettled;

@@ -249,25 +249,15 @@ void EngineCore::AttemptEnded(bus::Entry& entry, const bus::Failure& failure) {
   BeginFallback(entry, failure);
 }
 
-// Where the failure comes from, with the elements on the way.
-wf_bytes EngineCore::NodeOf(bus::Bus& bus, const bus::Failure& failure) {
-  if (failure.node == WF_NONE) return {};
-  if (failure.n_crumbs == 0) return plan_.nodes[failure.node].path;
-  const std::string path = bus::PathOf(plan_, failure);
-  auto* const copy = static_cast<uint8_t*>(bus.arena.AllocateToReport(path.size(), 1));
-  if (copy == nullptr) return plan_.nodes[failure.node].path;
-  std::memcpy(copy, path.data(), path.size());
-  return {copy, path.size()};
-}
-
 void EngineCore::BeginFallback(bus::Entry& entry, const bus::Failure& failure) {
   const uint16_t region = plan_.regions[plan_.tasks[entry.task].target].on_error;
   entry.cause = &failure;
   TakeFailures(entry, failure);
   bus::Instance* const child = NewInstance(LiveOf(*entry.parent), region, entry.parent, &entry, kFallbackElement);
   if (child == nullptr) return LeaveEntry(entry, &NoMemoryAt(*entry.parent, entry.task));
-  const wf_bytes node = NodeOf(*entry.parent->bus, failure);
-  const wf_error error{failure.code, {reinterpret_cast<const uint8_t*>(failure.message.data()), failure.message.size()}, node};
+  const std::string_view node = entry.parent->bus->PathOf(failure);
+  const auto bytes_of = [](std::string_view text) { return wf_bytes{reinterpret_cast<const uint8_t*>(text.data()), text.size()}; };
+  const wf_error error{failure.code, bytes_of(failure.message), bytes_of(node)};
   std::memcpy(child->frame + plan_.slots[plan_.regions[region].first_slot].offset, &error, sizeof(error));
   Begin(*child);
 }

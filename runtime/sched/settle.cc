@@ -94,12 +94,11 @@ const bus::Failure* EngineCore::CertainFailure(bus::Instance& instance, uint16_t
   return left == pending ? first : nullptr;
 }
 
-void EngineCore::NoteStage(const bus::Instance& instance, const wf_task& task, bool starts) {
-  StageTime* const stages = LiveOf(instance).stages;
-  if (stages == nullptr || task.node == WF_NONE || plan_.nodes[task.node].stage == WF_NONE) return;
-  StageTime& stage = stages[plan_.nodes[task.node].stage];
-  if (starts && stage.first != 0) return;
-  (starts ? stage.first : stage.last) = parts_.clock.Now();
+void EngineCore::NoteStage(const bus::Instance& instance, const wf_task& task, base::TimePoint begun, base::TimePoint ended) {
+  if (task.node == WF_NONE || plan_.nodes[task.node].stage == WF_NONE) return;
+  StageTime& stage = LiveOf(instance).stages[plan_.nodes[task.node].stage];
+  if (begun != 0 && (stage.first == 0 || begun < stage.first)) stage.first = begun;
+  stage.last = std::max(stage.last, ended);
 }
 
 // One observation for a node's work in an instance, however many tasks do it.
@@ -119,7 +118,7 @@ void EngineCore::NoteCompute(bus::Instance& instance, uint16_t id, int64_t ns, b
 
 void EngineCore::StartTask(bus::Instance& instance, uint16_t id) {
   const wf_task& task = plan_.tasks[id];
-  if (LiveOf(instance).stages != nullptr) NoteStage(instance, task, true);
+  if (LiveOf(instance).stages != nullptr) NoteStage(instance, task, parts_.clock.Now(), 0);
   if (LiveOf(instance).has_failures) [[unlikely]] {
     if (const bus::Failure* failure = FailedInput(instance, task); failure != nullptr) {
       if (task.kind == WF_ENTER) return StartEnter(instance, id, failure);
@@ -273,7 +272,7 @@ void EngineCore::Settle(bus::Instance& instance, uint16_t id, const bus::Failure
 void EngineCore::SettleNow(bus::Instance& instance, uint16_t id, const bus::Failure* failure) {
   const wf_task& task = plan_.tasks[id];
   const wf_region& region = plan_.regions[instance.region];
-  if (LiveOf(instance).stages != nullptr) NoteStage(instance, task, false);
+  if (LiveOf(instance).stages != nullptr) NoteStage(instance, task, 0, parts_.clock.Now());
   --instance.unsettled;
   if (task.out != WF_NONE) {
     bus::Channel& channel = instance.channels[task.out - region.first_slot];
@@ -315,7 +314,7 @@ void EngineCore::ReturnFrom(bus::Instance& instance, uint16_t id) {
         static_cast<std::byte*>(instance.frames[index_.HopsTo(instance.region, task.in[i])]) + plan_.slots[task.in[i]].offset;
     std::memmove(ended->frame + plan_.slots[to_slot].offset, from, plan_.slots[to_slot].size);
   }
-  NoteStage(instance, task, false);
+  if (LiveOf(instance).stages != nullptr) NoteStage(instance, task, 0, parts_.clock.Now());
   EndRegion(*ended, nullptr);
 }
 

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "runtime/base/units.h"
 #include "runtime/protocol/codes.h"
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/server/codings.h"
+#include "runtime/server/config_file.h"
 #include "runtime/server/intake.h"
 #include "runtime/server/own_answers.h"
 #include "runtime/server/trace_page.h"
@@ -21,30 +23,36 @@ constexpr std::string_view kPaths[] = {kMetricsPath, kSchedulePath, kTracePath};
 constexpr int64_t kCollectEveryNs = 20'000'000;
 constexpr int kMostSeconds = 60;
 
-// The value of `name` in `a=1&b=2`; data() is null when it is not there.
-std::string_view QueryValue(std::string_view query, std::string_view name) {
+// What is wrong with a query in which `name` may stand, once; empty: nothing. `value` is null data where it does not.
+std::string ReadQuery(std::string_view query, std::string_view name, std::string_view* value) {
   while (!query.empty()) {
     const std::string_view part = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), part.size() + 1));
-    const size_t equals = part.find('=');
-    if (equals != std::string_view::npos && part.substr(0, equals) == name) return part.substr(equals + 1);
+    if (part.empty()) continue;
+    const std::string_view given = part.substr(0, part.find('='));
+    if (given != name) return "unknown parameter " + Quoted(given) + " in the query, which takes " + Quoted(name);
+    if (value->data() != nullptr) return "given twice: " + Quoted(name) + " in the query";
+    *value = part.substr(std::min(part.size(), given.size() + 1));
   }
   return {};
 }
 
-bool WantsJson(const http::Head& head) {
-  const std::string_view format = QueryValue(head.query, "format");
-  if (format.data() != nullptr) return format == "json";
-  return head.Find("accept").find(plain::kJson) != std::string_view::npos;
+std::string ReadFormat(const http::Head& head, bool* json) {
+  std::string_view format;
+  std::string wrong = ReadQuery(head.query, "format", &format);
+  if (wrong.empty() && format.data() != nullptr && format != "json" && format != "text") wrong = "`format` is `json` or `text`";
+  *json = format.data() != nullptr ? format == "json" : head.Find("accept").find(plain::kJson) != std::string_view::npos;
+  return wrong;
 }
 
-// How long to record; 0: nothing that can be.
-int SecondsOf(const http::Head& head) {
-  const std::string_view text = QueryValue(head.query, "seconds");
-  if (text.data() == nullptr) return 1;
-  int seconds = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  return error == std::errc() && end == text.data() + text.size() && seconds >= 1 && seconds <= kMostSeconds ? seconds : 0;
+// How long to record.
+std::string ReadSeconds(const http::Head& head, int* seconds) {
+  std::string_view text;
+  std::string wrong = ReadQuery(head.query, "seconds", &text);
+  if (!wrong.empty() || text.data() == nullptr) return wrong;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *seconds);
+  if (error == std::errc() && end == text.data() + text.size() && *seconds >= 1 && *seconds <= kMostSeconds) return {};
+  return "`seconds` is a whole number from 1 to " + std::to_string(kMostSeconds);
 }
 
 }  // namespace
@@ -79,7 +87,8 @@ void AdminSite::OnRequest(Exchange& exchange) noexcept {
     body_.Put(text.data(), text.size());
     ReplyCoded(exchange, code_from_, {200, "text/plain; version=0.0.4", {}, {}}, body_);
   } else if (exchange.own_path == kSchedulePath) {
-    const bool json = WantsJson(exchange.head);
+    bool json = false;
+    if (const std::string wrong = ReadFormat(exchange.head, &json); !wrong.empty()) return RefuseQuery(exchange, wrong);
     pages_.Schedule(json, &body_);
     ReplyCoded(exchange, code_from_, {200, json ? plain::kJson : "text/plain; charset=utf-8", {}, {}}, body_);
   } else if (exchange.own_path == kTracePath) {
@@ -89,12 +98,14 @@ void AdminSite::OnRequest(Exchange& exchange) noexcept {
   }
 }
 
+void AdminSite::RefuseQuery(Exchange& exchange, const std::string& wrong) noexcept {
+  exchange.Refuse(400, code::kInputParams, wrong);
+  AnswerRefusal(exchange);
+}
+
 void AdminSite::StartRecording(Exchange& exchange) noexcept {
-  const int seconds = SecondsOf(exchange.head);
-  if (seconds == 0) {
-    exchange.Refuse(400, code::kInputParams, "`seconds` is a whole number from 1 to " + std::to_string(kMostSeconds));
-    return AnswerRefusal(exchange);
-  }
+  int seconds = 1;
+  if (const std::string wrong = ReadSeconds(exchange.head, &seconds); !wrong.empty()) return RefuseQuery(exchange, wrong);
   if (recording_) {
     exchange.Refuse(409, code::kInputParams, "a recording is under way; there is one at a time");
     return AnswerRefusal(exchange);

@@ -64,6 +64,7 @@ class AdminSite final : public Site {
     std::atomic<bool> posted{false};
   };
 
+  void RefuseQuery(Exchange& exchange, const std::string& wrong) noexcept;
   void StartRecording(Exchange& exchange) noexcept;
   void LeaveRecording(const Exchange& exchange) noexcept;
 

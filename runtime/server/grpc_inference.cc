@@ -118,7 +118,7 @@ protocol::Answer WriteAnswer(Exchange& exchange, wf_sink* body, std::vector<http
     grpc::PutStatus(error, status, &fields);
     for (const http::Header& field : fields.headers()) headers->push_back({oip::Keep(bus, field.name), oip::Keep(bus, field.value)});
   }
-  return {error.code, base::HttpStatus(status), error.message};
+  return {error.code, base::HttpStatus(status), error.message, error.path};
 }
 
 }  // namespace

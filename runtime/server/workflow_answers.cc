@@ -108,10 +108,9 @@ void WorkflowSite::ReplyForMemory(Exchange& exchange, wf_code code, std::string_
 void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept {
   if (code::ClassOf(answer.code) == code::kTimeout) return;
   if (protocol::IsForLoad(answer.code) || answer.code == code::kNotImplemented) return;
-  const bus::Failure* const failure = exchange.bus == nullptr ? nullptr : exchange.bus->failure();
   observe::Log(observe::Level::kWarning, "a request failed",
                {{"target", exchange.call_head().path.substr(0, kMostTold)},
-                {"path", failure == nullptr ? std::string() : bus::PathOf(shared_.plan, *failure)},
+                {"path", answer.path},
                 {"code", int64_t{answer.code}},
                 {"reason", answer.reason},
                 {"data_id", exchange.data_id},

@@ -7,6 +7,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/json_text.h"
+#include "runtime/base/text.h"
 #include "runtime/workbench/commands.h"
 #include "runtime/workbench/profile.h"
 #include "runtime/workbench/settings.h"
@@ -90,18 +91,18 @@ void PutText(const InspectReport& report, std::ostream& out) {
   ports("inputs", report.session.signature().inputs);
   ports("outputs", report.session.signature().outputs);
   out << fmt::format("samples: {}\n", report.session.axes().reason);
-  out << fmt::format("weights: {} tensors, {}\n", report.weights.count, BytesText(report.weights.bytes));
+  out << fmt::format("weights: {}, {}\n", base::Counted(report.weights.count, "tensor"), BytesText(report.weights.bytes));
   for (const auto& [type, counted] : report.weights_by_type)
     out << fmt::format("  {:<6} {:>6} {:>12}\n", type, counted.count, BytesText(counted.bytes));
-  out << fmt::format("operators: {} nodes\n", file.graph.nodes.size());
+  out << fmt::format("operators: {}\n", base::Counted(file.graph.nodes.size(), "node"));
   for (const auto& [name, count] : report.operators) out << fmt::format("  {:<24} {:>6}\n", name, count);
   if (report.plan == nullptr) {
     out << fmt::format("what runs where is not known before a run: {}\n", report.why_not);
     return;
   }
   const Plan& plan = *report.plan;
-  out << fmt::format("a run of {}: {} of activations, {} {}\n", PortsText(report.shapes), BytesText(plan.arena_bytes()),
-                     plan.steps().size(), plan.steps().size() == 1 ? "step" : "steps");
+  out << fmt::format("a run of {}: {} of activations, {}\n", PortsText(report.shapes), BytesText(plan.arena_bytes()),
+                     base::Counted(plan.steps().size(), "step"));
   for (const Plan::Step& step : plan.steps())
     out << fmt::format("  {:<40} {:<8} {:>12} at {}\n", step.where, step.kernel->impl, BytesText(BytesOut(plan, step)), Offset(plan, step));
 }

@@ -27,6 +27,9 @@ workflow Samples(xs: list<f32>) -> (ys: list<f32>) {
 workflow Inverse(x: f32[n]) -> (n: i64, y: f32[n]) {
   return (n: n, y: [i] => 1.0 / x[i]);
 }
+workflow Mean(a: i64) -> (q: list<f32>) {
+  return (q: [1.0, 0.0 / f32(a)]);
+}
 workflow Count() -> (n: i64) {
   return (n: meta("x-b", 5));
 }
@@ -55,6 +58,7 @@ service Test {
   workflow Both;
   workflow Samples;
   workflow Inverse;
+  workflow Mean;
   workflow Count;
   workflow Name;
   workflow Note;
@@ -106,11 +110,17 @@ class Answers(harness.ServerCase):
         self.assertEqual(self.ask("Samples", {"xs": xs}).json, {"ys": [max(x, 0) for x in xs]})
 
     def test_a_result_without_a_text_is_named(self):
-        self.assert_error(self.ask("Inverse", {"x": [1, 0]}), 500, 9000, "result `y`: ", "f32", "NaN or infinite")
+        reply = self.ask("Inverse", {"x": [1, 0]})
+        self.assert_error(reply, 500, 9000, "result `y`: ", "f32", "NaN or infinite")
+        self.assertEqual(reply.error["path"], "Inverse")
         until = time.monotonic() + 5
         while "result `y`: " not in self.server.output() and time.monotonic() < until:
             time.sleep(0.01)
-        self.assertIn("result `y`: ", self.server.output())
+        line = next(line for line in self.server.output().splitlines() if "result `y`: " in line)
+        self.assertEqual(json.loads(line)["path"], "Inverse")
+        asked = {"inputs": [{"name": "a", "datatype": "INT64", "shape": [1], "data": [0]}]}
+        reply = self.server.call("POST", "/v2/models/Mean/infer", json.dumps(asked).encode(), {})
+        self.assertEqual((reply.status, reply.json["code"], reply.json["path"]), (500, 9000, "Mean"), reply)
 
     def test_metadata_that_is_no_number_is_named(self):
         self.assertEqual(self.ask("Count", {}, {"x-b": "7"}).json, {"n": 7})

@@ -232,6 +232,14 @@ class Trace(harness.ServerCase):
             self.assertEqual(reply.status, 400, seconds)
             self.assertIn("from 1 to 60", reply.error["message"])
 
+    def test_a_query_says_one_thing(self):
+        for query, message in (("trace?seconds=1&seconds=2", "given twice: `seconds`"), ("trace?second=2", "unknown parameter `second`"),
+                               ("trace?seconds", "from 1 to 60"), ("schedule?format=xml", "`format` is `json` or `text`"),
+                               ("schedule?format=json&format=text", "given twice: `format`"), ("schedule?json", "unknown parameter `json`")):
+            reply = self.server.call("GET", "/debug/" + query, port="admin")
+            self.assertEqual((reply.status, reply.error["code"]), (400, 5000), query)
+            self.assertIn(message, reply.error["message"])
+
     def test_a_server_ends_while_one_is_under_way(self):
         server = harness.Server.of(self.source)
         connection = server.connect(port="admin")

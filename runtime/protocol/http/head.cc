@@ -33,6 +33,16 @@ std::string_view Head::Find(std::string_view lower_case_name) const {
   return {};
 }
 
+bool Head::SaysTwoTypes() const {
+  std::string_view said;
+  for (const Header& header : headers_) {
+    if (header.name != "content-type") continue;
+    if (said.data() != nullptr && !base::EqualIgnoringCase(said, header.value)) return true;
+    said = header.value;
+  }
+  return false;
+}
+
 void Head::Add(std::string_view name, std::string_view value) {
   const size_t size = bytes_.size(), needed = size + name.size() + value.size();
   if (needed > bytes_.capacity()) {

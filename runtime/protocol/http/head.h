@@ -48,6 +48,7 @@ class Head {
 
   // The value of the first header of this name; data() is null when there is none.
   std::string_view Find(std::string_view lower_case_name) const;
+  bool SaysTwoTypes() const;  // by headers Content-Type that differ
   void Clear();
 
  private:
@@ -55,6 +56,8 @@ class Head {
   std::vector<uint8_t> bytes_;
   std::vector<Header> headers_;
 };
+
+inline constexpr std::string_view kTwoTypes = "more than one header Content-Type, and they differ";
 
 Method MethodOf(std::string_view name);
 

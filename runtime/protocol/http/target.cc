@@ -85,7 +85,8 @@ std::string_view WhyNoTarget(std::string_view path_and_query) {
     const char c = path_and_query[i];
     if (Has(kPlainBytes, c)) continue;
     if (c == '#') return "a target has no fragment";
-    if (c <= ' ' || c >= 0x7f) return "the target holds a character that none may";
+    if ((c & 0x80) != 0) return "the target holds a byte beyond ASCII; percent-encode it";
+    if (c <= ' ' || c == 0x7f) return "the target holds a space or a control character; percent-encode it";
     if (i >= path.size()) continue;
     if (c == '%' && !IsEscape(path.substr(i))) return "a `%` in the path begins no escape of a byte above 0";
     points = points || c == '%' || (i != 0 && path[i - 1] == '/');

@@ -147,12 +147,21 @@ bool IsOfOtherVersion(std::span<const uint8_t> head) {
   return major >= '0' && major <= '9' && major != '1';
 }
 
+constexpr std::string_view kNoTarget = "a target is a path, an address of http, or `*` alone";
+
+// llhttp says no more than that it is none.
+std::string_view WhyNoTarget(std::span<const uint8_t> head) {
+  std::string_view target = RequestLine(head);
+  target = target.substr(0, target.rfind(' '));
+  target.remove_prefix(std::min(target.find(' '), target.size() - 1) + 1);
+  const std::string_view reason = http::WhyNoTarget(target);
+  return reason.empty() ? kNoTarget : reason;
+}
+
 std::string_view WhyNot(llhttp_errno_t error) {
   switch (error) {
     case HPE_INVALID_METHOD:
       return "the method is not one of HTTP";
-    case HPE_INVALID_URL:
-      return "the target holds a character that none may";
     case HPE_INVALID_CONSTANT:
       return "the request line does not end in a version of HTTP";
     case HPE_INVALID_HEADER_TOKEN:
@@ -284,7 +293,7 @@ Event Decoder::Parse(http::Head* head) {
   // A request to upgrade is answered as if it had not asked (RFC 9110 7.8), so the pause for it is no error.
   if (error != HPE_OK && error != HPE_PAUSED_UPGRADE) {
     if (error == HPE_INVALID_VERSION) return Fail(505, kOtherVersion);
-    return Fail(400, WhyNot(error));
+    return Fail(400, error == HPE_INVALID_URL ? WhyNoTarget(head->bytes_) : WhyNot(error));
   }
   if (!reading.complete) return Fail(400, "not HTTP/1.1");
   if (reading.parser.http_major != 1) return Fail(505, kOtherVersion);  // a line without one is 0.9
@@ -316,7 +325,7 @@ Event Decoder::SplitTarget(http::Head* head) {
     if (!http::IsHost(rest.substr(0, authority))) return Fail(400, "the target names no host");
     rest.remove_prefix(authority);
   } else if (rest.starts_with('*') && rest != "*") {
-    return Fail(400, "a target is a path, an address of http, or `*` alone");
+    return Fail(400, kNoTarget);
   }
   if (const std::string_view reason = http::WhyNoTarget(rest); !reason.empty()) return Fail(400, reason);
   head->SetPathAndQuery(rest);
@@ -344,6 +353,7 @@ Event Decoder::Check(http::Head* head, uint64_t length, bool chunked, bool has_l
     }
   }
   if (hosts > 1) return Fail(400, "more than one header Host");
+  if (head->SaysTwoTypes()) return Fail(400, http::kTwoTypes);
   if (http_1_1 && hosts == 0) return Fail(400, "the header Host is missing");
   if (codings > 1 || (codings == 1 && (has_length || !http_1_1 || !chunked)))
     return Fail(400, "Transfer-Encoding where it cannot be trusted");

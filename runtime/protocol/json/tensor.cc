@@ -307,9 +307,11 @@ class ShapeWalker {
     ++in_->at;
     if (!Take(in_, ']')) {
       do {
-        base::TextBuilder what;
-        what << "more than the " << count << " elements of the shape";
-        if (n_ == count) return Refuse(in_, what.view());
+        if (n_ == count) {
+          base::TextBuilder what;
+          what << "more than the " << count << Elements(static_cast<int64_t>(count)) << " of the shape";
+          return Refuse(in_, what.view());
+        }
         if (read_(n_++) != 0) return WF_FAILED;
       } while (Take(in_, ','));
       if (!Take(in_, ']')) return Expected(in_, "`,` or `]`");

@@ -93,7 +93,7 @@ void PutAnnotations(const bus::Bus& bus, wf_sink* out) {
 protocol::Answer WriteFailure(bus::Bus& bus, const bus::Failure& failure, const InferRequest& request, wf_sink* body) {
   const protocol::ErrorText error = FailureOf(bus, failure, request);
   WriteError(error, body);
-  return {failure.code, OipStatus(protocol::InfoOf(bus.plan(), failure.code).status), failure.message};
+  return {failure.code, OipStatus(protocol::InfoOf(bus.plan(), failure.code).status), failure.message, error.path};
 }
 
 // All of the answer before its outputs.

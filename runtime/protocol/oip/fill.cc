@@ -3,6 +3,7 @@
 
 #include "runtime/base/base64.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
 #include "runtime/protocol/json/number.h"
 #include "runtime/protocol/oip/request.h"
 
@@ -204,7 +205,7 @@ wf_code InferRequest::SplitRaw(bus::Bus& bus, uint32_t port, uint64_t count, wf_
     at += kLengthBytes;
     if (size > static_cast<uint64_t>(end - at)) {
       base::TextBuilder what;
-      what << "says " << size << " bytes, but " << static_cast<uint64_t>(end - at) << " of raw data are left";
+      what << "says " << base::Counted(size, "byte") << ", but " << static_cast<uint64_t>(end - at) << " of raw data are left";
       return RefuseElement(bus, port, i, what.view());
     }
     elements[i] = {at, size};
@@ -212,8 +213,8 @@ wf_code InferRequest::SplitRaw(bus::Bus& bus, uint32_t port, uint64_t count, wf_
   }
   if (at == end) return 0;
   base::TextBuilder message;
-  message << "input `" << json::View(workflow_->in[port].name) << "` has " << static_cast<uint64_t>(end - at)
-          << " bytes of raw data behind its last element";
+  message << "input `" << json::View(workflow_->in[port].name) << "` has " << base::Counted(static_cast<uint64_t>(end - at), "byte")
+          << " of raw data behind its last element";
   return json::Record(bus.ctx(), code::kInputParams, message);
 }
 

@@ -32,7 +32,7 @@ protocol::ErrorText FailureOf(bus::Bus& bus, const bus::Failure& failure, const 
     const std::string_view kept = Keep(bus, message.view());
     if (!kept.empty()) error.message = kept;
   }
-  error.path = Keep(bus, bus::PathOf(bus.plan(), failure));
+  error.path = bus.PathOf(failure);
   error.data_id = bus.data_id();
   error.log_id = bus.log_id();
   return error;

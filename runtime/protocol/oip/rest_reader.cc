@@ -4,6 +4,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
 #include "runtime/protocol/codes.h"
 
 namespace wf::oip {
@@ -51,7 +52,8 @@ class RestReader {
       return WF_FAILED;
     if (raw_ != raw_end_) {
       base::TextBuilder message;
-      message << static_cast<uint64_t>(raw_end_ - raw_) << " bytes follow the JSON that no `binary_data_size` takes";
+      const auto left = static_cast<uint64_t>(raw_end_ - raw_);
+      message << base::Counted(left, "byte") << (left == 1 ? " follows" : " follow") << " the JSON that no `binary_data_size` takes";
       return json::Record(request_.ctx(), code::kInputParams, message);
     }
     return request_.Finish();
@@ -226,7 +228,8 @@ wf_code RestReader::TakeRaw(GivenInput* input) {
   const auto left = static_cast<uint64_t>(raw_end_ - raw_);
   if (static_cast<uint64_t>(size) > left) {
     base::TextBuilder what;
-    what << "says " << size << " bytes, but " << left << " are left behind the JSON (`inference-header-content-length`)";
+    what << "says " << base::Counted(static_cast<uint64_t>(size), "byte") << ", but " << left
+         << " are left behind the JSON (`inference-header-content-length`)";
     return json::Refuse(&in_, what.view());
   }
   input->coding = Coding::kRaw;
@@ -322,7 +325,7 @@ wf_code ReadRest(InferRequest* request, wf_ctx* scratch, const wf_plan& plan, co
   if (json_bytes == 0) return ReadWhole(request, bytes);
   if (json_bytes > static_cast<int64_t>(bytes.len)) {
     base::TextBuilder message;
-    message << "`inference-header-content-length` is " << json_bytes << ", but the body has " << bytes.len << " bytes";
+    message << "`inference-header-content-length` is " << json_bytes << ", but the body has " << base::Counted(bytes.len, "byte");
     return json::Record(scratch, code::kInputParams, message);
   }
   return RestReader(request, bytes).Read(json_bytes == kAllJson ? bytes.len : static_cast<uint64_t>(json_bytes));

@@ -3,6 +3,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
 #include "runtime/protocol/oip/request.h"
 
 namespace wf::oip {
@@ -62,17 +63,18 @@ wf_code InferRequest::FindAxis(uint32_t port, const Shape& shape, int32_t* plain
   }
   base::TextBuilder what;
   if (input.axes != shape.rank + 1U && !(scalar && input.axes == 2 && input.extent[1] == 1)) {
-    what << "has " << input.axes << " axes, expected " << static_cast<uint32_t>(shape.rank) << " (" << View(shape.type->name)
-         << "), or one more in front for samples";
+    what << "has " << input.axes << (input.axes == 1 ? " axis" : " axes") << ", expected " << static_cast<uint32_t>(shape.rank) << " ("
+         << View(shape.type->name) << "), or one more in front for samples";
     return Refuse(port, what.view());
   }
   const int64_t most = MostSamples(*workflow_);
   if (input.extent[0] < 1 || input.extent[0] > most) {
-    what << "carries " << input.extent[0] << " samples; a call carries 1 to " << most;
+    what << "carries " << input.extent[0] << (input.extent[0] == 1 ? " sample" : " samples") << "; a call carries 1 to " << most;
     return Refuse(port, what.view());
   }
   if (*stacked >= 0 && input.extent[0] != static_cast<int64_t>(samples_)) {
-    what << "carries " << input.extent[0] << " samples, but input `" << View(workflow_->in[*stacked].name) << "` carries " << samples_;
+    what << "carries " << input.extent[0] << (input.extent[0] == 1 ? " sample" : " samples") << ", but input `"
+         << View(workflow_->in[*stacked].name) << "` carries " << samples_;
     return Refuse(port, what.view());
   }
   samples_ = static_cast<uint32_t>(input.extent[0]);
@@ -84,7 +86,7 @@ wf_code InferRequest::CheckShape(uint32_t port, const Shape& shape) {
   const Input& input = inputs_[port];
   base::TextBuilder what;
   if (shape.rank == 0 && stacked_ && input.extent[0] != static_cast<int64_t>(samples_)) {  // [1] beside others of N
-    what << "carries " << input.extent[0] << " samples, but the other inputs carry " << samples_;
+    what << "carries " << input.extent[0] << (input.extent[0] == 1 ? " sample" : " samples") << ", but the other inputs carry " << samples_;
     return Refuse(port, what.view());
   }
   for (uint32_t axis = 0; axis < shape.rank; ++axis) {
@@ -124,7 +126,8 @@ wf_code InferRequest::CheckRawBytes(uint32_t port, const Shape& shape, uint64_t 
   uint64_t bytes = 0;
   if (__builtin_mul_overflow(all, static_cast<uint64_t>(base::DTypeSize(shape.dtype)), &bytes) || bytes != input.data.len) {
     base::TextBuilder what;
-    what << "has " << input.data.len << " bytes of raw data, but its shape says " << all << " elements of " << shape.datatype;
+    what << "has " << base::Counted(input.data.len, "byte") << " of raw data, but its shape says " << base::Counted(all, "element")
+         << " of " << shape.datatype;
     return Refuse(port, what.view());
   }
   input.per_sample = per_sample;

@@ -3,6 +3,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
 #include "runtime/protocol/oip/request.h"
 #include "runtime/protocol/oip/typed.h"
 #include "runtime/protocol/protobuf/wire.h"
@@ -128,9 +129,9 @@ wf_code InferRequest::RefuseTyped(bus::Bus& bus, uint32_t port, uint64_t count, 
   if (broken)
     message << " has contents that are no protobuf message";
   else if (found > count)
-    message << " has more than the " << count << " elements of its shape in its contents";
+    message << " has more than the " << base::Counted(count, "element") << " of its shape in its contents";
   else
-    message << " has " << found << " elements in `" << TypedFieldOf(ShapeOf(*plan_, workflow_->in[port]).dtype).name
+    message << " has " << base::Counted(found, "element") << " in `" << TypedFieldOf(ShapeOf(*plan_, workflow_->in[port]).dtype).name
             << "`, but its shape says " << count;
   return json::Record(bus.ctx(), code::kInputParams, message);
 }

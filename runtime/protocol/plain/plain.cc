@@ -111,11 +111,11 @@ const bus::Failure& NameResult(bus::Bus& bus, const bus::Failure& failure, wf_si
   return failure;
 }
 
-protocol::Answer WriteFailure(const bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
+protocol::Answer WriteFailure(bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
   const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
-  const std::string path = bus::PathOf(bus.plan(), failure);
+  const std::string_view path = bus.PathOf(failure);
   WriteError({failure.code, info.name, failure.message, path, bus.data_id(), bus.log_id()}, body);
-  return {failure.code, base::HttpStatus(info.status), failure.message};
+  return {failure.code, base::HttpStatus(info.status), failure.message, path};
 }
 
 }  // namespace

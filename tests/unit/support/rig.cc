@@ -189,6 +189,8 @@ void Rig::AdvanceNs(int64_t ns) {
   Turn();
 }
 
+void Rig::OnHidden(bus::Bus& /*bus*/, const bus::Failure& cause, const bus::Failure* /*by*/) noexcept { hidden.push_back(cause.code); }
+
 void Rig::OnAnswered(bus::Bus& bus) noexcept {
   Answer answer{0, {}, {}, {}};
   if (bus.failure() != nullptr)

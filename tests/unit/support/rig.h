@@ -132,6 +132,7 @@ class Rig final : public bus::Client {
   void Settle();               // all of these until nothing moves
   void AdvanceNs(int64_t ns);  // the clock, then a turn
 
+  void OnHidden(bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept override;
   void OnAnswered(bus::Bus& bus) noexcept override;
   void OnDrained(bus::Bus& bus) noexcept override;
 
@@ -156,6 +157,7 @@ class Rig final : public bus::Client {
     std::vector<int64_t> values;
   };
   std::vector<Answer> answers;
+  std::vector<wf_code> hidden;  // failures that were told beside answers
   int drained = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/abi/view.h"
 #include "runtime/bus/instance.h"
 #include "tests/unit/runtime/bus/context_rig.h"
 
@@ -42,6 +43,22 @@ TEST_F(ContextTest, SpentMemoryIsAFailure) {
   EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kMemoryCap);
   EXPECT_EQ(wf_alloc(bus_.ctx(), Budget::kBytes, 8), nullptr) << "a chunk is more than what it holds";
   EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kMemoryCap);
+}
+
+TEST_F(ContextTest, WhatFailsWhileResultsAreWrittenIsTheWorkflows) {
+  const uint16_t node = 1;
+  wf_region root = classify_plan.regions[0];
+  root.node = node;
+  wf_plan plan = classify_plan;
+  plan.regions = &root;
+  bus_.plan_ = &plan;
+  bus_.workflow_ = plan.workflows;
+  EXPECT_EQ(bus_.main.Fail(code::kInference, 0, "before").node, WF_NONE);
+  bus_.main.failure = nullptr;
+  bus_.state_ = BusState::kAnswered;
+  const Failure& failure = bus_.main.Fail(code::kInference, 0, "a result has no text");
+  EXPECT_EQ(failure.node, node);
+  EXPECT_EQ(bus_.PathOf(failure), abi::View(plan.nodes[node].path));
 }
 
 // Who took the last of it decides where it runs out, not whether the place is told.

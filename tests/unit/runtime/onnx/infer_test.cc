@@ -110,7 +110,7 @@ TEST(InferShapes, LongTensorsAreNotFollowedByValue) {  // each element costs eve
 
 TEST(InferShapes, SaysWhatDoesNotFit) {
   EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 4, 3, 3}).Result(),
-            "`x.onnx`: node `n` (Conv): input f32[n, 3, 8, 8] has 3 channels, weights f32[8, 4, 3, 3] in 1 groups take 4");
+            "`x.onnx`: node `n` (Conv): input f32[n, 3, 8, 8] has 3 channels, weights f32[8, 4, 3, 3] in 1 group take 4");
   EXPECT_EQ(One("Conv", {{"n", 3, 2, 2}}).Weight({8, 3, 3, 3}).Result(),
             "`x.onnx`: node `n` (Conv): input f32[n, 3, 2, 2] is smaller than the window");
   EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 3, 3, 3}).Ints("dilations", {1}).Result(),
@@ -119,6 +119,8 @@ TEST(InferShapes, SaysWhatDoesNotFit) {
             "`x.onnx`: node `n` (Conv): kernel_shape [5, 5] where the weights have [3, 3]");
   EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 3, 3, 3}).Int("group", 3).Result(),
             "`x.onnx`: node `n` (Conv): 3 groups for 8 filters");
+  EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({1, 1, 3, 3}).Int("group", 3).Result(),
+            "`x.onnx`: node `n` (Conv): 3 groups for 1 filter");
   EXPECT_EQ(One("MatMul", {{"n", 7}}).Weight({8, 5}).Result(),
             "`x.onnx`: node `n` (MatMul): inputs f32[n, 7] and f32[8, 5] cannot be multiplied");
   EXPECT_EQ(One("Add", {{3}, {4}}).Result(), "`x.onnx`: node `n` (Add): inputs f32[3] and f32[4] do not broadcast");

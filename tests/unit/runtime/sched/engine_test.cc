@@ -383,6 +383,34 @@ TEST_F(EngineTest, RetriesFailuresOfRemoteCallsAsOftenAsAllowed) {
   EXPECT_EQ(rig.answers[0].code, 8001);
 }
 
+TEST_F(EngineTest, WhatAnotherAttemptTookThePlaceOfIsToldNobody) {
+  builder_.AddModel(true);
+  wf_policy policy{};
+  policy.retry = 1;
+  const int x = builder_.Slot(root_, Kind::kTensor), value = builder_.Slot(root_, Kind::kTensor), last = Int(root_);
+  const int target = builder_.Region(root_), y = builder_.Slot(target, Kind::kTensor);
+  builder_.Run(root_, {in_}, x);
+  builder_.Model(target, 0, x, y);
+  builder_.SetResult(target, y);
+  builder_.Enter(root_, target, {x}, value, {.policy = builder_.Policy(policy)});
+  builder_.Run(root_, {value}, last);
+  builder_.Return(root_, {last});
+  Rig& rig = MakeRig();
+  for (const size_t fail_until : {2U, 100U}) {  // the second attempt does, or fails as the first
+    rig.models[0]->run_rows.clear();
+    rig.models[0]->fails = [&] { return rig.models[0]->run_rows.size() < fail_until; };
+    rig.Start({1});
+    rig.Settle();
+    rig.AdvanceNs(3 * kMs);
+    rig.Settle();
+    EXPECT_EQ(rig.models[0]->run_rows.size(), 2U);
+  }
+  ASSERT_EQ(rig.answers.size(), 2U);
+  EXPECT_EQ(rig.answers[0].code, 0);
+  EXPECT_EQ(rig.answers[1].code, code::kInference);
+  EXPECT_TRUE(rig.hidden.empty());
+}
+
 TEST_F(EngineTest, DoesNotRetryWhatTheProgramDeclared) {
   wf_policy policy{};
   policy.retry = 2;

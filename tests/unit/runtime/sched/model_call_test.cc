@@ -20,7 +20,32 @@ class ModelTest : public EngineTest {
     builder_.Run(root_, {y_}, value);
     builder_.Return(root_, {value});
   }
+  // From now on model calls have this policy.
+  void Retune(const wf_policy& policy) {
+    tuned_ = rig_->plan;
+    tasks_.assign(tuned_.tasks, tuned_.tasks + tuned_.n_tasks);
+    policies_.assign(tuned_.policies, tuned_.policies + tuned_.n_policies);
+    for (wf_task& task : tasks_) {
+      if (task.kind == WF_MODEL) task.policy = static_cast<uint16_t>(policies_.size());
+    }
+    policies_.push_back(policy);
+    tuned_.tasks = tasks_.data();
+    tuned_.policies = policies_.data();
+    next_ = std::make_unique<Catalogue>(2, tuned_.n_tasks);
+    next_->by_task = rig_->catalogue.by_task;
+    next_->tuned = &tuned_;
+    rig_->engine->SetCatalogue(*next_);
+  }
+  void TearDown() override {
+    EngineTest::TearDown();
+    rig_.reset();  // before what it refers to
+  }
+
   int x_ = 0, y_ = 0;
+  wf_plan tuned_{};
+  std::vector<wf_task> tasks_;
+  std::vector<wf_policy> policies_;
+  std::unique_ptr<Catalogue> next_;
 };
 
 TEST_F(ModelTest, RequestsShareABatch) {
@@ -185,21 +210,9 @@ TEST_F(EngineTest, ANodesTimeoutHasOneWordingWhoeverSeesItFirst) {
 TEST_F(ModelTest, ARequestKeepsThePoliciesOfItsCatalogue) {
   Rig& rig = MakeRig({.schedule = Schedule::kPool});
   rig.Start({1});  // without `within`
-  wf_plan tuned = rig.plan;
-  std::vector<wf_task> tasks(tuned.tasks, tuned.tasks + tuned.n_tasks);
-  std::vector<wf_policy> policies(tuned.policies, tuned.policies + tuned.n_policies);
-  for (wf_task& task : tasks) {
-    if (task.kind == WF_MODEL) task.policy = static_cast<uint16_t>(policies.size());
-  }
-  policies.push_back({});
-  policies.back().delay_ns = 5 * kMs;
-  policies.back().priority = WF_HIGH;
-  tuned.tasks = tasks.data();
-  tuned.policies = policies.data();
-  Catalogue next(2, tuned.n_tasks);
-  next.by_task = rig.catalogue.by_task;
-  next.tuned = &tuned;
-  rig.engine->SetCatalogue(next);
+  wf_policy within{};
+  within.delay_ns = 5 * kMs;
+  Retune(within);
   rig.RunJobs();
   ASSERT_TRUE(rig.RunBatch());  // at once
   rig.Turn();
@@ -210,6 +223,28 @@ TEST_F(ModelTest, ARequestKeepsThePoliciesOfItsCatalogue) {
   EXPECT_TRUE(rig.RunBatch());
   rig.Settle();
   EXPECT_EQ(rig.answers.size(), 2U);
+}
+
+TEST_F(ModelTest, RowsOfAHighPriorityGoFirst) {
+  batch::BatcherOptions batching;
+  batching.policy.max_rows = 1;
+  Rig& rig = MakeRig({.schedule = Schedule::kPool}, batching);
+  rig.keeps = true;
+  bus::Bus* const normal = rig.Start({1});
+  wf_policy policy{};
+  policy.priority = WF_HIGH;
+  Retune(policy);
+  bus::Bus* const high = rig.Start({1});
+  rig.RunJobs();
+  ASSERT_TRUE(rig.RunBatch());
+  rig.Turn();
+  rig.RunJobs();
+  rig.Turn();
+  EXPECT_EQ(high->state(), bus::BusState::kAnswered);
+  EXPECT_EQ(normal->state(), bus::BusState::kRunning);
+  rig.Settle();
+  rig.engine->Release(*high);
+  rig.engine->Release(*normal);
 }
 
 // One run at a time, of one row, 10 ms each.
@@ -364,6 +399,41 @@ TEST_F(ModelTest, CountsWaitsAndRunsByNode) {
   EXPECT_EQ(stats.node_compute[0].count.value(), 3U);
   EXPECT_EQ(stats.stage[0].count.value(), 3U);
   EXPECT_EQ(rig.batchers[0]->stats().rows.load(), 3U);
+}
+
+// Nodes are of one stage and the other in turn.
+TEST_F(ModelTest, AModelAtTheEndOfAStrandHasTheTimesOfItsOwnStage) {
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  rig.Start({1});
+  rig.RunJobs();
+  rig.clock.AdvanceNs(3 * kMs);
+  ASSERT_TRUE(rig.RunBatch());
+  rig.Settle();
+  const DurationHistogram& stage = rig.engine->stats().stage[1];
+  EXPECT_EQ(stage.count.value(), 1U);
+  EXPECT_EQ(stage.sum_ns.value(), static_cast<uint64_t>(3 * kMs));
+}
+
+TEST_F(EngineTest, TasksInsideAStrandBeginAndEndTheirStagesWhenTheyRun) {
+  const int first = Int(root_), second = Int(root_);
+  builder_.Run(root_, {in_}, first, Pooled());
+  const int last = builder_.Run(root_, {first}, second, Pooled());
+  builder_.SameNode(builder_.Return(root_, {second}), last);
+  Rig& rig = MakeRig({.schedule = Schedule::kPool});
+  rig.Start({1});
+  ASSERT_EQ(rig.queue.jobs.size(), 1U);
+  rig.clock.AdvanceNs(2 * kMs);
+  ASSERT_TRUE(rig.queue.jobs.front()->Step(rig.clock));
+  rig.clock.AdvanceNs(3 * kMs);
+  rig.RunJobs();
+  rig.clock.AdvanceNs(4 * kMs);
+  rig.Settle();
+  const EngineStats& stats = rig.engine->stats();
+  ASSERT_EQ(rig.answers.size(), 1U);
+  EXPECT_EQ(stats.stage[0].count.value(), 1U);
+  EXPECT_EQ(stats.stage[0].sum_ns.value(), static_cast<uint64_t>(2 * kMs));  // it waited for a thread
+  EXPECT_EQ(stats.stage[1].count.value(), 1U);
+  EXPECT_EQ(stats.stage[1].sum_ns.value(), static_cast<uint64_t>(4 * kMs));
 }
 
 }  // namespace

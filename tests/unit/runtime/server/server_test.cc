@@ -494,6 +494,8 @@ TEST_F(ServerTest, IsLookedIntoWhileItServes) {
     admin.Send("GET " + path + " HTTP/1.1\r\nhost: t\r\n\r\n");
     return admin.Receive();
   };
+  for (const char* query : {"trace?seconds=1&seconds=2", "trace?second=2", "trace?seconds=0", "schedule?format=xml", "schedule?json"})
+    EXPECT_EQ(ask("/debug/" + std::string(query)).status, 400) << query;
   for (int i = 0; i < 2; ++i) {
     const Client::Answer recorded = ask("/debug/trace?seconds=1");
     EXPECT_EQ(recorded.status, 200);

@@ -239,7 +239,7 @@ TEST(Settings, TwoListenersNeedTwoPorts) {
     return !Load({"--http-port=90", "--admin-port=90", "--host", host, "--admin-host", admin}).errors.empty();
   };
   EXPECT_EQ(Load({"--http-port", "8081"}).errors,
-            std::vector<std::string>{"`http_port` and `admin_port` both name port 8081; give each its own"});
+            std::vector<std::string>{"--http-port: `http_port` and `admin_port` both name port 8081; give each its own"});
   EXPECT_TRUE(fails("0.0.0.0", "10.0.0.1"));
   EXPECT_TRUE(fails("::1", "::"));
   EXPECT_TRUE(fails("127.0.0.1", "127.0.0.1"));

@@ -193,7 +193,7 @@ TEST_F(Commands, InspectShowsWhatRunsWhere) {
   Write("x.onnx", Doubles());
   ASSERT_EQ(Run({"inspect", Path("x.onnx")}), kFine) << err();
   EXPECT_THAT(out(), HasSubstr("inputs\n  x: f32[n, 2]\noutputs\n  y: f32[n, 2]\n"));
-  EXPECT_THAT(out(), HasSubstr("operators: 1 nodes\n  Add "));
+  EXPECT_THAT(out(), HasSubstr("operators: 1 node\n  Add "));
   EXPECT_THAT(out(), HasSubstr("node `twice` (Add)"));
 }
 

@@ -161,8 +161,7 @@ TEST(OipInfer, TypesThatMustBeRawSaySo) {
   const auto asked =
       Call(kHalf, Body(R"({"name":"half","datatype":"FP16","shape":[],"parameters":{"binary_data_size":0}})", Wants("whole")));
   EXPECT_EQ(asked.code, 5000);
-  EXPECT_NE(asked.text.find("input `half` has 0 bytes of raw data, but its shape says 1 elements of FP16"), std::string::npos)
-      << asked.text;
+  EXPECT_NE(asked.text.find("input `half` has 0 bytes of raw data, but its shape says 1 element of FP16"), std::string::npos) << asked.text;
 }
 
 TEST(OipInfer, UnknownParametersOfOutputsArePassedOver) {
@@ -219,7 +218,7 @@ TEST(OipInfer, MistakesAreNamed) {
       {kPair, Body(Input("a", "FP32", "[2,2]", "[1,2,3,4]") + "," + Input("b", "INT64", "[3]", "[5,6,7]")),
        "input `b` carries 3 samples, but input `a` carries 2"},
       {kPair, Body(Input("a", "FP32", "[2,2]", "[1,2,3,4]") + "," + Input("b", "INT64", "[1]", "[5]")),
-       "input `b` carries 1 samples, but the other inputs carry 2"},
+       "input `b` carries 1 sample, but the other inputs carry 2"},
       {kAll, Body(Input("point", "BYTES", "[2]", R"(["{\"x\":1,\"label\":\"\"}","{\"x\":1,\"lable\":\"\"}"])")),
        "`point[1]`: unknown member `lable`; did you mean `label`"},
       {kAll, Body(R"({"name":"raw","datatype":"BYTES","shape":[1],"parameters":{"content_type":"base64"},"data":["?"]})"),

@@ -207,7 +207,7 @@ TEST(OipMessage, MistakesAreNamed) {
     return request;
   };
   EXPECT_THAT(Refusal(kAll, line({3}, {1, 2})), HasSubstr("input `line` has 2 elements in `int64_contents`, but its shape says 3"));
-  EXPECT_THAT(Refusal(kAll, line({1}, {1, 2})), HasSubstr("input `line` has more than the 1 elements of its shape"));
+  EXPECT_THAT(Refusal(kAll, line({1}, {1, 2})), HasSubstr("input `line` has more than the 1 element of its shape"));
   EXPECT_THAT(Refusal(kAll, line({-1}, {1})), HasSubstr("input `line` has an extent below 0"));
   EXPECT_THAT(Refusal(kAll, line(std::vector<int64_t>(10, 1), {1})), HasSubstr("more than 9 axes"));
   EXPECT_THAT(Refusal(kAll, line({std::numeric_limits<int64_t>::max()}, {1})), HasSubstr("fewer elements in its data"));
@@ -227,7 +227,7 @@ TEST(OipMessage, MistakesAreNamed) {
 TEST(OipMessage, RawContentsThatDoNotFitAreNamed) {
   ModelInferRequest request;
   AddRaw(&request, "line", "INT64", {1}, "1234567");
-  EXPECT_THAT(Refusal(kAll, request), HasSubstr("input `line` has 7 bytes of raw data, but its shape says 1 elements of INT64"));
+  EXPECT_THAT(Refusal(kAll, request), HasSubstr("input `line` has 7 bytes of raw data, but its shape says 1 element of INT64"));
   request.set_raw_input_contents(0, "12345678");
   request.add_raw_input_contents("");
   EXPECT_THAT(Refusal(kAll, request), HasSubstr("more `raw_input_contents` than inputs"));

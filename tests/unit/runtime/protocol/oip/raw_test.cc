@@ -152,7 +152,7 @@ TEST(OipRaw, ABodyWithoutJsonIsTheOnlyInput) {
             R"({"name":"line","datatype":"INT64","shape":[0],"parameters":{"binary_data_size":0}})");
   EXPECT_EQ(Split(infer.Call(kText, "Zoë", 0)).raw, Elements({"Zoë"}));
   EXPECT_NE(infer.Call(kText, "\xff", 0).text.find("element 0 of input `text` is a string, and no UTF-8"), std::string::npos);
-  EXPECT_NE(infer.Call(kLine, "123456789", 0).text.find("input `line` has 9 bytes of raw data, but its shape says 1 elements"),
+  EXPECT_NE(infer.Call(kLine, "123456789", 0).text.find("input `line` has 9 bytes of raw data, but its shape says 1 element of"),
             std::string::npos);
   EXPECT_NE(infer.Call(kPair, "1234", 0).text.find("a raw body is the only input, but there are 2"), std::string::npos);
 }
@@ -204,7 +204,7 @@ TEST(OipRaw, SizesThatLieAreNamed) {
   const auto words = [](const std::string& size, const std::string& shape) { return Json(Said("words", "BYTES", shape, size)); };
   const Wrong cases[] = {
       {line("16"), eight, "`inputs[0].parameters.binary_data_size`: says 16 bytes, but 8 are left"},
-      {line("7"), eight, "1 bytes follow the JSON that no `binary_data_size` takes"},
+      {line("7"), eight, "1 byte follows the JSON that no `binary_data_size` takes"},
       {line("8", "[2]"), eight, "input `line` has 8 bytes of raw data, but its shape says 2 elements of INT64"},
       {line("8", "[0]"), eight, "has 8 bytes of raw data, but its shape says 0 elements"},
       {line("8", "[2305843009213693953]"), eight, "fewer elements in its data than its shape says"},
@@ -224,7 +224,7 @@ TEST(OipRaw, SizesThatLieAreNamed) {
       {Json(R"({"name":"line","datatype":"INT64","shape":[1],"parameters":{"binary_data_size":8,"binary_data_size":0}})"), eight,
        "given twice"},
       {Json(R"({"name":"line","datatype":"INT64","shape":[1]})"), "", "`inputs[0]`: missing member `data`"},
-      {words("4", "[1]"), Raw<uint32_t>({1}), "element 0 of input `words` says 1 bytes, but 0 of raw data are left"},
+      {words("4", "[1]"), Raw<uint32_t>({1}), "element 0 of input `words` says 1 byte, but 0 of raw data are left"},
       {words("4", "[1]"), Raw<uint32_t>({0xffffffff}), "says 4294967295 bytes, but 0 of raw data are left"},
       {words("3", "[1]"), "abc", "fewer elements in its data"},
       {words("9", "[2]"), Elements({"abcde"}), "element 1 of input `words` is missing: the raw data ends before its length"},

@@ -25,6 +25,12 @@ char* PutFloat(char* at, T value) {
   return std::isfinite(value) ? base::PutFloat(at, value) : nullptr;
 }
 
+template <typename T>
+char* PutNarrow(char* at, const void* element, T (*value)(uint16_t), char* (*put)(char*, uint16_t)) {
+  const auto bits = base::Load<uint16_t>(element);
+  return std::isfinite(value(bits)) ? put(at, bits) : nullptr;
+}
+
 }  // namespace
 
 char* PrintElement(uint32_t dtype, const void* element, char* at) {
@@ -48,9 +54,9 @@ char* PrintElement(uint32_t dtype, const void* element, char* at) {
     case WF_U64:
       return PutInteger<uint64_t>(at, element);
     case WF_F16:
-      return PutFloat(at, static_cast<float>(base::DoubleFromHalf(base::Load<uint16_t>(element))));
+      return PutNarrow(at, element, base::DoubleFromHalf, base::PutHalf);
     case WF_BF16:
-      return PutFloat(at, base::FloatFromBfloat(base::Load<uint16_t>(element)));
+      return PutNarrow(at, element, base::FloatFromBfloat, base::PutBfloat);
     case WF_F32:
       return PutFloat(at, base::Load<float>(element));
     case WF_F64:

@@ -107,7 +107,7 @@ foldExpr : 'fold' NAME '=' initial=expr 'for' names 'in' source=expr block ;
 list : '[' (expr (comprehension | (',' expr)* ','?))? ']' ;
 comprehension : 'for' names 'in' source=expr ('if' condition=expr)? ;
 arm : pattern ('|' pattern)* '=>' expr ;
-pattern : '-'? INT | STRING | 'true' | 'false' | 'none' | NAME ;
+pattern : '-'? INT | STRING | RAW_STRING | 'true' | 'false' | 'none' | NAME ;
 index : first=expr (slice=':' last=expr?)? | slice=':' last=expr? ;
 args : arg (',' arg)* ','? ;
 arg : (label ':')? expr ;

@@ -33,7 +33,7 @@ struct Graph {
     uint32_t line = 0;
     std::vector<std::string> reads;                             // names of nodes, of workflows called on the way too
     std::vector<std::string> after;                             // names of controls that decide whether it runs
-    std::vector<std::string> inside;                            // the blocks that it stands in: "if line 3", "for line 9"
+    std::vector<std::string> inside;                            // the blocks that it stands in: "if line 3", "else line 9"
     std::vector<std::string> models;                            // that it calls
     std::vector<std::pair<std::string, std::string>> settings;  // in force: {"batch", "32 within 2ms"}
     std::vector<Measured> measured;

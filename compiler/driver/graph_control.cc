@@ -104,6 +104,8 @@ std::vector<std::string> ControlReader::NodesRead(TaskId id) const {
 
 std::string ControlReader::BlockName(TaskId entering, RegionId block) const {
   const ir::Task& task = program_[entering];
+  const auto falls_back = [&](RegionId target) { return program_[target].on_error == block; };
+  if (std::any_of(task.targets.begin(), task.targets.end(), falls_back)) return fmt::format("else line {}", LineOf(task));
   const bool is_first = !task.targets.empty() && task.targets.front() == block;
   switch (task.kind) {
     case ir::TaskKind::kSelect:

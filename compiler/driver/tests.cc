@@ -158,13 +158,18 @@ class TestFile {
       return Fail(test, code == std::to_string(code::kTimeout) ? slow : "no result: " + *answer, server, result);
     }
     JudgeTest(program(), test, *answer, compilation_.sources(), result);
+    const std::string written = server.TakeErrors();  // of a test that passed it is nobody's, least of all the next one's
+    if (!result.passed) AddWritten(written, result);
   }
 
   void Fail(const sema::Test& test, const std::string& reason, LocalServer& server, TestResult& result) const {
     result.reason = reason;
     result.details = diag::RenderPlace(test.span, reason, {}, compilation_.sources(), diag::Color::kNever);
-    const std::string errors = server.TakeErrors();
-    if (!errors.empty()) result.details += errors + (errors.back() == '\n' ? "" : "\n");
+    AddWritten(server.TakeErrors(), result);
+  }
+
+  static void AddWritten(const std::string& text, TestResult& result) {
+    if (!text.empty()) result.details += text + (text.back() == '\n' ? "" : "\n");
   }
 
   const std::string path_, binary_;

@@ -362,14 +362,11 @@ bool SameScalar(DType dtype, uint64_t a, uint64_t b) {
 std::string ScalarText(DType dtype, uint64_t bits) {
   if (dtype == DType::kBool) return bits ? "true" : "false";
   char buffer[base::kMostFloatText];
-  if (dtype == DType::kF64) {
-    const double value = F64Of(bits);
-    return std::isnan(value) ? "nan" : std::string(buffer, base::PutFloat(buffer, value));
-  }
-  if (IsFloat(dtype)) {
-    const float value = F32Of(ConvertScalar(dtype, DType::kF32, bits));
-    return std::isnan(value) ? "nan" : std::string(buffer, base::PutFloat(buffer, value));
-  }
+  if (IsFloat(dtype) && std::isnan(F64Of(ConvertScalar(dtype, DType::kF64, bits)))) return "nan";
+  if (dtype == DType::kF16) return {buffer, base::PutHalf(buffer, static_cast<uint16_t>(bits))};
+  if (dtype == DType::kBf16) return {buffer, base::PutBfloat(buffer, static_cast<uint16_t>(bits))};
+  if (dtype == DType::kF32) return {buffer, base::PutFloat(buffer, F32Of(bits))};
+  if (dtype == DType::kF64) return {buffer, base::PutFloat(buffer, F64Of(bits))};
   return IsSigned(dtype) ? std::to_string(SignedOf(dtype, bits)) : std::to_string(bits);
 }
 

@@ -90,7 +90,9 @@ class TreeBuilder {
   std::vector<ast::Name> NamesOf(P::NamesContext& ctx) const;
   ast::Path PathOf(P::PathContext& ctx) const;
   std::string Plain(antlr4::tree::TerminalNode* node) const;
+  std::string ConstantText(const antlr4::Token& token);
   std::optional<std::string> PlainIf(antlr4::tree::TerminalNode* node) const;
+  std::optional<std::string> ExternalName(antlr4::tree::TerminalNode* node);  // of a parameter or a field
   bool Failed(const antlr4::ParserRuleContext& ctx);
   diag::Builder Report(const source::Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {});
 

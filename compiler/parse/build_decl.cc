@@ -281,4 +281,10 @@ std::optional<std::string> TreeBuilder::PlainIf(antlr4::tree::TerminalNode* node
   return Plain(node);
 }
 
+std::optional<std::string> TreeBuilder::ExternalName(antlr4::tree::TerminalNode* node) {
+  std::optional<std::string> name = PlainIf(node);
+  if (name && name->empty()) Report(SpanOfToken(*node->getSymbol()), diag::kNoExternalName);
+  return name;
+}
+
 }  // namespace wf::parse

@@ -305,8 +305,9 @@ ast::Pattern TreeBuilder::PatternOf(P::PatternContext& ctx) {
       if (ctx.MINUS() != nullptr) pattern.text = "-" + pattern.text;
       break;
     case T::STRING:
+    case T::RAW_STRING:
       pattern.kind = Kind::kString;
-      pattern.text = Plain(ctx.STRING());
+      pattern.text = ConstantText(last);
       break;
     case T::KW_TRUE:
       pattern.kind = Kind::kTrue;
@@ -321,6 +322,20 @@ ast::Pattern TreeBuilder::PatternOf(P::PatternContext& ctx) {
       break;
   }
   return pattern;
+}
+
+// A text as in expressions, of which a pattern takes no values.
+std::string TreeBuilder::ConstantText(const Token& token) {
+  const Span span = SpanOfToken(token);
+  std::string whole;
+  for (const ast::StringExpr::Piece& piece : ReadString(TextOf(text_, token), span, Holes::kRead, emitter_)) {
+    whole += piece.text;
+    if (piece.hole == nullptr) continue;
+    const Span hole{piece.hole->span.file, piece.hole->span.begin - 1, piece.hole->span.end + 1};
+    Report(hole, diag::kHoleInPattern, {TextOf(text_, token).substr(hole.begin - span.begin, hole.end - hole.begin)})
+        .Help("compare with such a text by `if`: `if x == \"a{y}\" { .. } else { .. }`; a brace itself is written `{{`");
+  }
+  return whole;
 }
 
 ast::Block TreeBuilder::BlockOf(P::BlockContext& ctx) {

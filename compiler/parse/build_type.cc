@@ -12,7 +12,7 @@ ast::TypePtr TreeBuilder::TypeOf(P::TypeContext& ctx) {
   if (ctx.path() == nullptr) {
     type->kind = ast::Type::Kind::kTuple;
     for (P::FieldContext* field : ctx.field()) {
-      type->fields.push_back({LabelOf(*field->label()), PlainIf(field->STRING()), TypeOf(*field->type()), SpanOfRule(*field)});
+      type->fields.push_back({LabelOf(*field->label()), ExternalName(field->STRING()), TypeOf(*field->type()), SpanOfRule(*field)});
     }
     return type;
   }
@@ -70,7 +70,7 @@ ast::DimExpr TreeBuilder::DimLeaf(P::DimContext& ctx) {
 std::vector<ast::Param> TreeBuilder::Params(P::ParamsContext& ctx) {
   std::vector<ast::Param> params;
   for (P::ParamContext* one : ctx.param()) {
-    ast::Param param{NameOf(one->NAME()), PlainIf(one->STRING()), TypeOf(*one->type()), nullptr, SpanOfRule(*one)};
+    ast::Param param{NameOf(one->NAME()), ExternalName(one->STRING()), TypeOf(*one->type()), nullptr, SpanOfRule(*one)};
     if (one->expr() != nullptr) param.default_value = Expr(*one->expr());
     params.push_back(std::move(param));
   }

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/check_expr.h"
+#include "runtime/base/half.h"
 
 namespace wf::sema {
 namespace {
@@ -45,7 +46,7 @@ bool HoldsFloat(const ast::Expr& expr) {
 
 struct Evaluator {
   Body& body;
-  DType dtype;   // of the arithmetic: an integer type, f32 or f64
+  DType dtype;   // of the arithmetic: an integer type, f32 or f64 (of f16 and bf16 too, which are rounded once)
   DType wanted;  // of the value: `dtype`, f16 or bf16
   bool failed = false;
 
@@ -182,18 +183,17 @@ ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted) {
   }
   const DType dtype = ChooseType(expr, wanted);
   const bool half = ir::IsFloat(dtype) && ir::SizeOf(dtype) == 2;
-  Evaluator evaluator{body, half ? DType::kF32 : dtype, dtype};
+  Evaluator evaluator{body, half ? DType::kF64 : dtype, dtype};
   uint64_t bits = 0;
   if (!ir::IsFloat(dtype)) {
     bits = ir::MaskTo(dtype, static_cast<uint64_t>(evaluator.Int(expr)));
-  } else if (dtype == DType::kF64) {
-    bits = ir::F64Bits(evaluator.Float<double>(expr));
-  } else {
+  } else if (dtype == DType::kF32) {
     bits = ir::F32Bits(evaluator.Float<float>(expr));
-    if (half) {
-      bits = ir::ConvertScalar(DType::kF32, dtype, bits);
-      const auto rounded = std::bit_cast<float>(static_cast<uint32_t>(ir::ConvertScalar(dtype, DType::kF32, bits)));
-      if (!std::isfinite(rounded)) evaluator.Report(expr, kNumberOutOfRange);
+  } else {
+    const auto value = evaluator.Float<double>(expr);
+    bits = dtype == DType::kF16 ? base::HalfFromDouble(value) : dtype == DType::kBf16 ? base::BfloatFromDouble(value) : ir::F64Bits(value);
+    if (half && !std::isfinite(std::bit_cast<double>(ir::ConvertScalar(dtype, DType::kF64, bits)))) {
+      evaluator.Report(expr, kNumberOutOfRange);
     }
   }
   if (evaluator.failed) return Poison(body, expr.span);

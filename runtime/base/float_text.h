@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace wf::base {
 
@@ -10,5 +11,8 @@ inline constexpr size_t kMostFloatText = 32;
 // 0.0001. `inf`, `-inf`, `nan` and `-nan` besides. Behind the last byte written; REQUIRES: room for kMostFloatText.
 char* PutFloat(char* at, float value);
 char* PutFloat(char* at, double value);
+// The same of the bits of an f16 and a bf16.
+char* PutHalf(char* at, uint16_t bits);
+char* PutBfloat(char* at, uint16_t bits);
 
 }  // namespace wf::base

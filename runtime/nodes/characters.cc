@@ -41,8 +41,8 @@ extern "C" wf_code wf_n_slice(wf_ctx*, const wf_bytes* text, const int64_t* from
 extern "C" wf_code wf_n_trim(wf_ctx*, const wf_bytes* text, const uint8_t* start, const uint8_t* end, wf_bytes* trimmed) noexcept {
   using namespace wf::nodes;
   std::string_view rest = wf::abi::View(*text);
-  if (*start != 0) rest.remove_prefix(SpacesAtStart(rest));
-  if (*end != 0) rest = rest.substr(0, WithoutSpacesAtEnd(rest));
+  if (*start != 0) rest.remove_prefix(SpacesAtStart(rest, IsPythonSpace));
+  if (*end != 0) rest = rest.substr(0, WithoutSpacesAtEnd(rest, IsPythonSpace));
   *trimmed = BytesOf(rest);
   return 0;
 }
@@ -55,7 +55,7 @@ extern "C" wf_code wf_n_words(wf_ctx* ctx, const wf_bytes* text, wf_list* words)
   for (size_t at = 0, count = 1; at <= all.size(); ++count) {
     if (count % kElementsPerStopCheck == 0 && Stopped(ctx)) return WF_FAILED;
     const CodePoint point = at < all.size() ? Decode(all.substr(at)) : CodePoint{' ', 1};
-    if (IsSpace(point.value)) {
+    if (IsPythonSpace(point.value)) {
       if (at > begin && !found.Push(BytesOf(all.substr(begin, at - begin)))) return WF_FAILED;
       begin = at + point.length;
     }

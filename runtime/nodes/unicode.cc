@@ -38,20 +38,22 @@ bool IsSpace(int32_t x) {
          x == 0x3000;
 }
 
-size_t SpacesAtStart(std::string_view text) {
+bool IsPythonSpace(int32_t x) { return IsSpace(x) || IsWithin(x, 0x1c, 0x1f); }
+
+size_t SpacesAtStart(std::string_view text, bool (*is_space)(int32_t)) {
   size_t at = 0;
   while (at < text.size()) {
     const CodePoint point = Decode(text.substr(at));
-    if (!IsSpace(point.value)) break;
+    if (!is_space(point.value)) break;
     at += point.length;
   }
   return at;
 }
 
-size_t WithoutSpacesAtEnd(std::string_view text) {
+size_t WithoutSpacesAtEnd(std::string_view text, bool (*is_space)(int32_t)) {
   while (!text.empty()) {
     const size_t last = StartOfLast(text);
-    if (!IsSpace(Decode(text.substr(last)).value)) break;
+    if (!is_space(Decode(text.substr(last)).value)) break;
     text = text.substr(0, last);
   }
   return text.size();

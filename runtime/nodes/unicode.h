@@ -25,6 +25,7 @@ inline CodePoint Decode(std::string_view text) {
 uint32_t Encode(int32_t code_point, char* out);
 
 bool IsSpace(int32_t code_point);                     // Unicode's White_Space
+bool IsPythonSpace(int32_t code_point);               // that and the separators of ASCII
 bool IsLetter(int32_t code_point);                    // category L
 bool IsNumber(int32_t code_point);                    // category N
 bool IsPunctuation(int32_t code_point);               // category P, and all of ASCII that is neither letter, digit, space nor control
@@ -42,7 +43,7 @@ bool StaysAlone(int32_t code_point, bool is_compat, bool is_composed);
 // The full case folding where it is another character: at most 12 bytes; says how many.
 uint32_t EncodeFolded(int32_t code_point, char* out);
 
-size_t SpacesAtStart(std::string_view text);       // their bytes
-size_t WithoutSpacesAtEnd(std::string_view text);  // bytes before them
+size_t SpacesAtStart(std::string_view text, bool (*is_space)(int32_t) = IsSpace);       // their bytes
+size_t WithoutSpacesAtEnd(std::string_view text, bool (*is_space)(int32_t) = IsSpace);  // bytes before them
 
 }  // namespace wf::nodes

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "runtime/base/float_text.h"
+#include "runtime/base/load.h"
 #include "runtime/model/numbers.h"
 
 namespace wf::workbench {
@@ -30,20 +31,20 @@ Distance DistanceOf(double is, double wanted) {
 }
 
 template <typename T>
-std::string TextAs(const Tensor& tensor, int64_t at) {
-  T value;
-  std::memcpy(&value, tensor.elements.get() + at * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  return fmt::format("{}", value);
+T ElementAs(const Tensor& tensor, int64_t at) {
+  return base::Load<T>(tensor.elements.get() + at * static_cast<int64_t>(sizeof(T)));
 }
 
 }  // namespace
 
 std::string ElementText(const Tensor& tensor, int64_t at) {
-  if (tensor.dtype == WF_I64) return TextAs<int64_t>(tensor, at);
-  if (tensor.dtype == WF_U64) return TextAs<uint64_t>(tensor, at);
+  if (tensor.dtype == WF_I64) return fmt::format("{}", ElementAs<int64_t>(tensor, at));
+  if (tensor.dtype == WF_U64) return fmt::format("{}", ElementAs<uint64_t>(tensor, at));
   const double number = model::NumberAt(tensor.dtype, tensor.elements.get(), at);
   if (tensor.dtype == WF_BOOL) return number != 0 ? "true" : "false";
   char text[base::kMostFloatText];
+  if (tensor.dtype == WF_F16) return {text, base::PutHalf(text, ElementAs<uint16_t>(tensor, at))};
+  if (tensor.dtype == WF_BF16) return {text, base::PutBfloat(text, ElementAs<uint16_t>(tensor, at))};
   char* const end = tensor.dtype == WF_F64 ? base::PutFloat(text, number) : base::PutFloat(text, static_cast<float>(number));
   return IsFloat(tensor.dtype) ? std::string(text, end) : fmt::format("{:.0f}", number);
 }

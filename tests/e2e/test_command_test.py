@@ -46,6 +46,40 @@ test "after" {
 '''
 
 
+WRITES = """
+extern node k(n: i64) -> i64 = cpp("k.cc");
+
+workflow W(n: i64) -> (y: i64) {
+  node y = k(n);
+  return (y: y);
+}
+
+test "fine" {
+  expect W(1).y == 1;
+}
+
+test "wrong" {
+  expect W(2).y == 5;
+}
+
+test "crash" {
+  expect W(3).y == 3;
+}
+"""
+
+K = """
+#include "program.wf.h"
+#include <cstdio>
+#include <cstdlib>
+
+int64_t externs::k(wf::Context&, int64_t n) {
+  std::fprintf(stderr, "this is %d\\n", static_cast<int>(n));
+  if (n == 3) std::abort();
+  return n;
+}
+"""
+
+
 def program(text, name="program.wf"):
     folder = harness.scratch() / f"tests-{os.urandom(4).hex()}"
     folder.mkdir()
@@ -131,6 +165,13 @@ class TestCommand(unittest.TestCase):
         out, _ = running.communicate(timeout=60)
         self.assertEqual(running.returncode, 1)
         self.assertRegex(out, r"FAILED endless[^\0]*crashed: it ended with signal 9[^\0]*ok +after[^\0]*2 passed, 1 failed")
+
+    def test_what_one_writes_stands_beneath_it_alone(self):
+        path = program(WRITES)
+        (path.parent / "k.cc").write_text(K)
+        out = harness.wfc("test", path, check=False).stdout
+        self.assertRegex(out, r"ok +fine[^\0]*FAILED wrong[^\0]*this is 2[^\0]*FAILED crash[^\0]*this is 3[^\0]*1 passed, 2 failed")
+        self.assertEqual(out.count("this is"), 2, out)
 
 
 if __name__ == "__main__":

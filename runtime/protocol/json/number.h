@@ -39,11 +39,6 @@ Stored StoreInteger(const Number& number, T* out);
 Stored StoreFloat(const Number& number, float* out);
 Stored StoreDouble(const Number& number, double* out);
 
-uint16_t HalfFromDouble(double value);  // nearest, ties to even; overflow is infinity
-double DoubleFromHalf(uint16_t half);
-uint16_t BfloatFromDouble(double value);
-float FloatFromBfloat(uint16_t bits);
-
 // Longest text of an element: "-1.7976931348623157e+308" and integers.
 inline constexpr size_t kMaxElementText = base::kMostFloatText;
 

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "runtime/base/half.h"
 #include "runtime/base/load.h"
 #include "runtime/protocol/json/number.h"
 
@@ -22,6 +23,12 @@ char* PutInteger(char* at, const void* element) {
 template <typename T>
 char* PutFloat(char* at, T value) {
   return std::isfinite(value) ? base::PutFloat(at, value) : nullptr;
+}
+
+template <typename T>
+char* PutNarrow(char* at, const void* element, T (*value)(uint16_t), char* (*put)(char*, uint16_t)) {
+  const auto bits = base::Load<uint16_t>(element);
+  return std::isfinite(value(bits)) ? put(at, bits) : nullptr;
 }
 
 }  // namespace
@@ -47,9 +54,9 @@ char* PrintElement(uint32_t dtype, const void* element, char* at) {
     case WF_U64:
       return PutInteger<uint64_t>(at, element);
     case WF_F16:
-      return PutFloat(at, static_cast<float>(DoubleFromHalf(base::Load<uint16_t>(element))));
+      return PutNarrow(at, element, base::DoubleFromHalf, base::PutHalf);
     case WF_BF16:
-      return PutFloat(at, FloatFromBfloat(base::Load<uint16_t>(element)));
+      return PutNarrow(at, element, base::FloatFromBfloat, base::PutBfloat);
     case WF_F32:
       return PutFloat(at, base::Load<float>(element));
     case WF_F64:
@@ -64,10 +71,10 @@ char* PrintElementText(uint32_t dtype, const void* element, char* at) {
   double value = 0;
   switch (dtype) {
     case WF_F16:
-      value = DoubleFromHalf(base::Load<uint16_t>(element));
+      value = base::DoubleFromHalf(base::Load<uint16_t>(element));
       break;
     case WF_BF16:
-      value = FloatFromBfloat(base::Load<uint16_t>(element));
+      value = base::FloatFromBfloat(base::Load<uint16_t>(element));
       break;
     case WF_F32:
       value = base::Load<float>(element);

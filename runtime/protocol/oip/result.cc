@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "runtime/base/error_codes.h"
+#include "runtime/base/half.h"
 #include "runtime/protocol/json/number.h"
 
 namespace wf::oip {
@@ -51,9 +52,9 @@ void RankAs(uint8_t dtype, const std::byte* numbers, uint32_t* first, uint32_t* 
     case WF_U64:
       return Rank<uint64_t>(numbers, first, middle, last, same);
     case WF_F16:
-      return Rank<uint16_t>(numbers, first, middle, last, json::DoubleFromHalf);
+      return Rank<uint16_t>(numbers, first, middle, last, base::DoubleFromHalf);
     case WF_BF16:
-      return Rank<uint16_t>(numbers, first, middle, last, json::FloatFromBfloat);
+      return Rank<uint16_t>(numbers, first, middle, last, base::FloatFromBfloat);
     case WF_F32:
       return Rank<float>(numbers, first, middle, last, same);
     case WF_F64:

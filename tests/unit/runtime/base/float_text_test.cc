@@ -9,6 +9,8 @@
 #include <random>
 #include <string>
 
+#include "runtime/base/half.h"
+
 namespace wf::base {
 namespace {
 
@@ -74,6 +76,64 @@ TEST(PutFloat, ReadsBackAsTheSame) {
     ReadsBack(round);
     ReadsBack(static_cast<float>(round));
   }
+}
+
+// Of each value of 16 bits: its text reads back as it, and none of a digit less does.
+void IsShortest(char* (*put)(char*, uint16_t), double (*value)(uint16_t), uint16_t (*bits)(double)) {
+  for (uint32_t i = 1; i < 0x10000; ++i) {
+    const auto narrow = static_cast<uint16_t>(i);
+    const double wide = value(narrow);
+    if (!std::isfinite(wide)) continue;
+    char buffer[kMostFloatText];
+    const std::string text(buffer, put(buffer, narrow));
+    double read = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), read);
+    ASSERT_EQ(end, text.data() + text.size()) << text;
+    ASSERT_EQ(bits(read), narrow) << text;
+    if (std::abs(wide) < 1e6 && wide == std::trunc(wide)) continue;
+    std::string digits = text.substr(0, text.find('e'));
+    std::erase_if(digits, [](char c) { return c < '0' || c > '9'; });
+    digits = digits.substr(digits.find_first_not_of('0'));
+    digits = digits.substr(0, digits.find_last_not_of('0') + 1);
+    if (digits.size() < 2) continue;
+    const int places = static_cast<int>(digits.size()) - 2;
+    const double step = std::pow(10.0, std::floor(std::log10(std::abs(wide))) - places);
+    for (const double near : {wide - step, wide, wide + step}) {
+      char* const last = std::to_chars(buffer, buffer + kMostFloatText, near, std::chars_format::scientific, places).ptr;
+      std::from_chars(buffer, last, read);
+      ASSERT_NE(bits(read), narrow) << text << " is longer than " << std::string(buffer, last);
+    }
+  }
+}
+
+TEST(PutHalf, WritesTheFewestDigitsThatReadBack) {
+  IsShortest(PutHalf, DoubleFromHalf, HalfFromDouble);
+  IsShortest(PutBfloat, [](uint16_t bits) { return double{FloatFromBfloat(bits)}; }, BfloatFromDouble);
+  const auto half = [](double value) {
+    char text[kMostFloatText];
+    return std::string(text, PutHalf(text, HalfFromDouble(value)));
+  };
+  const auto bfloat = [](double value) {
+    char text[kMostFloatText];
+    return std::string(text, PutBfloat(text, BfloatFromDouble(value)));
+  };
+  for (const auto& [value, text] : {std::pair(0.1, "0.1"),
+                                    {-0.1, "-0.1"},
+                                    {0.0, "0"},
+                                    {-0.0, "-0.0"},
+                                    {1.0, "1"},
+                                    {2.5, "2.5"},
+                                    {1e-4, "0.0001"},
+                                    {1e-5, "1e-05"},
+                                    {-std::numeric_limits<double>::infinity(), "-inf"},
+                                    {std::numeric_limits<double>::quiet_NaN(), "nan"}}) {
+    EXPECT_EQ(half(value), text);
+    EXPECT_EQ(bfloat(value), text);
+  }
+  EXPECT_EQ(half(65504.0), "65504");
+  EXPECT_EQ(half(1.0 / 64), "0.01563") << "0.01562 is as near, and reads back as the value below";
+  EXPECT_EQ(bfloat(1.5e10), "15000000000");
+  EXPECT_EQ(bfloat(-3e38), "-3e+38");
 }
 
 }  // namespace

@@ -22,11 +22,13 @@ TEST(Trim, TakesAllWhiteSpaceAtTheEnds) {
   EXPECT_EQ(Trim(""), "");
   EXPECT_EQ(Trim(" \n"), "");
   EXPECT_EQ(Trim("\u200b"), "\u200b") << "which is no white space";
+  EXPECT_EQ(Trim("\034\035 a\037\036"), "a") << "separators of ASCII, as in Python";
 }
 
 TEST(Words, StandBetweenWhiteSpace) {
   EXPECT_EQ(Words(" a\u2003bé\n\nc"), (Texts{"a", "bé", "c"}));
   EXPECT_EQ(Words(" \t"), Texts{});
+  EXPECT_EQ(Words("\034a\035b\036c\037d"), (Texts{"a", "b", "c", "d"})) << "separators of ASCII, as in Python";
   EXPECT_EQ(Words(""), Texts{});
   EXPECT_EQ(Words("a"), Texts{"a"});
 }

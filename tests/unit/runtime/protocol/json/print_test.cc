@@ -28,7 +28,10 @@ TEST(PrintElement, PrintsTheShortestTextThatReadsBack) {
   EXPECT_EQ(print(WF_BOOL, uint8_t{1}), "true");
   EXPECT_EQ(print(WF_F32, std::numeric_limits<float>::quiet_NaN()), "none");
   EXPECT_EQ(print(WF_F16, uint16_t{0x7c00}), "none");
+  EXPECT_EQ(print(WF_BF16, uint16_t{0x7fc0}), "none");
   EXPECT_EQ(print(WF_F16, uint16_t{0x3c00}), "1");
+  EXPECT_EQ(print(WF_F16, uint16_t{0x2e66}), "0.1");
+  EXPECT_EQ(print(WF_BF16, uint16_t{0x3dcd}), "0.1");
 }
 
 }  // namespace

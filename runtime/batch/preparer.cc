@@ -52,10 +52,12 @@ Preparer::Preparer(Executor& executor, const base::Clock& clock) : executor_(exe
   for (Batcher* batcher : executor.Batchers()) AddTo(&pieces_, *batcher);
 }
 
-// The largest first: smaller runs then live in the same memory.
+// The largest first: smaller runs then live in the same memory. Plans of all before any is measured: until then requests run in smaller
+// sizes than they could.
 void Preparer::AddTo(std::deque<Piece>* pieces, Batcher& batcher) {
   const BatcherOptions& options = batcher.options();
   const size_t first = pieces->size();
+  std::vector<Piece> others;
   for (size_t kind = batcher.padding().kinds(); kind-- > 0;) {
     std::vector<int64_t> sizes;
     for (int64_t rows = 1; sizes.empty() || sizes.back() < options.policy.max_rows; rows = sizes.back() + 1)
@@ -63,11 +65,15 @@ void Preparer::AddTo(std::deque<Piece>* pieces, Batcher& batcher) {
     for (size_t at = sizes.size(); at-- > 0;) {
       if (batcher.InputsOf(kind, sizes[at]).empty()) continue;
       const bool measures = options.measuring_instance >= 0 && !batcher.cost(kind).known(sizes[at]);
-      if (measures) pieces->push_back({&batcher, What::kMeasure, kind, sizes[at]});
-      if (measures && sizes[at] > 1) batcher.cost(kind).set_ready(sizes[at], false);
-      for (int i = 0; i < options.instances; ++i) pieces->push_back({&batcher, What::kBind, kind, sizes[at], i});
+      if (measures && sizes[at] > 1) {
+        batcher.cost(kind).set_ready(sizes[at], false);
+        pieces->push_back({&batcher, What::kPlan, kind, sizes[at]});
+      }
+      if (measures) others.push_back({&batcher, What::kMeasure, kind, sizes[at]});
+      for (int i = 0; i < options.instances; ++i) others.push_back({&batcher, What::kBind, kind, sizes[at], i});
     }
   }
+  pieces->insert(pieces->end(), others.begin(), others.end());
   const bool checks =
       options.measuring_instance >= 0 && options.policy.max_rows > 1 && batcher.model().rows(options.policy.max_rows) == Rows::kUnknown;
   const bool checks_alone = pieces->size() == first;
@@ -116,6 +122,8 @@ bool Preparer::Make(const Piece& piece) {
     model.CheckRows(options.measuring_instance, options.policy.max_rows, stopping_);
     batcher.HeedRows();
     batcher.UpdateCosts();
+  } else if (piece.what == What::kPlan) {
+    MakePlan(piece, inputs);
   } else if (piece.what == What::kMeasure) {
     Measure(piece, inputs);
   } else {
@@ -128,14 +136,19 @@ bool Preparer::Make(const Piece& piece) {
   return true;
 }
 
+void Preparer::MakePlan(const Piece& piece, std::span<const wf_tensor> inputs) {
+  Batcher& batcher = *piece.batcher;
+  // A failure is the next request's to report.
+  static_cast<void>(batcher.model().Prepare(batcher.options().measuring_instance, piece.size, inputs));
+  batcher.cost(piece.kind).set_ready(piece.size, true);
+  batcher.UpdateCosts();
+}
+
 void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
   Batcher& batcher = *piece.batcher;
   Runnable& model = batcher.model();
   const int instance = batcher.options().measuring_instance;
-  const bool has_plan = model.Prepare(instance, piece.size, inputs).ok();  // before there is memory for what may be too large
-  if (piece.size > 1) batcher.cost(piece.kind).set_ready(piece.size, true);
-  batcher.UpdateCosts();
-  if (has_plan) {
+  if (model.Prepare(instance, piece.size, inputs).ok()) {  // before there is memory for what may be too large
     const Zeros memory(inputs);
     const int64_t best = memory.complete() ? BestRunNs(piece, inputs) : 0;
     if (best > 0 && !batcher.cost(piece.kind).known(piece.size)) batcher.cost(piece.kind).Learn(piece.size, best);

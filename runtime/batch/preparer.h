@@ -40,7 +40,7 @@ class Preparer {
   Progress Step();
 
  private:
-  enum class What : uint8_t { kCheckRows, kMeasure, kBind };
+  enum class What : uint8_t { kCheckRows, kPlan, kMeasure, kBind };
   struct Piece {
     Batcher* batcher;
     What what;
@@ -52,6 +52,7 @@ class Preparer {
   static void AddTo(std::deque<Piece>* pieces, Batcher& batcher);
   bool Make(const Piece& piece);  // false: its instance runs
   bool ChecksNext();
+  void MakePlan(const Piece& piece, std::span<const wf_tensor> inputs);
   void Measure(const Piece& piece, std::vector<wf_tensor>& inputs);
   int64_t BestRunNs(const Piece& piece, std::span<const wf_tensor> inputs);  // 0: a run failed, or none was wanted any more
   void RunThread();

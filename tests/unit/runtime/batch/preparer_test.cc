@@ -116,7 +116,7 @@ TEST_F(PreparerTest, EveryInstanceIsReadyForEverySizeAndEverySizeIsMeasured) {
   Preparer preparer(executor_, clock_);
   Finish(preparer);
   for (const int64_t rows : {1, 2, 4, 6}) {
-    for (int instance = 0; instance < 3; ++instance) EXPECT_EQ((model_.ready[{instance, 4, rows}]), 1) << instance << " " << rows;
+    for (int instance = 0; instance < 3; ++instance) EXPECT_GE((model_.ready[{instance, 4, rows}]), 1) << instance << " " << rows;
     EXPECT_TRUE(batcher.cost().known(rows)) << rows;
     EXPECT_EQ(batcher.cost().RunNs(rows), TimedModel::NsOf(rows, 4)) << rows;
   }
@@ -130,13 +130,13 @@ TEST_F(PreparerTest, ASizeIsRunOnceItsPlanIsThereSoThatNobodyWaitsForOne) {
   EXPECT_EQ(batcher.cost().RowsToRun(6), 6) << "without one who makes it ready, the request does";
   Preparer preparer(executor_, clock_);
   EXPECT_EQ(batcher.cost().RowsToRun(6), 1);
-  std::vector<int64_t> while_measured;
-  model_.when_run = [&] { while_measured.push_back(batcher.cost().RowsToRun(6)); };
   preparer.Step();
-  EXPECT_EQ(while_measured.front(), 6) << "measuring goes on";
+  EXPECT_EQ(batcher.cost().RowsToRun(6), 6);
   EXPECT_EQ(batcher.cost().RunSizeFor(2), 6);
+  model_.when_run = [&] { EXPECT_EQ(batcher.cost().unready(), 0) << "none waits for what is measured"; };
   Finish(preparer);
   EXPECT_EQ(batcher.cost().RunSizeFor(2), 2);
+  EXPECT_GT(model_.runs, 0);
 }
 
 TEST_F(PreparerTest, ASizeThatCannotBeMadeReadyIsLeftToTheRequests) {

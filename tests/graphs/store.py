@@ -21,11 +21,12 @@ def main():
         folder = Path(scratch)
         cases = campaign.written(SEEDS, folder)
         agreed = [name for name, (word, _) in engine.tested([folder / name for name in cases]).items() if word == "ok"]
-        left = {name: {node.proto.op_type for node in cases[name][1].nodes} for name in agreed if size_of(folder / name) <= MOST_BYTES}
+        sizes = {name: size_of(folder / name) for name in agreed}
+        left = {name: {node.proto.op_type for node in cases[name][1].nodes} for name in agreed if sizes[name] <= MOST_BYTES}
         shutil.rmtree(STORED, ignore_errors=True)
         missing = set().union(*left.values())
         for _ in range(MOST_CASES):
-            name = max(left, key=lambda each: (len(left[each] & missing), -size_of(folder / each)))
+            name = max(left, key=lambda each: (len(left[each] & missing), -sizes[each]))
             if not left[name] & missing:
                 break
             missing -= left.pop(name)

@@ -46,7 +46,7 @@ class Reference:
 
 class Embed(harness.ServerCase):
     source = EMBED / "embed.wf"
-    args = ("--schedule=pool",)
+    args = ("--schedule=pool", "--default-timeout", "120s")  # an encoder of six layers, whose larger runs are measured beside the requests
 
     @classmethod
     def setUpClass(cls):
@@ -121,7 +121,9 @@ class Embed(harness.ServerCase):
         scores = np.stack([self.reference.vector(text) for text in texts]) @ self.reference.vector(query)
         order = np.argsort(-scores)
         for top in (1, 3, 40, 1000):
-            found = self.server.post("/Embeddings/Nearest", {"query": query, "texts": texts, "top": top}).json["found"]
+            reply = self.server.post("/Embeddings/Nearest", {"query": query, "texts": texts, "top": top})
+            self.assertEqual(reply.status, 200, reply)
+            found = reply.json["found"]
             self.assertEqual(len(found), min(top, 40))
             self.assertTrue(np.allclose([one["score"] for one in found], scores[order][:top], atol=1e-4))
         self.assertEqual(found[0]["text"], texts[order[0]])

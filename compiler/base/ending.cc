@@ -16,8 +16,6 @@
 namespace wf::source {
 namespace {
 
-constexpr std::array kEndings = {SIGINT, SIGTERM, SIGHUP};
-
 // What a signal removes. Handlers read it, so it is plain memory.
 struct Entry {
   char path[PATH_MAX];  // empty: nothing
@@ -52,13 +50,6 @@ extern "C" void RemoveAndEnd(int signal) noexcept {
   raise(signal);  // SA_RESETHAND: now it ends the process
 }
 
-sigset_t AllEndings() {
-  sigset_t all;
-  sigemptyset(&all);
-  for (const int signal : kEndings) sigaddset(&all, signal);
-  return all;
-}
-
 void WatchEndings() {
   for (size_t i = 0; i < kEndings.size(); ++i) {
     struct sigaction action{};
@@ -80,6 +71,13 @@ void UnwatchEndings() {
 }
 
 }  // namespace
+
+sigset_t AllEndings() {
+  sigset_t all;
+  sigemptyset(&all);
+  for (const int signal : kEndings) sigaddset(&all, signal);
+  return all;
+}
 
 RemovedOnEnding::RemovedOnEnding(const std::string& path, Kind kind) : at_(n_entries) {
   WF_CHECK(at_ < kMost, path);

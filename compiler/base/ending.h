@@ -6,7 +6,11 @@
 
 namespace wf::source {
 
-// A file, or a folder of files, that SIGINT, SIGTERM and SIGHUP remove where they would end the process, for as long as this lives.
+// Signals that others send and that end a process which does not look after them.
+inline constexpr std::array kEndings = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
+sigset_t AllEndings();
+
+// A file, or a folder of files, that these signals remove where they would end the process, for as long as this lives.
 // Thread: one at a time in a process.   Bounds: a few at once; longer paths than the system's are left alone.
 class RemovedOnEnding {
  public:
@@ -32,7 +36,7 @@ class EndingsHeld {
 
  private:
   sigset_t before_;
-  std::array<struct sigaction, 3> handlers_;
+  std::array<struct sigaction, kEndings.size()> handlers_;
 };
 
 // For who ends the process by itself.   Thread: any; async-signal-safe.

@@ -9,7 +9,7 @@
 namespace wf::source {
 
 // The neighbour of a file while that is written, so that the file appears whole or not at all. Removed at the end of the scope, and by
-// SIGINT, SIGTERM and SIGHUP where they would end the process, unless it was renamed.
+// signals that end the process, unless it was renamed.
 // Thread: one at a time in a process.   Errors: kResourceExhausted: no room; kNotFound: no such folder; kPermissionDenied and others.
 class PartialFile {
  public:

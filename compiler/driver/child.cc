@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "compiler/base/ending.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
@@ -56,6 +57,14 @@ pid_t StartChild(const std::string& binary, const std::vector<std::string>& argu
   const int error = errno;
   static_cast<void>(!write(ends[1], &error, sizeof error));
   _exit(127);
+}
+
+void HandleEndings(void (*handler)(int)) {
+  for (const int signal : source::kEndings) {
+    const bool is_ignored = std::signal(signal, handler) == SIG_IGN;
+    // A shell without jobs has what it starts with `&` ignore SIGINT; who sends that to wfc alone means it.
+    if (is_ignored && signal != SIGINT && signal != SIGTERM) std::signal(signal, SIG_IGN);
+  }
 }
 
 bool WaitForEnd(pid_t pid, int64_t within_ns, int* status) {

@@ -21,6 +21,11 @@ pid_t StartChild(const std::string& binary, const std::vector<std::string>& argu
 
 std::string WhyNotStarted();  // by errno, of a program in a temporary folder
 
+// Gives the signals that end wfc to `handler`, but those that it is to ignore, as nohup has it.
+void HandleEndings(void (*handler)(int));
+// What to send to a server when wfc was sent `signal`: others mean something else there, or end it at once.   Async-signal-safe.
+inline int EndingOfServer(int signal) { return signal == SIGINT ? SIGINT : SIGTERM; }
+
 bool WaitForEnd(pid_t pid, int64_t within_ns, int* status);  // whether it has ended within the time; then `status` is as waitpid has it
 void KillAndReap(pid_t pid, int* status);                    // at once
 

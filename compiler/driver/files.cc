@@ -53,6 +53,13 @@ base::Status Replace(const struct stat& old, source::PartialFile& partial) {
   return partial.Rename();
 }
 
+// Where the links at `path` lead, though nothing may be there.
+std::filesystem::path EndOfLinks(std::filesystem::path path) {
+  std::error_code error;
+  while (std::filesystem::is_symlink(path, error)) path = path.parent_path() / std::filesystem::read_symlink(path, error);
+  return path;
+}
+
 base::Status TooLarge(size_t max_bytes) { return {base::kResourceExhausted, fmt::format("larger than {} MiB", max_bytes >> 20)}; }
 
 }  // namespace
@@ -139,7 +146,10 @@ base::Status RewriteFile(const std::string& path, std::string_view text) {
 
 base::Result<std::string> PlaceForProduct(const std::string& path) {
   struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return path;  // new, or the reason comes when it is written
+  if (stat(path.c_str(), &info) != 0) {  // new, or the reason comes when it is written
+    if (errno == ELOOP) return base::Status(base::kPermissionDenied, "its links lead in a circle");
+    return EndOfLinks(path).string();
+  }
   if (S_ISDIR(info.st_mode)) return base::Status(base::kPermissionDenied, "it is a folder");
   if (!S_ISREG(info.st_mode)) return base::Status(base::kPermissionDenied, "it is not a regular file");
   std::error_code error;

@@ -109,9 +109,7 @@ int main(int argc, char** argv) {
   const bool started = pthread_create(&thread, &attributes, RunJob, &job) == 0;
   if (started) {
     // Signals interrupt the thread that works: else it would go on while their handlers remove what it writes.
-    sigset_t endings;
-    sigemptyset(&endings);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&endings, signal);
+    const sigset_t endings = wf::source::AllEndings();
     pthread_sigmask(SIG_BLOCK, &endings, nullptr);
     pthread_join(thread, nullptr);
   } else {

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "compiler/base/ending.h"
 #include "compiler/driver/child.h"
 #include "compiler/driver/files.h"
 #include "runtime/base/system_error.h"
@@ -20,9 +21,8 @@ namespace {
 
 volatile std::sig_atomic_t server_pid = 0;  // for the signal handler alone
 
-// A terminal that hangs up ends wfc; to the server alone SIGHUP would mean to read its settings again.
 extern "C" void ForwardSignal(int signal) noexcept {
-  if (server_pid > 0) kill(static_cast<pid_t>(server_pid), signal == SIGHUP ? SIGTERM : signal);
+  if (server_pid > 0) kill(static_cast<pid_t>(server_pid), EndingOfServer(signal));
 }
 
 void CopyLines(int from, const std::function<void(const std::string&)>& on_ready, Console& console) {
@@ -79,17 +79,12 @@ int Serve(const std::string& binary, const std::vector<std::string>& arguments, 
     return kProgramHasErrors;
   }
   // A termination that comes before there is a server to hand it to waits until there is.
-  sigset_t terminations, before;
-  sigemptyset(&terminations);
-  sigaddset(&terminations, SIGINT);
-  sigaddset(&terminations, SIGTERM);
-  sigaddset(&terminations, SIGHUP);
+  const sigset_t terminations = source::AllEndings();
+  sigset_t before;
   pthread_sigmask(SIG_BLOCK, &terminations, &before);
   const pid_t pid = StartChild(binary, arguments, {.out = pipe_ends[1], .err = -1, .inherited = {}, .signals = &before, .own_group = true});
   server_pid = pid;
-  std::signal(SIGINT, ForwardSignal);
-  std::signal(SIGTERM, ForwardSignal);
-  if (std::signal(SIGHUP, ForwardSignal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
+  HandleEndings(ForwardSignal);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   close(pipe_ends[1]);
   if (pid < 0) {

@@ -40,7 +40,7 @@ constexpr int64_t kGiveUpNs = 2'000'000'000;   // for one to end that nobody cal
 
 volatile std::sig_atomic_t stop_signal = 0, stop_count = 0;
 extern "C" void OnStop(int signal) noexcept {
-  stop_signal = signal == SIGHUP ? SIGTERM : signal;  // to a server SIGHUP means something else
+  stop_signal = EndingOfServer(signal);
   stop_count = stop_count + 1;
 }
 
@@ -73,9 +73,7 @@ class Watcher {
       Tell("cannot make a temporary folder; set TMPDIR");
       return kProgramHasErrors;
     }
-    std::signal(SIGINT, OnStop);
-    std::signal(SIGTERM, OnStop);
-    if (std::signal(SIGHUP, OnStop) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
+    HandleEndings(OnStop);
     while (!IsOver()) {
       BuildAndStart(folder.path());
       WaitForChange();

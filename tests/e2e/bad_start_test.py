@@ -230,16 +230,33 @@ class BadBuild(unittest.TestCase):
             self.assertEqual((done.returncode, "bug" in done.stderr), (1, False), (mib, done.stderr))
         self.assertIsNotNone(most, "no limit was between too little to begin and enough")
 
-    def test_a_terminal_that_hangs_up_ends_the_server_and_leaves_no_folder(self):
+    def test_a_signal_ends_the_server_and_leaves_no_folder(self):
         temporary = harness.scratch() / "temporary"
         temporary.mkdir()
-        command = [harness.WFC, "run", HELLO, "--", "--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)}) as process:
-            self.assertIn("listening", process.stdout.readline())
-            self.assertNotEqual(list(temporary.iterdir()), [])
-            process.send_signal(signal.SIGHUP)
-            self.assertEqual(process.wait(30), 0)
-        self.assertEqual(list(temporary.iterdir()), [])
+        server = ["--", "--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0"]
+        for command in (["run", HELLO], ["run", "--watch", HELLO]):
+            for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM):  # SIGHUP: a terminal that hangs up
+                with self.subTest(command=command[1], signal=number), \
+                        subprocess.Popen([harness.WFC, *command, *server], stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(temporary)}) as process:
+                    self.assertIn("listening", process.stdout.readline())
+                    self.assertNotEqual(list(temporary.iterdir()), [])
+                    process.send_signal(number)
+                    self.assertEqual(process.wait(30), 0)
+                    self.assertEqual(list(temporary.iterdir()), [])
+
+    def test_a_signal_that_ends_the_measuring_of_a_server_leaves_no_folder(self):
+        temporary = harness.scratch() / "measured"
+        temporary.mkdir()
+        for number in (signal.SIGTERM, signal.SIGQUIT, signal.SIGUSR1, signal.SIGALRM):
+            command = [harness.WFC, "bench", HELLO]
+            with self.subTest(signal=number), subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)}) as process:
+                until = time.monotonic() + 30
+                while not list(temporary.glob("*/server")) and time.monotonic() < until:
+                    time.sleep(0.02)
+                time.sleep(0.5)
+                process.send_signal(number)
+                self.assertEqual(process.wait(30), -number)
+                self.assertEqual(list(temporary.iterdir()), [])
 
     def test_a_device_is_never_replaced(self):
         fifo = harness.scratch() / "fifo"

@@ -43,7 +43,7 @@ TEST_F(PartialFileTest, IsGoneAtTheEndOfTheScope) {
 }
 
 TEST_F(PartialFileTest, IsGoneWhenASignalEndsTheProcess) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : kEndings) {
     const pid_t child = fork();
     if (child == 0) {
       std::signal(signal, SIG_DFL);

@@ -79,6 +79,16 @@ TEST_F(FilesTest, GivesAProductNoPlaceWhereItWouldDestroySomethingElse) {
   EXPECT_EQ(*PlaceForProduct(At("new")), At("new"));
 }
 
+TEST_F(FilesTest, PutsAProductWhereALinkLeadsThatNothingIsBehindYet) {
+  std::filesystem::create_directory(At("folder"));
+  ASSERT_EQ(symlink("folder/second", At("first").c_str()), 0);
+  ASSERT_EQ(symlink(At("new").c_str(), At("folder/second").c_str()), 0);
+  EXPECT_EQ(*PlaceForProduct(At("folder/second")), At("new"));
+  EXPECT_EQ(*PlaceForProduct(At("first")), At("new"));
+  ASSERT_EQ(symlink("circle", At("circle").c_str()), 0);
+  EXPECT_EQ(PlaceForProduct(At("circle")).status().message(), "its links lead in a circle");
+}
+
 TEST_F(FilesTest, KeepsThePermissionsOfWhatItReplaces) {
   ASSERT_TRUE(WriteFile(At("x"), "old").ok());
   ASSERT_EQ(chmod(At("x").c_str(), 0640), 0);

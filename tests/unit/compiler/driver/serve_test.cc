@@ -54,6 +54,14 @@ TEST_F(ServeTest, ForwardsATermination) {
   EXPECT_EQ(out_.str(), "drained\n");
 }
 
+TEST_F(ServeTest, TerminatesItsServerForSignalsThatMeanSomethingElseToThat) {
+  for (const char* signal : {"HUP", "QUIT", "USR1", "USR2", "ALRM"}) {
+    out_.str("");
+    EXPECT_EQ(Run("trap 'echo drained; exit 0' TERM; kill -" + std::string(signal) + " $PPID; sleep 5 >/dev/null & wait"), 0);
+    EXPECT_EQ(out_.str(), "drained\n") << signal;
+  }
+}
+
 TEST(StartChild, SaysWhyAProgramCannotBeStarted) {
   for (const auto& [program, why] : {std::pair("/dev/null", EACCES), std::pair("/nowhere/at/all", ENOENT)}) {
     EXPECT_EQ(StartChild(program, {}, {}), -1);

@@ -78,7 +78,7 @@ class Compilation {
   bool Lower();
   bool EmitObject();
   void WriteText(std::string_view text);
-  bool WouldOverwriteInput();  // reports it
+  bool MayWriteAll();  // the product and the trace; reports why not
   bool WriteDependencies(const std::string& output);
 
   const std::string root_;

@@ -208,13 +208,19 @@ bool Compilation::WriteDependencies(const std::string& output) {
   return status.ok();
 }
 
-bool Compilation::WouldOverwriteInput() {
-  if (options_.output.empty()) return false;
-  return ReportInput(options_.output, Inputs(), emitter_);
+// Before anything is written: a trace that cannot be must not leave a product behind.
+bool Compilation::MayWriteAll() {
+  if (!options_.output.empty() && ReportInput(options_.output, Inputs(), emitter_)) return false;
+  const std::string& trace = options_.time_trace;
+  if (trace.empty()) return true;
+  if (ReportInput(trace, Inputs(), emitter_)) return false;
+  const base::Status status = MayWrite(trace);
+  if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {trace, status.message()});
+  return status.ok();
 }
 
 void Compilation::Write(Emit emit) {
-  if (WouldOverwriteInput()) return;
+  if (!MayWriteAll()) return;
   switch (emit) {
     case Emit::kAst:
       return WriteText(ast::Print(*products_.modules.front().file, sources_));

@@ -79,7 +79,7 @@ class Compilation {
   void Lower();
   void EmitObject();
   void WriteText(std::string_view text);
-  bool WouldOverwriteInput();  // reports it
+  bool MayWriteAll();  // the product and the trace; reports why not
   bool WriteDependencies(const std::string& output);
 
   const std::string root_;

@@ -29,6 +29,9 @@ bool ReportInput(const std::string& output, const std::vector<std::string>& inpu
 // are written to.
 base::Status WriteFile(const std::string& path, std::string_view text);
 
+// Whether WriteFile may write there, as far as that is known before: a full disk is not.
+base::Status MayWrite(const std::string& path);
+
 // Gives a file that people keep another text: links lead to it still, its permissions, owner, group and other names stay. It is on the disk
 // when this returns, and whole or as it was where it has one name and who writes it may make another like it.
 base::Status RewriteFile(const std::string& path, std::string_view text);

@@ -89,7 +89,7 @@ std::string TestSummary(const std::vector<TestResult>& results, size_t left_out,
   if (results.empty() && left_out == 0) return "no tests\n";
   std::string counts = fmt::format("{} passed", results.size() - not_passed);
   if (failed > 0) counts += fmt::format(", {} failed", failed);
-  if (not_built > 0) counts += fmt::format(", {} {} not compile", not_built, not_built == 1 ? "file does" : "files do");
+  if (not_built > 0) counts += fmt::format(", {} {} not built", not_built, not_built == 1 ? "file was" : "files were");
   if (left_out > 0) counts += fmt::format(", {} filtered out", left_out);
   return fmt::format("{} ({})\n", counts, Duration(time_ns));
 }

@@ -10,7 +10,7 @@ struct TestResult {
   std::string file, name;
   uint32_t line = 0;
   bool passed = false;
-  bool is_built = true;  // false: its file does not compile, and this stands for all its tests
+  bool is_built = true;  // false: its file was not built, and this stands for all its tests
   int64_t time_ns = 0;
   std::string reason;   // of a failure, in one line
   std::string details;  // whole lines, for people

@@ -63,6 +63,7 @@ class TestFile {
     for (const diag::Diagnostic& diagnostic : compilation_.diagnostics().Sorted()) {
       if (diagnostic.code == diag::kCannotReadFile && diagnostic.span.file == source::FileId::kNone)
         result.reason = "it cannot be read, so none of its tests ran";
+      if (diagnostic.code == diag::kCannotWriteFile) result.reason = diagnostic.message + ", so none of its tests ran";
       result.details += diag::RenderText(diagnostic, compilation_.sources(), diag::Color::kNever);
     }
     return result;

@@ -111,7 +111,7 @@ class TestCommand(unittest.TestCase):
         done = harness.wfc("test", broken, fine, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn("error[WF3021]", done.stderr)
-        self.assertIn("1 passed, 1 file does not compile", done.stdout)
+        self.assertIn("1 passed, 1 file was not built", done.stdout)
         self.assertEqual(harness.wfc("test", broken.parent / "none.wf", check=False).returncode, 1)
 
     def test_reports_say_why_a_file_does_not_compile(self):

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/base/utf8.h"
+#include "compiler/parse/brackets.h"
 #include "compiler/parse/direction.h"
 #include "compiler/parse/limits.h"
 
@@ -67,17 +68,12 @@ class Reader {
   void TakeHash(size_t begin);
   void NoteCommentOfC(const Token& star);
   bool CountMistake() { return ++mistakes_ <= kMaxMistakes; }
-  void CloseBracket(size_t type);
-  void EndStatement();
-  size_t TypeOf(int32_t number) const { return list_.all[static_cast<size_t>(number)]->getType(); }
-  void PopOpen();
 
   const Text& text_;
   diag::Emitter& emitter_;
   TokenList list_;
   LimitCheck limits_;
-  std::vector<int32_t> open_;
-  uint32_t parens_ = 0, brackets_ = 0, braces_ = 0;  // in open_
+  OpenBrackets open_;
   size_t bad_end_ = SIZE_MAX, comment_of_c_end_ = 0, mistakes_ = 0;
   size_t skip_end_ = 0;  // of what has been taken as a whole: the tokens in it are none
 };
@@ -195,37 +191,13 @@ bool Reader::Keep(std::unique_ptr<Token> token) {
   const size_t type = token->getType();
   if (!IsWithin(limits_.Add(type), *token)) return false;
   if (type == T::STRING && !IsWithin(limits_.AddHoles(TextOf(text_, *token)), *token)) return false;
-  list_.opener.push_back(open_.empty() ? -1 : open_.back());
-  list_.braces.push_back(braces_);
-  if (IsCloseBracket(type)) CloseBracket(type);
-  if (type == T::SEMI) EndStatement();
+  list_.opener.push_back(open_.innermost());
+  list_.braces.push_back(open_.braces());
+  open_.Add(type, list_.all.size());
   if (type == T::STAR) NoteCommentOfC(*token);
-  if (type == T::LPAREN) ++parens_;
-  if (type == T::LBRACKET) ++brackets_;
-  if (type == T::LBRACE) ++braces_;
-  if (IsOpenBracket(type)) open_.push_back(static_cast<int32_t>(list_.all.size()));
   list_.all.push_back(token.get());
   list_.owned.push_back(std::move(token));
   return true;
-}
-
-void Reader::PopOpen() {
-  const size_t type = TypeOf(open_.back());
-  --(type == T::LPAREN ? parens_ : type == T::LBRACKET ? brackets_ : braces_);
-  open_.pop_back();
-}
-
-// A closer that fits a bracket further out closes that one and the ones inside; one that fits none closes nothing.
-void Reader::CloseBracket(size_t type) {
-  const uint32_t fitting = type == T::RPAREN ? parens_ : type == T::RBRACKET ? brackets_ : braces_;
-  if (fitting == 0) return;
-  while (!Closes(type, TypeOf(open_.back()))) PopOpen();
-  PopOpen();
-}
-
-// No `(` or `[` reaches beyond a `;`, so one left open there is a mistake of that statement alone.
-void Reader::EndStatement() {
-  while (!open_.empty() && TypeOf(open_.back()) != T::LBRACE) PopOpen();
 }
 
 }  // namespace

@@ -222,7 +222,7 @@ bool Reporter::ReportElse(const Mistake& mistake) {
   return false;
 }
 
-// What the lexer joins or the user parted.
+// What the lexer joins.
 bool Reporter::ReportGlued(const Mistake& mistake) {
   const size_t type = TypeAt(mistake.at);
   if (type == T::GE && Expects(mistake, T::GT)) {
@@ -231,13 +231,6 @@ bool Reporter::ReportGlued(const Mistake& mistake) {
   }
   if (type == T::COALESCE && !ExpectsExpression(mistake)) {  // after a type; between values it is an operator
     emitter_.Emit(SpanAt(mistake.at), diag::kGluedOperator, {"??", "?"}).Help("a type is optional once: `T?`");
-    return true;
-  }
-  const size_t previous = mistake.at > 0 ? TypeAt(mistake.at - 1) : size_t{T::SEMI};
-  if (type == T::NAME && (previous == T::INT || previous == T::FLOAT) && IsUnit(Spelling(mistake.at))) {
-    const Span both = source::Join(SpanAt(mistake.at - 1), SpanAt(mistake.at));
-    const std::string joined = Spelling(mistake.at - 1) + Spelling(mistake.at);
-    emitter_.Emit(both, diag::kUnitApart, {joined}).Fix(both, joined);
     return true;
   }
   return false;
@@ -324,7 +317,7 @@ bool Reporter::IsCommentOfC(size_t at) const {
   return at + 1 < tokens_.all.size() && TypeAt(at) == T::SLASH && TypeAt(at + 1) == T::STAR && SpanAt(at).end == SpanAt(at + 1).begin;
 }
 
-// A setting without its braces, or before those of a `for`.
+// A unit of a value, and a setting without its braces, or before those of a `for`.
 std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) const {
   const size_t at = mistake.at, value = TypeAt(at + 1);
   const bool is_number = (value == T::INT || value == T::FLOAT) && diag::IsForeign(diag::Foreign::kSetting, Spelling(at));
@@ -340,6 +333,8 @@ std::optional<std::string> Reporter::HelpForPlaceOfSettings(const Mistake& mista
   const auto item = ItemAt(at);
   if (TypeAt(word) != T::NAME || value == T::COLON || value == T::RBRACE || !item) return std::nullopt;
   const std::string setting = TextBetween(word, EndOfValue(word), "timeout 2ms");
+  if (at > 0 && (TypeAt(at - 1) == T::INT || TypeAt(at - 1) == T::FLOAT) && IsUnit(Spelling(at)))
+    return "units stand only in settings; a number that is computed with has none";
   if (IsInFor(at) && Expects(mistake, T::RBRACE))
     return fmt::format("settings stand behind the braces of the `for`, in their own: `node ys = for x in xs {{ f(x) }} {{ {}; }}`",
                        setting);

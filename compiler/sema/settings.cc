@@ -78,6 +78,11 @@ class Reader {
       const bool word =
           arg.kind == ast::SettingArg::Kind::kPath && arg.path.parts.size() == 1 && FindSetting(arg.path.parts[0].text) != nullptr;
       if (!word) continue;
+      if (&arg == &setting_.args.front()) {  // a `;` would leave nothing before it
+        const bool twice = arg.path.parts[0].text == row_.word;
+        builder.Help(twice ? "the word stands twice" : "what it takes is missing before `" + arg.path.parts[0].text + "`");
+        continue;
+      }
       const Span before{arg.span.file, arg.span.begin, arg.span.begin};
       builder.Help("is a `;` missing before `" + arg.path.parts[0].text + "`?").Fix(before, "; ");
     }

@@ -91,6 +91,7 @@ std::string Reporter::Quoted(size_t number) const {
 
 void Reporter::Report(const Mistake& mistake) {
   ++count_;
+  if (IsToldWord(mistake)) return;
   if (ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportOpenSettings(mistake) || ReportElif(mistake) || ReportElse(mistake) ||
       ReportGlued(mistake) || ReportPrefix(mistake) || ReportForeignStatement(mistake) || ReportAssignment(mistake) ||
       ReportCallInBlock(mistake) || ReportStart(mistake) || ReportMissingElse(mistake) || ReportMissingSemicolon(mistake) ||
@@ -207,7 +208,8 @@ bool Reporter::ReportElse(const Mistake& mistake) {
   }
   if (TypeAt(mistake.at) == T::LBRACE && ExpectsExpression(mistake)) {
     std::string_view help = "a record is written `Name(field: value)` or `(field: value)`";
-    if (TypeAt(mistake.at + 1) == T::STRING) help = "a map is a constant from a file: `const M: map<i64> = json(\"m.json\");`";
+    if (TypeAt(mistake.at + 1) == T::STRING || TypeAt(mistake.at + 1) == T::RBRACE)
+      help = "a map is a constant from a file: `const M: map<i64> = json(\"m.json\");`";
     if (after_else) {
       const bool raised = TypeAt(mistake.statement) == T::KW_REQUIRE;
       help = raised ? "what is raised stands behind `else` without braces: `require c else fail E;`"
@@ -297,11 +299,22 @@ bool Reporter::CommentEndsStatement(size_t at) const {
 }
 
 bool Reporter::ReportWord(const Mistake& mistake) {
+// A use of what was given a keyword as its name, in the same declaration.
+bool Reporter::IsToldWord(const Mistake& mistake) const {
+  const auto told = words_.find(TypeAt(mistake.at));
+  if (told == words_.end() || !ExpectsExpression(mistake)) return false;
+  for (size_t at = told->second + 1; at < mistake.at; ++at) {
+    if (Starts(TypeAt(at), kDeclarations) && FirstOnLine(text_, At(at)) && ColumnOf(text_, At(at)) == 1) return false;
+  }
+  return true;
+}
+
   if (!IsKeyword(TypeAt(mistake.at))) return false;
   const bool wants_name = Expects(mistake, T::NAME) && !ExpectsExpression(mistake) && !Expects(mistake, T::SEMI);
   const bool parameter = mistake.rule == P::RuleParams && TypeAt(mistake.at + 1) == T::COLON;  // a keyword is never the last token
   if (!wants_name && !parameter) return false;
   emitter_.Emit(SpanAt(mistake.at), diag::kKeywordAsName, {Spelling(mistake.at)})
+  words_[TypeAt(mistake.at)] = mistake.at;
       .Help(fmt::format("add something to it, as in `{}_`", Spelling(mistake.at)));
   return true;
 }
@@ -368,6 +381,8 @@ std::optional<std::string> Reporter::HelpForNothing(const Mistake& mistake) cons
   return IsOfWorkflow(mistake) ? "a workflow yields at least one named result: `-> (label: string)`"
                                : "what is called yields a value; there is no type of nothing";
 }
+
+bool BeginsBlock(size_t type) { return type == T::LBRACE || type == T::RBRACE || type == T::SEMI; }
 
 // What stands elsewhere, or without quotes.
 std::optional<std::string> Reporter::HelpForPlace(const Mistake& mistake) const {

@@ -2,6 +2,7 @@
 
 #include <antlr4-runtime.h>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -58,6 +59,7 @@ class Reporter {
   bool ReportMissingElse(const Mistake& mistake);
   bool ReportMissingSemicolon(const Mistake& mistake);
   bool ReportWord(const Mistake& mistake);
+  bool IsToldWord(const Mistake& mistake) const;
   void ReportUnexpected(const Mistake& mistake);
   std::string_view HelpForNoResult(const Mistake& mistake) const;
   std::optional<std::string> HelpForNothing(const Mistake& mistake) const;
@@ -125,3 +127,4 @@ class Reporter {
 };
 
 }  // namespace wf::parse
+  std::map<size_t, size_t> words_;  // keywords that were told to be no names, by type: where last

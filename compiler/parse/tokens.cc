@@ -51,6 +51,19 @@ std::string NameOfCharacter(std::string_view bytes) {
   return first.value < 0x80 ? fmt::format("`{}`", shown) : fmt::format("`{}` (U+{:04X})", shown, static_cast<uint32_t>(first.value));
 }
 
+// Where a string that ends with its line, at `end`, is closed below: at the only `"` of the next line that holds one, behind text that no
+// string follows and before what follows a value. npos: nowhere.
+size_t CloseBelow(std::string_view bytes, size_t end) {
+  const size_t close = bytes.find('"', end);
+  if (close == std::string_view::npos) return close;
+  const size_t line = bytes.rfind('\n', close) + 1, line_end = std::min(bytes.find('\n', close), bytes.size());
+  const std::string_view before = bytes.substr(line, close - line), after = bytes.substr(close + 1, line_end - close - 1);
+  const size_t last = before.find_last_not_of(" \t"), next = after.find_first_not_of(" \t\r");
+  const bool may_open = last != std::string_view::npos && std::string_view("=(,[+:{<>").find(before[last]) != std::string_view::npos;
+  const bool follows_value = next == std::string_view::npos || std::string_view(";,)]}.+").find(after[next]) != std::string_view::npos;
+  return may_open || !follows_value || after.find('"') != std::string_view::npos ? std::string_view::npos : close;
+}
+
 // Turns the lexer's tokens into a TokenList, one at a time.
 class Reader {
  public:
@@ -58,6 +71,7 @@ class Reader {
 
   // Takes the next token. False: stop, reading on makes no sense.
   bool Take(std::unique_ptr<Token> token);
+  size_t skip_end() const { return skip_end_; }  // where the lexer goes on, at least
   TokenList Finish() { return std::move(list_); }
 
  private:
@@ -75,11 +89,10 @@ class Reader {
   LimitCheck limits_;
   OpenBrackets open_;
   size_t bad_end_ = SIZE_MAX, comment_of_c_end_ = 0, mistakes_ = 0;
-  size_t skip_end_ = 0;  // of what has been taken as a whole: the tokens in it are none
+  size_t skip_end_ = 0;  // of what has been taken as a whole
 };
 
 bool Reader::Take(std::unique_ptr<Token> token) {
-  if (token->getType() != Token::EOF && token->getStartIndex() < skip_end_) return true;
   switch (token->getType()) {
     case T::COMMENT: {
       if (!IsWithin(limits_.AddComment(), *token)) return false;
@@ -91,7 +104,13 @@ bool Reader::Take(std::unique_ptr<Token> token) {
       return TakeBadCharacter(std::move(token));
     case T::BAD_STRING: {
       const Span span = SpanOf(text_, *token);
-      emitter_.Emit(span, diag::kUnterminatedString).Here("the closing `\"` is missing");
+      auto built = emitter_.Emit(span, diag::kUnterminatedString);
+      if (const size_t close = CloseBelow(text_.bytes, span.end); close != std::string_view::npos) {
+        built.Label({text_.file, Narrow(close), Narrow(close + 1)}, "closed here").Help("a line break in a text is written `\\n`");
+        skip_end_ = close + 1;
+      } else {
+        built.Here("the closing `\"` is missing");
+      }
       list_.damaged.push_back(list_.owned.size());
       static_cast<antlr4::CommonToken&>(*token).setType(T::STRING);
       return CountMistake() && Keep(std::move(token));
@@ -249,6 +268,8 @@ std::optional<TokenList> ReadTokens(const Text& text, grammar::WfLexer& lexer, d
     const bool at_end = token->getType() == Token::EOF;
     if (!reader.Take(std::move(token))) return std::nullopt;
     if (at_end) return reader.Finish();
+    antlr4::CharStream& bytes = *lexer.getInputStream();
+    if (reader.skip_end() > bytes.index()) bytes.seek(reader.skip_end());
   }
 }
 

@@ -346,10 +346,13 @@ void CheckSolvable(Body& body, const std::vector<ast::Param>& params, const Sign
       if (const auto linear = dim.AsLinear()) inside.erase(linear->symbol);
     });
   }
+  std::map<std::string, std::string> first;  // of a dimension that holds several
   for (const auto& [symbol, dim] : inside) {
     if (std::find(signature.symbols.begin(), signature.symbols.end(), symbol) == signature.symbols.end()) continue;
-    body.env.Report(body.symbols.find(symbol)->second, kUnboundDimension, {symbol, dim});
+    std::string& told = first.try_emplace(dim, symbol).first->second;
+    if (body.symbols.find(symbol)->second.begin < body.symbols.find(told)->second.begin) told = symbol;
   }
+  for (const auto& [dim, symbol] : first) body.env.Report(body.symbols.find(symbol)->second, kUnboundDimension, {symbol, dim});
 }
 
 }  // namespace

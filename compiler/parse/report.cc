@@ -298,7 +298,6 @@ bool Reporter::CommentEndsStatement(size_t at) const {
   return first != std::string_view::npos && line.substr(first).starts_with("//") && line[last] == ';';
 }
 
-bool Reporter::ReportWord(const Mistake& mistake) {
 // A use of what was given a keyword as its name, in the same declaration.
 bool Reporter::IsToldWord(const Mistake& mistake) const {
   const auto told = words_.find(TypeAt(mistake.at));
@@ -309,12 +308,13 @@ bool Reporter::IsToldWord(const Mistake& mistake) const {
   return true;
 }
 
+bool Reporter::ReportWord(const Mistake& mistake) {
   if (!IsKeyword(TypeAt(mistake.at))) return false;
   const bool wants_name = Expects(mistake, T::NAME) && !ExpectsExpression(mistake) && !Expects(mistake, T::SEMI);
   const bool parameter = mistake.rule == P::RuleParams && TypeAt(mistake.at + 1) == T::COLON;  // a keyword is never the last token
   if (!wants_name && !parameter) return false;
-  emitter_.Emit(SpanAt(mistake.at), diag::kKeywordAsName, {Spelling(mistake.at)})
   words_[TypeAt(mistake.at)] = mistake.at;
+  emitter_.Emit(SpanAt(mistake.at), diag::kKeywordAsName, {Spelling(mistake.at)})
       .Help(fmt::format("add something to it, as in `{}_`", Spelling(mistake.at)));
   return true;
 }
@@ -333,6 +333,8 @@ bool Reporter::IsCommentOfC(size_t at) const {
 // A unit of a value, and a setting without its braces, or before those of a `for`.
 std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) const {
   const size_t at = mistake.at, value = TypeAt(at + 1);
+  if (at > 0 && (TypeAt(at - 1) == T::INT || TypeAt(at - 1) == T::FLOAT) && IsUnit(Spelling(at)))
+    return "units stand only in settings; a number that is computed with has none";
   const bool is_number = (value == T::INT || value == T::FLOAT) && diag::IsForeign(diag::Foreign::kSetting, Spelling(at));
   if (!Expects(mistake, T::LBRACE) || (!is_number && value != T::MEASURE)) return std::nullopt;
   const std::string setting = fmt::format("{{ {} {}; }}", Spelling(at), Spelling(at + 1));
@@ -346,8 +348,6 @@ std::optional<std::string> Reporter::HelpForPlaceOfSettings(const Mistake& mista
   const auto item = ItemAt(at);
   if (TypeAt(word) != T::NAME || value == T::COLON || value == T::RBRACE || !item) return std::nullopt;
   const std::string setting = TextBetween(word, EndOfValue(word), "timeout 2ms");
-  if (at > 0 && (TypeAt(at - 1) == T::INT || TypeAt(at - 1) == T::FLOAT) && IsUnit(Spelling(at)))
-    return "units stand only in settings; a number that is computed with has none";
   if (IsInFor(at) && Expects(mistake, T::RBRACE))
     return fmt::format("settings stand behind the braces of the `for`, in their own: `node ys = for x in xs {{ f(x) }} {{ {}; }}`",
                        setting);
@@ -387,6 +387,8 @@ bool BeginsBlock(size_t type) { return type == T::LBRACE || type == T::RBRACE ||
 // What stands elsewhere, or without quotes.
 std::optional<std::string> Reporter::HelpForPlace(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
+  if (type == T::KW_RETURN && at > 0 && FirstOnLine(text_, At(at)) && !BeginsBlock(TypeAt(at - 1)) && ExpectsExpression(mistake))
+    return fmt::format("a value is missing behind `{}`", Spelling(at - 1));
   if (type == T::KW_RETURN) return "the last expression of a block is its value, without `return` and `;`";
   if (type == T::KW_NODE) return "nodes stand in the workflow itself; inside an expression `let` names a value";
   if (type == T::STRING && mistake.rule == P::RuleFile && TypeAt(at + 1) == T::STRING)

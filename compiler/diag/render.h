@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,6 +35,7 @@ std::string RenderGithub(const Diagnostic& diagnostic, const source::SourceMap& 
 std::string RenderGithubNotice(std::string_view text);  // that belongs to no place
 
 // A log of SARIF 2.1.0 of one or several compilations; columns are counted in characters.
+// What several of them have in common stands once.
 // Thread: loop-confined.   Owns: what was added, as text.
 class SarifLog {
  public:
@@ -47,6 +49,7 @@ class SarifLog {
 
  private:
   std::string results_;
+  std::set<std::string> known_;
   std::vector<Code> codes_;  // that occur, sorted
 };
 

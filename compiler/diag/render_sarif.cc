@@ -95,7 +95,9 @@ std::string Result(const Diagnostic& diagnostic, Places& places) {
 void SarifLog::Add(const Emitter& emitter, const SourceMap& sources) {
   Places places(sources);
   for (const Diagnostic& diagnostic : emitter.Sorted()) {
-    results_ += (results_.empty() ? "\n" : ",\n") + Result(diagnostic, places);
+    const std::string result = Result(diagnostic, places);
+    if (!known_.insert(result).second) continue;
+    results_ += (results_.empty() ? "\n" : ",\n") + result;
     const auto place = std::lower_bound(codes_.begin(), codes_.end(), diagnostic.code);
     if (place == codes_.end() || *place != diagnostic.code) codes_.insert(place, diagnostic.code);
   }

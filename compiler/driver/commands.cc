@@ -96,6 +96,7 @@ int Check(const Options& options, Console& console) {
   int status = kFine;
   std::error_code unknown;
   diag::SarifLog sarif;
+  Reports reports(options, console);
   for (const std::string& input : options.inputs) {
     const bool from_stdin = input == "-";
     if (options.fix && !Fix(input, options, console)) status = kProgramHasErrors;
@@ -103,7 +104,7 @@ int Check(const Options& options, Console& console) {
     if (diag::Emitter unread(1); from_stdin && !TakeStdin(compilation, console, unread)) {
       const source::SourceMap no_sources;
       sarif.Add(unread, no_sources);
-      status = Report(unread, no_sources, options, console);
+      reports.Add(unread, no_sources);
       continue;
     }
     const Phase most = options.verbose ? Phase::kPasses : Phase::kIr;  // kIr: limits of size; kPasses: what is left to be checked
@@ -113,8 +114,9 @@ int Check(const Options& options, Console& console) {
     if (options.verbose && done && last >= Phase::kCheck) compilation.WriteChoices();
     if (options.emit == Emit::kAst ? has_tree : options.emit.has_value() && done && last == Phase::kCheck) compilation.Write(emit);
     if (options.format == Format::kSarif) sarif.Add(compilation.diagnostics(), compilation.sources());
-    status = std::max<int>(status, compilation.Finish());
+    reports.Add(compilation.diagnostics(), compilation.sources());
   }
+  status = std::max<int>(status, reports.Finish());
   if (options.format == Format::kSarif)
     console.out << sarif.Finish({WF_VERSION, std::filesystem::current_path(unknown).string(), ErrorPageOf});
   return status;

@@ -22,13 +22,12 @@ diag::Color ColorFor(const Options& options, const Console& console) {
 }
 
 // "3 errors, 1 warning (2 of them shown; --error-limit=2)"
-std::string Total(const diag::Emitter& emitter, const Options& options) {
-  const size_t errors = emitter.error_count(), warnings = emitter.warning_count();
+std::string Total(size_t errors, size_t warnings, size_t dropped, const Options& options) {
   std::string total = errors > 0 ? base::Counted(errors, "error") : "";
   if (warnings > 0) total += (total.empty() ? "" : ", ") + base::Counted(warnings, "warning");
-  const size_t shown = errors + warnings - emitter.dropped_error_count() - emitter.dropped_warning_count();
+  const size_t shown = errors + warnings - dropped;
   const std::string some = shown == 0 ? "none" : fmt::format("{} of them", shown);
-  if (shown < errors + warnings) total += fmt::format(" ({} shown; --error-limit={})", some, options.error_limit);
+  if (dropped > 0) total += fmt::format(" ({} shown; --error-limit={})", some, options.error_limit);
   return total;
 }
 
@@ -39,18 +38,35 @@ std::string TotalLine(const std::string& total, Format format, bool is_cut) {
 
 }  // namespace
 
-ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources, const Options& options, Console& console) {
-  const Format format = options.format;
-  const diag::Color color = ColorFor(options, console);
+void Reports::Add(const diag::Emitter& emitter, const source::SourceMap& sources) {
+  const Format format = options_.format;
+  const diag::Color color = ColorFor(options_, console_);
+  errors_ += emitter.error_count();
+  warnings_ += emitter.warning_count();
+  dropped_ += emitter.dropped_error_count() + emitter.dropped_warning_count();
   for (const diag::Diagnostic& diagnostic : emitter.Sorted()) {
-    if (format == Format::kJson) console.err << diag::RenderJson(diagnostic, sources);
-    if (format == Format::kGithub) console.err << diag::RenderGithub(diagnostic, sources);
-    if (format == Format::kText) console.err << diag::RenderText(diagnostic, sources, color);
+    const std::string line = diag::RenderGithub(diagnostic, sources);
+    if (!said_.insert(line).second) {
+      --(diagnostic.severity == diag::Severity::kError ? errors_ : warnings_);
+      continue;
+    }
+    if (format == Format::kJson) console_.err << diag::RenderJson(diagnostic, sources);
+    if (format == Format::kGithub) console_.err << line;
+    if (format == Format::kText) console_.err << diag::RenderText(diagnostic, sources, color);
   }
-  const size_t errors = emitter.error_count(), warnings = emitter.warning_count();
-  const bool is_cut = emitter.dropped_error_count() + emitter.dropped_warning_count() > 0;
-  if (errors + warnings > 0) console.err << TotalLine(Total(emitter, options), format, is_cut);
-  return errors > 0 ? kProgramHasErrors : kFine;
+}
+
+ExitStatus Reports::Finish() {
+  if (errors_ + warnings_ > 0) {
+    console_.err << TotalLine(Total(errors_, warnings_, dropped_, options_), options_.format, dropped_ > 0);
+  }
+  return errors_ > 0 ? kProgramHasErrors : kFine;
+}
+
+ExitStatus Report(const diag::Emitter& emitter, const source::SourceMap& sources, const Options& options, Console& console) {
+  Reports reports(options, console);
+  reports.Add(emitter, sources);
+  return reports.Finish();
 }
 
 std::string SayingLine(const std::string& text, Format format) {

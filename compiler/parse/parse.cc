@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "compiler/base/utf8.h"
+#include "compiler/parse/braces.h"
 #include "compiler/parse/build.h"
 #include "compiler/parse/recovery.h"
 #include "compiler/parse/report.h"
@@ -42,6 +43,7 @@ std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sou
     emitter.Emit({file, at, at}, diag::kEmptyFile).Help(HelpForEmpty(role));
     return std::nullopt;
   }
+  RepairBraces(text, *tokens, emitter);
   antlr4::ListTokenSource source(std::move(tokens->owned));
   antlr4::CommonTokenStream token_stream(&source);
   grammar::WfParser parser(&token_stream);

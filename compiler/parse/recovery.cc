@@ -181,7 +181,10 @@ bool Recovery::ClosesTooMuch(size_t from) const {
 // To the body of a workflow whose head is broken.
 void Recovery::SkipToBody(Parser* parser) {
   antlr4::TokenStream& stream = *parser->getTokenStream();
-  while (parser->getCurrentToken()->getType() != T::LBRACE && !StopsBefore(*parser->getCurrentToken(), 0, 1, kDeclarations | kStatements)) {
+  const auto is_body = [&] {  // and no default as of another language: `m: map<i64> = {}`
+    return parser->getCurrentToken()->getType() == T::LBRACE && stream.LA(-1) != T::ASSIGN;
+  };
+  while (!is_body() && !StopsBefore(*parser->getCurrentToken(), 0, 1, kDeclarations | kStatements)) {
     stream.consume();
   }
 }

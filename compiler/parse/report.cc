@@ -91,6 +91,7 @@ std::string Reporter::Quoted(size_t number) const {
 
 void Reporter::Report(const Mistake& mistake) {
   ++count_;
+  if (IsToldWord(mistake)) return;
   if (ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportOpenSettings(mistake) || ReportElif(mistake) || ReportElse(mistake) ||
       ReportGlued(mistake) || ReportPrefix(mistake) || ReportForeignStatement(mistake) || ReportAssignment(mistake) ||
       ReportCallInBlock(mistake) || ReportStart(mistake) || ReportMissingElse(mistake) || ReportMissingSemicolon(mistake) ||
@@ -207,7 +208,8 @@ bool Reporter::ReportElse(const Mistake& mistake) {
   }
   if (TypeAt(mistake.at) == T::LBRACE && ExpectsExpression(mistake)) {
     std::string_view help = "a record is written `Name(field: value)` or `(field: value)`";
-    if (TypeAt(mistake.at + 1) == T::STRING) help = "a map is a constant from a file: `const M: map<i64> = json(\"m.json\");`";
+    if (TypeAt(mistake.at + 1) == T::STRING || TypeAt(mistake.at + 1) == T::RBRACE)
+      help = "a map is a constant from a file: `const M: map<i64> = json(\"m.json\");`";
     if (after_else) {
       const bool raised = TypeAt(mistake.statement) == T::KW_REQUIRE;
       help = raised ? "what is raised stands behind `else` without braces: `require c else fail E;`"
@@ -222,7 +224,7 @@ bool Reporter::ReportElse(const Mistake& mistake) {
   return false;
 }
 
-// What the lexer joins or the user parted.
+// What the lexer joins.
 bool Reporter::ReportGlued(const Mistake& mistake) {
   const size_t type = TypeAt(mistake.at);
   if (type == T::GE && Expects(mistake, T::GT)) {
@@ -231,13 +233,6 @@ bool Reporter::ReportGlued(const Mistake& mistake) {
   }
   if (type == T::COALESCE && !ExpectsExpression(mistake)) {  // after a type; between values it is an operator
     emitter_.Emit(SpanAt(mistake.at), diag::kGluedOperator, {"??", "?"}).Help("a type is optional once: `T?`");
-    return true;
-  }
-  const size_t previous = mistake.at > 0 ? TypeAt(mistake.at - 1) : size_t{T::SEMI};
-  if (type == T::NAME && (previous == T::INT || previous == T::FLOAT) && IsUnit(Spelling(mistake.at))) {
-    const Span both = source::Join(SpanAt(mistake.at - 1), SpanAt(mistake.at));
-    const std::string joined = Spelling(mistake.at - 1) + Spelling(mistake.at);
-    emitter_.Emit(both, diag::kUnitApart, {joined}).Fix(both, joined);
     return true;
   }
   return false;
@@ -303,11 +298,22 @@ bool Reporter::CommentEndsStatement(size_t at) const {
   return first != std::string_view::npos && line.substr(first).starts_with("//") && line[last] == ';';
 }
 
+// A use of what was given a keyword as its name, in the same declaration.
+bool Reporter::IsToldWord(const Mistake& mistake) const {
+  const auto told = words_.find(TypeAt(mistake.at));
+  if (told == words_.end() || !ExpectsExpression(mistake)) return false;
+  for (size_t at = told->second + 1; at < mistake.at; ++at) {
+    if (Starts(TypeAt(at), kDeclarations) && FirstOnLine(text_, At(at)) && ColumnOf(text_, At(at)) == 1) return false;
+  }
+  return true;
+}
+
 bool Reporter::ReportWord(const Mistake& mistake) {
   if (!IsKeyword(TypeAt(mistake.at))) return false;
   const bool wants_name = Expects(mistake, T::NAME) && !ExpectsExpression(mistake) && !Expects(mistake, T::SEMI);
   const bool parameter = mistake.rule == P::RuleParams && TypeAt(mistake.at + 1) == T::COLON;  // a keyword is never the last token
   if (!wants_name && !parameter) return false;
+  words_[TypeAt(mistake.at)] = mistake.at;
   emitter_.Emit(SpanAt(mistake.at), diag::kKeywordAsName, {Spelling(mistake.at)})
       .Help(fmt::format("add something to it, as in `{}_`", Spelling(mistake.at)));
   return true;
@@ -324,9 +330,11 @@ bool Reporter::IsCommentOfC(size_t at) const {
   return at + 1 < tokens_.all.size() && TypeAt(at) == T::SLASH && TypeAt(at + 1) == T::STAR && SpanAt(at).end == SpanAt(at + 1).begin;
 }
 
-// A setting without its braces, or before those of a `for`.
+// A unit of a value, and a setting without its braces, or before those of a `for`.
 std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) const {
   const size_t at = mistake.at, value = TypeAt(at + 1);
+  if (at > 0 && (TypeAt(at - 1) == T::INT || TypeAt(at - 1) == T::FLOAT) && IsUnit(Spelling(at)))
+    return "units stand only in settings; a number that is computed with has none";
   const bool is_number = (value == T::INT || value == T::FLOAT) && diag::IsForeign(diag::Foreign::kSetting, Spelling(at));
   if (!Expects(mistake, T::LBRACE) || (!is_number && value != T::MEASURE)) return std::nullopt;
   const std::string setting = fmt::format("{{ {} {}; }}", Spelling(at), Spelling(at + 1));
@@ -374,9 +382,13 @@ std::optional<std::string> Reporter::HelpForNothing(const Mistake& mistake) cons
                                : "what is called yields a value; there is no type of nothing";
 }
 
+bool BeginsBlock(size_t type) { return type == T::LBRACE || type == T::RBRACE || type == T::SEMI; }
+
 // What stands elsewhere, or without quotes.
 std::optional<std::string> Reporter::HelpForPlace(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
+  if (type == T::KW_RETURN && at > 0 && FirstOnLine(text_, At(at)) && !BeginsBlock(TypeAt(at - 1)) && ExpectsExpression(mistake))
+    return fmt::format("a value is missing behind `{}`", Spelling(at - 1));
   if (type == T::KW_RETURN) return "the last expression of a block is its value, without `return` and `;`";
   if (type == T::KW_NODE) return "nodes stand in the workflow itself; inside an expression `let` names a value";
   if (type == T::STRING && mistake.rule == P::RuleFile && TypeAt(at + 1) == T::STRING)

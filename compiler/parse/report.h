@@ -2,6 +2,7 @@
 
 #include <antlr4-runtime.h>
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -58,6 +59,7 @@ class Reporter {
   bool ReportMissingElse(const Mistake& mistake);
   bool ReportMissingSemicolon(const Mistake& mistake);
   bool ReportWord(const Mistake& mistake);
+  bool IsToldWord(const Mistake& mistake) const;
   void ReportUnexpected(const Mistake& mistake);
   std::string_view HelpForNoResult(const Mistake& mistake) const;
   std::optional<std::string> HelpForNothing(const Mistake& mistake) const;
@@ -71,6 +73,8 @@ class Reporter {
   std::optional<std::string> HelpForParameter(const Mistake& mistake) const;
   std::optional<std::string> HelpForAssign(const Mistake& mistake) const;
   std::optional<std::string> HelpForComma(const Mistake& mistake) const;
+  std::optional<std::string> HelpForArm(const Mistake& mistake) const;
+  std::optional<std::string> HelpForUnnamed(const Mistake& mistake) const;
   std::optional<std::string> HelpForTypeOfCpp(size_t at) const;
   std::optional<std::string> HelpForResult(size_t at) const;
   std::optional<std::string> HelpForColon(const Mistake& mistake) const;
@@ -98,6 +102,7 @@ class Reporter {
   bool FailsOn(const Mistake& mistake) const;
   bool IsInFor(size_t at) const;
   bool IsCommentOfC(size_t at) const;
+  bool IsOfComprehension(size_t at) const;
   bool CommentEndsStatement(size_t at) const;
   bool WantsDimension(const Mistake& mistake) const;
 
@@ -122,6 +127,7 @@ class Reporter {
   const antlr4::dfa::Vocabulary& names_;
   diag::Emitter& emitter_;
   size_t count_ = 0;
+  std::map<size_t, size_t> words_;  // keywords that were told to be no names, by type: where last
 };
 
 }  // namespace wf::parse

@@ -296,6 +296,9 @@ Help Reporter::HelpForInfix(const Mistake& mistake) const {
     const auto ours = ScalarFor(Spelling(at - 1));
     return fmt::format("what may be `none` has a `?` behind its type: `{}?`", ours.empty() ? Spelling(at - 1) : ours);
   }
+  if (type == T::KW_AS && mistake.rule == P::RuleSetting) {  // of a service
+    return fmt::format("what is published is told by `workflow` or `model`: `workflow {} as ..;`", Spelling(at - 1));
+  }
   if (type == T::KW_AS) {
     const auto ours = ScalarFor(Spelling(at + 1));
     const std::string value = TextBetween(StartOfValue(at), at, "x");
@@ -318,6 +321,36 @@ Help Reporter::HelpForFloat(size_t at) const {
   return std::nullopt;
 }
 
+// `1 -> e`, `case 1 => e`.
+Help Reporter::HelpForArm(const Mistake& mistake) const {
+  if (mistake.rule != P::RuleArm || !Expects(mistake, T::FAT_ARROW)) return std::nullopt;
+  if (TypeAt(mistake.at) == T::ARROW) return "an arm is written `1 => value`";
+  if (!IsOneOf("case when default", Spelling(mistake.at - 1))) return std::nullopt;
+  return fmt::format("an arm begins with what it takes, without `{}`: `1 => value`", Spelling(mistake.at - 1));
+}
+
+// `-> (f32[4])`.
+Help Reporter::HelpForUnnamed(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (mistake.rule != P::RuleField || at < 3 || TypeAt(at - 2) != T::LPAREN || TypeAt(at - 3) != T::ARROW) return std::nullopt;
+  const std::string type = TextBetween(at - 1, EndOfValue(at), "f32[n]");
+  const auto item = ItemAt(at - 2);
+  const bool is_workflow = item && TypeAt(*item) == T::KW_WORKFLOW;
+  if (!is_workflow && TypeAt(EndOfValue(at)) == T::COMMA) return "what a tuple holds has names: `(a: i64, b: i64)`";
+  return is_workflow ? fmt::format("what a workflow yields has names: `-> (y: {})`", type)
+                     : fmt::format("the type of a result stands without parentheses: `-> {}`", type);
+}
+
+// Does it stand behind the `for` of a `[x for x in xs]`?
+bool Reporter::IsOfComprehension(size_t at) const {
+  const int32_t around = tokens_.opener[at];
+  if (around < 0 || TypeAt(static_cast<size_t>(around)) != T::LBRACKET) return false;
+  while (--at > static_cast<size_t>(around)) {
+    if (TypeAt(at) == T::KW_FOR && tokens_.opener[at] == around) return true;
+  }
+  return false;
+}
+
 Help Reporter::HelpForHabit(const Mistake& mistake) const {
   if (mistake.at == 0) return std::nullopt;
   if (auto point = HelpForFloat(mistake.at)) return point;
@@ -338,6 +371,10 @@ Help Reporter::HelpForHabit(const Mistake& mistake) const {
     const auto is_wanted = [&](size_t type) { return type == Tokens::kAny || Expects(mistake, type); };
     if (std::all_of(habit.wanted.begin(), habit.wanted.end(), is_wanted)) return std::string(habit.help);
   }
+  if (const auto arm = HelpForArm(mistake)) return arm;
+  if (const auto unnamed = HelpForUnnamed(mistake)) return unnamed;
+  if (found == T::NAME && Spelling(mistake.at) == "where" && IsOfComprehension(mistake.at))
+    return "which elements are taken is told by `if`: `[x for x in xs if x > 1]`";
   if (found == T::COLON && mistake.at == mistake.statement + 2 && TypeAt(mistake.statement) == T::KW_RETURN)
     return fmt::format("results stand in parentheses: `return ({}: ..);`", Spelling(mistake.at - 1));
   if (IsKeyword(before) && Expects(mistake, T::COLON) && !ExpectsExpression(mistake))
@@ -367,6 +404,7 @@ Help Reporter::FixFor(const Mistake& mistake) const {
   const size_t type = TypeAt(mistake.at);
   if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
   if ((type == T::COLON || type == T::FAT_ARROW) && Expects(mistake, T::ARROW) && TypeAt(mistake.at - 1) == T::RPAREN) return "->";
+  if (type == T::ARROW && mistake.rule == P::RuleArm && Expects(mistake, T::FAT_ARROW)) return "=>";
   if (type == T::FAT_ARROW && Expects(mistake, T::ASSIGN) && Expects(mistake, T::LBRACE)) return "=";
   if (IsNamedByAssign(mistake.at) && mistake.rule != P::RuleParam && mistake.rule != P::RuleParams) return ":";
   if (type != T::NAME) return std::nullopt;

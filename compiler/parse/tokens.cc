@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/base/utf8.h"
+#include "compiler/parse/brackets.h"
 #include "compiler/parse/direction.h"
 #include "compiler/parse/limits.h"
 
@@ -50,6 +51,19 @@ std::string NameOfCharacter(std::string_view bytes) {
   return first.value < 0x80 ? fmt::format("`{}`", shown) : fmt::format("`{}` (U+{:04X})", shown, static_cast<uint32_t>(first.value));
 }
 
+// Where a string that ends with its line, at `end`, is closed below: at the only `"` of the next line that holds one, behind text that no
+// string follows and before what follows a value. npos: nowhere.
+size_t CloseBelow(std::string_view bytes, size_t end) {
+  const size_t close = bytes.find('"', end);
+  if (close == std::string_view::npos) return close;
+  const size_t line = bytes.rfind('\n', close) + 1, line_end = std::min(bytes.find('\n', close), bytes.size());
+  const std::string_view before = bytes.substr(line, close - line), after = bytes.substr(close + 1, line_end - close - 1);
+  const size_t last = before.find_last_not_of(" \t"), next = after.find_first_not_of(" \t\r");
+  const bool may_open = last != std::string_view::npos && std::string_view("=(,[+:{<>").find(before[last]) != std::string_view::npos;
+  const bool follows_value = next == std::string_view::npos || std::string_view(";,)]}.+").find(after[next]) != std::string_view::npos;
+  return may_open || !follows_value || after.find('"') != std::string_view::npos ? std::string_view::npos : close;
+}
+
 // Turns the lexer's tokens into a TokenList, one at a time.
 class Reader {
  public:
@@ -57,6 +71,7 @@ class Reader {
 
   // Takes the next token. False: stop, reading on makes no sense.
   bool Take(std::unique_ptr<Token> token);
+  size_t skip_end() const { return skip_end_; }  // where the lexer goes on, at least
   TokenList Finish() { return std::move(list_); }
 
  private:
@@ -67,23 +82,17 @@ class Reader {
   void TakeHash(size_t begin);
   void NoteCommentOfC(const Token& star);
   bool CountMistake() { return ++mistakes_ <= kMaxMistakes; }
-  void CloseBracket(size_t type);
-  void EndStatement();
-  size_t TypeOf(int32_t number) const { return list_.all[static_cast<size_t>(number)]->getType(); }
-  void PopOpen();
 
   const Text& text_;
   diag::Emitter& emitter_;
   TokenList list_;
   LimitCheck limits_;
-  std::vector<int32_t> open_;
-  uint32_t parens_ = 0, brackets_ = 0, braces_ = 0;  // in open_
+  OpenBrackets open_;
   size_t bad_end_ = SIZE_MAX, comment_of_c_end_ = 0, mistakes_ = 0;
-  size_t skip_end_ = 0;  // of what has been taken as a whole: the tokens in it are none
+  size_t skip_end_ = 0;  // of what has been taken as a whole
 };
 
 bool Reader::Take(std::unique_ptr<Token> token) {
-  if (token->getType() != Token::EOF && token->getStartIndex() < skip_end_) return true;
   switch (token->getType()) {
     case T::COMMENT: {
       if (!IsWithin(limits_.AddComment(), *token)) return false;
@@ -95,7 +104,13 @@ bool Reader::Take(std::unique_ptr<Token> token) {
       return TakeBadCharacter(std::move(token));
     case T::BAD_STRING: {
       const Span span = SpanOf(text_, *token);
-      emitter_.Emit(span, diag::kUnterminatedString).Here("the closing `\"` is missing");
+      auto built = emitter_.Emit(span, diag::kUnterminatedString);
+      if (const size_t close = CloseBelow(text_.bytes, span.end); close != std::string_view::npos) {
+        built.Label({text_.file, Narrow(close), Narrow(close + 1)}, "closed here").Help("a line break in a text is written `\\n`");
+        skip_end_ = close + 1;
+      } else {
+        built.Here("the closing `\"` is missing");
+      }
       list_.damaged.push_back(list_.owned.size());
       static_cast<antlr4::CommonToken&>(*token).setType(T::STRING);
       return CountMistake() && Keep(std::move(token));
@@ -195,37 +210,13 @@ bool Reader::Keep(std::unique_ptr<Token> token) {
   const size_t type = token->getType();
   if (!IsWithin(limits_.Add(type), *token)) return false;
   if (type == T::STRING && !IsWithin(limits_.AddHoles(TextOf(text_, *token)), *token)) return false;
-  list_.opener.push_back(open_.empty() ? -1 : open_.back());
-  list_.braces.push_back(braces_);
-  if (IsCloseBracket(type)) CloseBracket(type);
-  if (type == T::SEMI) EndStatement();
+  list_.opener.push_back(open_.innermost());
+  list_.braces.push_back(open_.braces());
+  open_.Add(type, list_.all.size());
   if (type == T::STAR) NoteCommentOfC(*token);
-  if (type == T::LPAREN) ++parens_;
-  if (type == T::LBRACKET) ++brackets_;
-  if (type == T::LBRACE) ++braces_;
-  if (IsOpenBracket(type)) open_.push_back(static_cast<int32_t>(list_.all.size()));
   list_.all.push_back(token.get());
   list_.owned.push_back(std::move(token));
   return true;
-}
-
-void Reader::PopOpen() {
-  const size_t type = TypeOf(open_.back());
-  --(type == T::LPAREN ? parens_ : type == T::LBRACKET ? brackets_ : braces_);
-  open_.pop_back();
-}
-
-// A closer that fits a bracket further out closes that one and the ones inside; one that fits none closes nothing.
-void Reader::CloseBracket(size_t type) {
-  const uint32_t fitting = type == T::RPAREN ? parens_ : type == T::RBRACKET ? brackets_ : braces_;
-  if (fitting == 0) return;
-  while (!Closes(type, TypeOf(open_.back()))) PopOpen();
-  PopOpen();
-}
-
-// No `(` or `[` reaches beyond a `;`, so one left open there is a mistake of that statement alone.
-void Reader::EndStatement() {
-  while (!open_.empty() && TypeOf(open_.back()) != T::LBRACE) PopOpen();
 }
 
 }  // namespace
@@ -277,6 +268,8 @@ std::optional<TokenList> ReadTokens(const Text& text, grammar::WfLexer& lexer, d
     const bool at_end = token->getType() == Token::EOF;
     if (!reader.Take(std::move(token))) return std::nullopt;
     if (at_end) return reader.Finish();
+    antlr4::CharStream& bytes = *lexer.getInputStream();
+    if (reader.skip_end() > bytes.index()) bytes.seek(reader.skip_end());
   }
 }
 

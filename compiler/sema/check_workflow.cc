@@ -198,11 +198,12 @@ class WorkflowCheck {
     SettingValues values;
     if (stage.settings) values = ReadSettings(env_, stage.settings->settings, kInStage);
     stage_used_.clear();
-    const bool was_sound = sound_;
+    const bool was_sound = std::exchange(sound_, true);
     const int index = static_cast<int>(out_.stages.size());
     out_.stages.push_back({stage.name.text, true});
     for (const ast::StmtPtr& node : stage.nodes) Statement(*node, index, stage.settings ? &values : nullptr);
-    if (stage.settings && sound_ == was_sound) ReportUnusedStageSettings(env_, stage.name.text, values, stage_used_);
+    if (stage.settings && sound_) ReportUnusedStageSettings(env_, stage.name.text, values, stage_used_);
+    sound_ = sound_ && was_sound;
   }
 
   // Nodes of the stage that name others of it, where there is no graph because of other mistakes.

@@ -193,7 +193,7 @@ std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::s
   }
   if (const auto known = env.embedded.find(path.string()); known != env.embedded.end()) return known->second;
   const auto fail = [&](const std::string& why) {
-    env.Report(span, kCannotEmbed, {path.string(), why});
+    if (env.unread.insert(path.string()).second) env.Report(span, kCannotEmbed, {path.string(), why});
     return std::nullopt;
   };
   std::error_code error;

@@ -105,6 +105,7 @@ struct Env {
   std::optional<Library> library;                             // none: no name asked for it
   std::map<const ast::Expr*, std::optional<Const>> defaults;  // of parameters of functions and externs, by what is written; none: reported
   std::optional<Span> unsound;                                // the first that NoteUnsound was told of
+  std::set<std::string> unread;                               // files as in `embedded` that could not be read, which is said once
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);

@@ -49,6 +49,7 @@ struct Evaluator {
   DType dtype;   // of the arithmetic: an integer type, f32 or f64 (of f16 and bf16 too, which are rounded once)
   DType wanted;  // of the value: `dtype`, f16 or bf16
   bool failed = false;
+  bool quiet = false;  // what is wanted is not known, which has been said
 
   Wide Limit(bool upper) const {
     const int bits = static_cast<int>(ir::SizeOf(dtype)) * 8;
@@ -60,7 +61,7 @@ struct Evaluator {
     return std::string(text.substr(0, 40)) + (text.size() > 40 ? ".." : "");
   }
   void Report(const ast::Expr& expr, diag::Code code) {
-    if (!failed) body.env.Report(expr.span, code, {TextOf(expr), ir::NameOf(wanted)});
+    if (!failed && !quiet) body.env.Report(expr.span, code, {TextOf(expr), ir::NameOf(wanted)});
     failed = true;
   }
   Wide InRange(Wide value, const ast::Expr& expr, diag::Code code) {
@@ -184,6 +185,7 @@ ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted) {
   const DType dtype = ChooseType(expr, wanted);
   const bool half = ir::IsFloat(dtype) && ir::SizeOf(dtype) == 2;
   Evaluator evaluator{body, half ? DType::kF64 : dtype, dtype};
+  evaluator.quiet = wanted != nullptr && wanted->kind == TypeKind::kError;
   uint64_t bits = 0;
   if (!ir::IsFloat(dtype)) {
     bits = ir::MaskTo(dtype, static_cast<uint64_t>(evaluator.Int(expr)));

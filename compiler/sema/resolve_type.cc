@@ -82,6 +82,11 @@ std::optional<Dim> SymbolDim(Body& body, const ast::DimExpr& dim, SymbolRule rul
   return std::nullopt;
 }
 
+bool MayHaveRest(Body& body, const ast::DimExpr& dim) {
+  if (!body.module.is_std) body.env.Report(dim.span, kStdOnly, {"`*" + dim.text + "`"});
+  return body.module.is_std;
+}
+
 std::optional<Dim> ResolveDim(Body& body, const ast::DimExpr& dim, SymbolRule rule) {
   using Kind = ast::DimExpr::Kind;
   switch (dim.kind) {
@@ -94,7 +99,10 @@ std::optional<Dim> ResolveDim(Body& body, const ast::DimExpr& dim, SymbolRule ru
     }
     case Kind::kSymbol:
       return SymbolDim(body, dim, rule);
-    case Kind::kRest:
+    case Kind::kRest:  // which stands for a whole dimension only: TensorOf
+      if (MayHaveRest(body, dim))
+        body.env.Report(dim.span, kBadDimension, {"*" + dim.text, "it is several, with no value to compute with"});
+      return std::nullopt;
     case Kind::kError:
       return std::nullopt;
     case Kind::kAdd:
@@ -122,10 +130,7 @@ std::optional<Dim> ResolveDim(Body& body, const ast::DimExpr& dim, SymbolRule ru
 
 // `*s`: unknown in a pattern, several dimensions in an instance.
 bool AddRest(Body& body, const ast::DimExpr& dim, std::vector<Dim>& dims) {
-  if (!body.module.is_std) {
-    body.env.Report(dim.span, kStdOnly, {"`*" + dim.text + "`"});
-    return false;
-  }
+  if (!MayHaveRest(body, dim)) return false;
   if (const auto bound = body.rests.find(dim.text); bound != body.rests.end()) {
     dims.insert(dims.end(), bound->second.begin(), bound->second.end());
   } else {
@@ -341,10 +346,13 @@ void CheckSolvable(Body& body, const std::vector<ast::Param>& params, const Sign
       if (const auto linear = dim.AsLinear()) inside.erase(linear->symbol);
     });
   }
+  std::map<std::string, std::string> first;  // of a dimension that holds several
   for (const auto& [symbol, dim] : inside) {
     if (std::find(signature.symbols.begin(), signature.symbols.end(), symbol) == signature.symbols.end()) continue;
-    body.env.Report(body.symbols.find(symbol)->second, kUnboundDimension, {symbol, dim});
+    std::string& told = first.try_emplace(dim, symbol).first->second;
+    if (body.symbols.find(symbol)->second.begin < body.symbols.find(told)->second.begin) told = symbol;
   }
+  for (const auto& [dim, symbol] : first) body.env.Report(body.symbols.find(symbol)->second, kUnboundDimension, {symbol, dim});
 }
 
 }  // namespace

@@ -78,6 +78,11 @@ class Reader {
       const bool word =
           arg.kind == ast::SettingArg::Kind::kPath && arg.path.parts.size() == 1 && FindSetting(arg.path.parts[0].text) != nullptr;
       if (!word) continue;
+      if (&arg == &setting_.args.front()) {  // a `;` would leave nothing before it
+        const bool twice = arg.path.parts[0].text == row_.word;
+        builder.Help(twice ? "the word stands twice" : "what it takes is missing before `" + arg.path.parts[0].text + "`");
+        continue;
+      }
       const Span before{arg.span.file, arg.span.begin, arg.span.begin};
       builder.Help("is a `;` missing before `" + arg.path.parts[0].text + "`?").Fix(before, "; ");
     }
@@ -349,6 +354,8 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
   }
 }
 
+bool IsMethod(std::string_view word) { return word == "GET" || word == "POST" || word == "PUT" || word == "PATCH" || word == "DELETE"; }
+
 void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
   std::vector<std::string> known;
   for (const SettingInfo& row : kSettings) {
@@ -360,6 +367,8 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
   if (entity != nullptr && (entity->kind == EntityKind::kWorkflow || entity->kind == EntityKind::kModel)) {
     builder.Help("it is published by `" + std::string(entity->kind == EntityKind::kModel ? "model " : "workflow ") + setting.name.text +
                  ";`");
+  } else if (place == kInService && IsMethod(setting.name.text)) {
+    builder.Help("a workflow is published by its name, and called by `POST /Service/name`: `workflow W as \"name\";`");
   } else if (place == kInService && setting.name.text == "port") {
     builder.Help("ports are chosen when the server starts: `--http-port 8080`");
   } else if (const auto ours = diag::OursFor(diag::Foreign::kSettingName, setting.name.text);

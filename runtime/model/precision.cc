@@ -18,8 +18,8 @@ using base::Status;
 
 // Numbers from -1 to 1, as models are mostly fed, come first: of larger ones activations are full, and roundings grow.
 constexpr size_t kOrder[kSamples] = {0, 2, 1, 3, 4, 5, 6, 7}, kCompared = 2;
-constexpr int kMostRuns = 20;
-constexpr int64_t kMeasuringNs = 50'000'000;
+constexpr int kMostComparisons = 20;
+constexpr int64_t kComparingNs = 50'000'000;
 
 bool SameExtents(const wf_tensor& a, const wf_tensor& b) { return a.rank == b.rank && std::equal(a.dim, a.dim + a.rank, b.dim); }
 
@@ -98,7 +98,7 @@ class Comparison {
     for (size_t i = 0; i < inputs_.tensors.size(); ++i) FillWithSample(last_, i, inputs_.tensors[i]);
     int64_t f32_ns = INT64_MAX, bf16_ns = INT64_MAX;
     const int64_t begin = SpentNs();
-    for (int run = 0; run < kMostRuns && (run == 0 || SpentNs() - begin < 2 * kMeasuringNs); ++run) {
+    for (int run = 0; run < kMostComparisons && (run == 0 || SpentNs() - begin < 2 * kComparingNs); ++run) {
       f32_ns = std::min(f32_ns, Took(f32_, exact_));
       bf16_ns = std::min(bf16_ns, Took(bf16_, near_));
     }

@@ -138,6 +138,11 @@ TEST(Check, TypeVariablesAndAnyRankAreInstancesOfTheStandardLibrary) {
   EXPECT_EQ(diag.Sorted()[0].message, "expected `f32[4]`, found `f32[3]`: axis 0 is 3 here and 4 there");
 }
 
+TEST(Check, SeveralDimensionsAreNoNumberToComputeWith) {
+  const test::Checked checked("fn f(x: f32[2 + *s]) -> f32 = 1;\nfn g(x: f32[*s]) -> f32[2 * *s] = x;\n", {}, "std.lib");
+  EXPECT_EQ(checked.Codes(), "4012 4012");
+}
+
 // What grew with the square of the mistakes, or of the names, took minutes here.
 TEST(Check, ManyMistakesAndNamesCostNoMoreThanTheirNumber) {
   constexpr int kMistakes = 100'000, kNames = 20'000, kParameters = 4'000;

@@ -60,6 +60,14 @@ TEST(Settings, AMissingSemicolonIsSuspected) {
   ASSERT_EQ(checked.diag.Sorted()[0].fixes.size(), 1u);
 }
 
+TEST(Settings, NoSemicolonIsSuspectedRightBehindTheWord) {
+  const test::Checked checked(
+      "fn f(x: f32) -> f32 = x;\nworkflow W(x: f32) -> (y: f32) { node y = f(x) { timeout timeout 5ms; } return (y: y); }");
+  ASSERT_EQ(checked.diag.Sorted().size(), 1u);
+  EXPECT_EQ(checked.diag.Sorted()[0].help, std::vector<std::string>{"the word stands twice"});
+  EXPECT_TRUE(checked.diag.Sorted()[0].fixes.empty());
+}
+
 TEST(Settings, AServiceHasOnlyWhatIsWritten) {
   const std::string workflow = "workflow W(x: f32) -> (y: f32) { return (y: x); }\n";
   const test::Checked plain(workflow + "service S { workflow W; }");

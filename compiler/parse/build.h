@@ -90,7 +90,7 @@ class TreeBuilder {
   std::vector<ast::Name> NamesOf(P::NamesContext& ctx) const;
   ast::Path PathOf(P::PathContext& ctx) const;
   std::string Plain(antlr4::tree::TerminalNode* node) const;
-  std::string ConstantText(const antlr4::Token& token);
+  std::string ConstantText(const Token& token);
   std::optional<std::string> PlainIf(antlr4::tree::TerminalNode* node) const;
   std::optional<std::string> ExternalName(antlr4::tree::TerminalNode* node);  // of a parameter or a field
   bool Failed(const antlr4::ParserRuleContext& ctx);

@@ -137,14 +137,25 @@ class Braces {
   // Whether all is said before `closer`: no line that is as far left begins what the lines between belong to.
   bool IsStray(size_t closer) const {
     const size_t before = TypeAt(closer - 1), after = TypeAt(closer + 1);
-    if ((before != T::SEMI && before != T::RBRACE) || after == T::KW_ELSE || after == T::SEMI) return false;
+    if ((before != T::SEMI && before != T::RBRACE) || after == T::KW_ELSE || after == T::SEMI || ClosesWithin(closer)) return false;
     size_t line = closer - 1;
     const auto is_beside = [&](size_t at) { return OpenerOf(at) == OpenerOf(closer) && BeginsLine(at); };
     while (line > first_ && !(is_beside(line) && ColumnAt(line) <= ColumnAt(closer))) --line;
     for (size_t at = line + 1; at < closer; ++at) {
-      if (is_beside(at) && Starts(TypeAt(at), kStatements)) return line == first_;
+      const bool begins = TypeAt(at) == T::NAME || Starts(TypeAt(at), kStatements);
+      if (begins && is_beside(at)) return line == first_;
     }
     return true;
+  }
+
+  // Whether a `}` within a line closes what stands on another, before `closer`: the line may lack a `{`.
+  bool ClosesWithin(size_t closer) const {
+    for (size_t at = first_; at < closer; ++at) {
+      if (TypeAt(at) != T::RBRACE || OpenerOf(at) < 0 || BeginsLine(at)) continue;
+      const uint32_t begin = SpanAt(static_cast<size_t>(OpenerOf(at))).end;
+      if (text_.bytes.substr(begin, SpanAt(at).begin - begin).find('\n') != std::string_view::npos) return true;
+    }
+    return false;
   }
 
   std::optional<Repair> Stray(size_t closer) {

@@ -57,12 +57,24 @@ const ast::Type::Field* FindField(const ast::Type& type, std::string_view name) 
   return at == type.fields.end() ? nullptr : &*at;
 }
 
+// `nn`, of an `import std.n;` that was reported.
+bool IsMisspelledImport(const Module& module, const std::string& name) {
+  return std::any_of(module.entities.begin(), module.entities.end(), [&](const auto& one) {
+    const Entity& import = one.second;
+    return import.kind == EntityKind::kModule && import.broken && diag::Suggest(name, {import.name});
+  });
+}
+
 // `nn.softmax(x)` without the import: values have no functions, so the name is a module's.
 bool ReportModuleUnknown(Body& body, const ast::Expr& object, const std::string& member) {
   const auto* name = ast::DynAs<ast::NameExpr>(object);
   if (name == nullptr || body.Find(name->name) || body.symbols.contains(name->name) || body.module.damaged) return false;
   if (FindEntity(body.module, name->name) != nullptr || IsBuiltinName(name->name)) return false;
   if (ReportForwardLocal(body, name->name, name->span)) return true;
+  if (IsMisspelledImport(body.module, name->name)) {
+    ++body.env.untold;
+    return true;
+  }
   auto builder = body.env.Report(name->span, kUnknownName, {name->name});
   if (IsOfLibrary(body.env, name->name)) {
     builder.Help(HelpToImport(name->name));

@@ -103,12 +103,12 @@ class Hello(OipCase):
         asked = [{"name": "spread"}, {"name": "mean"}]
         self.assertEqual(list(self.infer("Spread", tensor("xs", "FP32", [2], [1, 3]), outputs=asked)), ["spread", "mean"])
 
-    def test_a_result_that_json_cannot_say_names_its_sample_and_no_node(self):
+    def test_a_result_that_json_cannot_say_names_its_sample_and_its_workflow(self):
         rows = [[1, 2, 3], [3e38, 3e38, 3e38], [1, 2, 3], [1, 2, 3]]
         answer = self.ask("/models/Spread/infer", {"inputs": [tensor("xs", "FP32", [4, 3], rows)]})
         self.assert_refused(answer, 500, 9000)
         self.assertTrue(answer[1]["error"].startswith("output `mean` of sample 1: "), answer)
-        self.assertEqual(answer[1]["path"], "")
+        self.assertEqual(answer[1]["path"], "Spread")
 
     def test_a_failed_sample_is_named(self):
         self.assert_refused(self.ask("/models/Spread/infer", {"inputs": [tensor("xs", "FP32", [2, 0], [])]}), 400, 100001, "sample 0: no numbers were given")

@@ -114,7 +114,7 @@ Status JsonScanner::String(std::string& out) {
     if (c != '\\') {
       out += c;
     } else if (!Escape(out)) {
-      return Wrong("a known escape");
+      return Wrong("an escape of JSON, and no half of a surrogate pair");
     }
   }
   return Wrong("the end of a string");

@@ -134,7 +134,7 @@ base::Status MayWrite(const std::string& path) {
   struct stat own{}, target{};
   const bool exists = lstat(path.c_str(), &own) == 0 && stat(path.c_str(), &target) == 0;
   const bool is_written_to = exists && !S_ISREG(own.st_mode) && !S_ISDIR(target.st_mode);
-  if (is_written_to) return access(path.c_str(), W_OK) == 0 ? base::Status::Ok() : source::StatusOfErrno(errno);
+  if (is_written_to) return access(path.c_str(), W_OK) == 0 ? base::Status::Ok() : base::StatusOfErrno(errno);
   const base::Result<std::string> place = PlaceForProduct(path);
   return place.ok() ? source::PartialFile(*place).Create(0600) : place.status();
 }

@@ -52,8 +52,9 @@ Settings SettingsOf(const ir::Workflow& workflow) {
           {"rows", std::to_string(workflow.rows_max > 0 ? workflow.rows_max : abi::kMostRows)}};
 }
 
-void AddUnique(std::vector<std::string>& names, std::string name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+template <typename T>
+void AddUnique(std::vector<T>& items, T item) {
+  if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(std::move(item));
 }
 
 // Reads one workflow out of the program's tables.
@@ -163,8 +164,29 @@ void WorkflowReader::ReadSettings(Graph::Node& node, const ir::Task& task) const
   const bool has_policy = task.policy != ir::PolicyId::kNone;
   const std::optional<bool> batched = model != nullptr && has_policy ? std::optional(model->batched) : std::nullopt;
   const ir::Policy policy = has_policy ? program_.policies[Index(task.policy)] : ir::Policy();
-  ir::Merge(node.settings, ir::SettingsOf(policy, batched, task.limit));
+  const ir::Settings settings = ir::SettingsOf(policy, batched, task.limit);
+  if (batched)
+    AddUnique(node.calls, Graph::Call{model->name, settings});
+  else
+    ir::Merge(node.settings, settings);
   for (const RegionId target : task.targets) node.fallback = node.fallback || program_[target].on_error != RegionId::kNone;
+}
+
+// What all calls of the node share is said once, of the node.
+void ShareSettings(Graph::Node& node) {
+  if (node.calls.empty()) return;
+  ir::Settings shared = node.calls.front().settings;
+  std::erase_if(shared, [&node](const auto& row) {
+    const auto has = [&row](const Graph::Call& call) {
+      return std::find(call.settings.begin(), call.settings.end(), row) != call.settings.end();
+    };
+    return !std::all_of(node.calls.begin(), node.calls.end(), has);
+  });
+  for (Graph::Call& call : node.calls) {
+    std::erase_if(call.settings, [&](const auto& row) { return std::find(shared.begin(), shared.end(), row) != shared.end(); });
+  }
+  std::erase_if(node.calls, [](const Graph::Call& call) { return call.settings.empty(); });
+  ir::Merge(node.settings, shared);
 }
 
 Graph::Task WorkflowReader::ReadTask(TaskId id, const ControlReader& control) const {
@@ -221,6 +243,9 @@ void WorkflowReader::ReadTasks() {
     ReadSettings(node, task);
     control.Read(id, node);
     node.tasks.push_back(std::move(shown));
+  }
+  for (Graph::Stage& stage : result_.stages) {
+    for (Graph::Node& node : stage.nodes) ShareSettings(node);
   }
 }
 

@@ -28,6 +28,12 @@ struct Graph {
     double seconds;    // the mean
     uint64_t count;
   };
+  // A call of a model, of those in a node whose settings differ.
+  struct Call {
+    std::string model;
+    std::vector<std::pair<std::string, std::string>> settings;  // in force for it, beside those of the node
+    bool operator==(const Call&) const = default;
+  };
   struct Node {
     std::string name, path;
     uint32_t line = 0;
@@ -35,7 +41,8 @@ struct Graph {
     std::vector<std::string> after;                             // names of controls that decide whether it runs
     std::vector<std::string> inside;                            // the blocks that it stands in: "if line 3", "else line 9"
     std::vector<std::string> models;                            // that it calls
-    std::vector<std::pair<std::string, std::string>> settings;  // in force: {"batch", "32 within 2ms"}
+    std::vector<std::pair<std::string, std::string>> settings;  // in force: {"batch", "32 within 2ms"}; the same for all its calls
+    std::vector<Call> calls;                                    // none where that is all
     std::vector<Measured> measured;
     bool fallback = false;
     std::vector<Task> tasks;
@@ -72,6 +79,7 @@ Graph GraphOf(const ir::Program& program);
 
 std::string Spelling(const Graph::Workflow& workflow);      // "Digits/Classify"; of a program without a service, "Classify"
 std::string Spelling(const Graph::Port& port);              // "times: i64 = 1"
+std::string Spelling(const Graph::Call& call);              // "Detect: batch 8 within 1ms · queue 64"
 std::string Spelling(const Graph::Measured& measured);      // "compute 12.3 us x 1000"
 std::vector<std::string> LinesOf(const Graph::Node& node);  // what a box shows of it, its name first
 std::string GraphText(const Graph& graph, Level level);

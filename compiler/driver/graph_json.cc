@@ -34,6 +34,14 @@ std::string MeasuredJson(const std::vector<Graph::Measured>& measured) {
          });
 }
 
+// A member, with its comma; nothing where the settings of the node are all.
+std::string CallsJson(const std::vector<Graph::Call>& calls) {
+  if (calls.empty()) return "";
+  return R"(,"calls":)" + Array(calls, [](const Graph::Call& call) {
+           return fmt::format(R"({{"model":{},"settings":{}}})", base::QuoteJson(call.model), SettingsJson(call.settings));
+         });
+}
+
 std::string PortJson(const Graph::Port& port) {
   std::string json =
       fmt::format(R"({{"name":{},"type":{},"required":{})", base::QuoteJson(port.name), base::QuoteJson(port.type), port.required);
@@ -52,7 +60,7 @@ std::string NodeJson(const Graph::Node& node, Level level) {
       fmt::format(R"({{"name":{},"path":{},"line":{},"reads":{},"after":{},"inside":{},"models":{},"settings":{},"fallback":{})",
                   base::QuoteJson(node.name), base::QuoteJson(node.path), node.line, Strings(node.reads), Strings(node.after),
                   Strings(node.inside), Strings(node.models), SettingsJson(node.settings), node.fallback) +
-      MeasuredJson(node.measured);
+      CallsJson(node.calls) + MeasuredJson(node.measured);
   if (level == Level::kTask) json += R"(,"tasks":)" + Array(node.tasks, TaskJson);
   return json + "}";
 }

@@ -48,6 +48,8 @@ void AddInForce(const std::map<std::string, double>& in_force, Graph::Node& node
       ir::Merge(node.settings, {{name, text}});
     else
       row->second = text;
+    for (Graph::Call& call : node.calls) std::erase_if(call.settings, [&name = name](const auto& each) { return each.first == name; });
+    std::erase_if(node.calls, [](const Graph::Call& call) { return call.settings.empty(); });
   }
 }
 

@@ -72,6 +72,7 @@ Label LabelOf(const Graph::Node& node) {
   Label label{{{node.name, "name"}}, node.models.empty() ? "node" : "model"};
   if (!node.models.empty()) label.lines.push_back({fmt::format("model {}", fmt::join(node.models, ", ")), "what"});
   for (const auto& [name, value] : node.settings) label.lines.push_back({name + " " + value, "setting"});
+  for (const Graph::Call& call : node.calls) label.lines.push_back({Spelling(call), "setting"});
   for (const Graph::Measured& one : node.measured) label.lines.push_back({Spelling(one), "what"});
   if (node.fallback) label.lines.push_back({"else …", "setting"});
   for (const std::string& block : node.inside) label.lines.push_back({"in " + block, "setting"});

@@ -62,6 +62,7 @@ void Node(const Graph::Node& node, size_t width, Level level, std::string& text)
   if (node.fallback) line += "  else …";
   text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   if (!node.settings.empty()) text += fmt::format("      {}\n", Joined(node.settings));
+  for (const Graph::Call& call : node.calls) text += fmt::format("      {}\n", Spelling(call));
   Measured(node.measured, 6, text);
   if (level == Level::kTask) Tasks(node.tasks, 6, text);
 }
@@ -96,6 +97,8 @@ std::string Spelling(const Graph::Port& port) {
   return fmt::format("{}: {}{}{}", port.name, port.type, port.default_value.empty() ? "" : " = " + port.default_value, mark);
 }
 
+std::string Spelling(const Graph::Call& call) { return fmt::format("{}: {}", call.model, Joined(call.settings)); }
+
 std::string Spelling(const Graph::Measured& measured) {
   return fmt::format("{} {} x {}", measured.what, load::Duration(measured.seconds * 1e9), measured.count);
 }
@@ -104,6 +107,7 @@ std::vector<std::string> LinesOf(const Graph::Node& node) {
   std::vector<std::string> lines = {node.name};
   if (!node.models.empty()) lines.push_back(fmt::format("model {}", fmt::join(node.models, ", ")));
   for (const auto& [name, value] : node.settings) lines.push_back(name + " " + value);
+  for (const Graph::Call& call : node.calls) lines.push_back(Spelling(call));
   for (const Graph::Measured& one : node.measured) lines.push_back(Spelling(one));
   for (const std::string& block : node.inside) lines.push_back("in " + block);
   return lines;

@@ -1,5 +1,7 @@
 #include "compiler/lower/context.h"
 
+#include <algorithm>
+
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/X86TargetParser.h>
@@ -126,7 +128,9 @@ void AppendValue(Context& context, ir::TypeId id, const ir::Value& value, size_t
 }  // namespace
 
 Context::Context(const ir::Program& program, llvm::Module& module, const Options& options)
-    : program_(program), module_(module), options_(options), base_cpu_(CpuName(options.target_cpu)) {}
+    : program_(program), module_(module), options_(options), base_cpu_(CpuName(options.target_cpu)) {
+  if (options.target_cpu == "native") left_out_ = MissingHere(base_cpu_);
+}
 
 llvm::Type* Context::Register(ir::DType dtype) {
   switch (dtype) {
@@ -249,12 +253,25 @@ llvm::Function* Context::NewFunction(llvm::FunctionType* type, const llvm::Twine
 
 void Context::SetCpu(llvm::Function* function, std::string_view cpu) {
   function->addFnAttr("target-cpu", llvm::StringRef(cpu));
+  function->removeFnAttr("target-features");
   function->removeFnAttr("prefer-vector-width");
-  llvm::SmallVector<llvm::StringRef, 64> features;
-  llvm::X86::getFeaturesForCPU(cpu, features);
-  for (const llvm::StringRef feature : features) {
-    if (feature == "avx512vl") function->addFnAttr("prefer-vector-width", "512");  // LLVM's tuning stops at 256 bits
+  std::string without;
+  for (const std::string& feature : cpu == base_cpu_ ? left_out_ : std::vector<std::string>()) {
+    without += (without.empty() ? "-" : ",-") + feature;
   }
+  if (!without.empty()) function->addFnAttr("target-features", without);
+  const auto is_wide = [](const CpuFeature& feature) { return feature.name == "avx512vl"; };
+  const std::vector<CpuFeature> features = cpu == base_cpu_ ? NeededFeatures() : FeaturesOf(cpu);
+  const bool wide = std::any_of(features.begin(), features.end(), is_wide);
+  if (wide) function->addFnAttr("prefer-vector-width", "512");  // LLVM's tuning stops at 256 bits
+}
+
+std::vector<CpuFeature> Context::NeededFeatures() const {
+  std::vector<CpuFeature> features = FeaturesOf(base_cpu_);
+  std::erase_if(features, [this](const CpuFeature& feature) {
+    return std::find(left_out_.begin(), left_out_.end(), feature.name) != left_out_.end();
+  });
+  return features;
 }
 
 std::string BigConstantSymbol(size_t program_constant) { return "wf_big_" + std::to_string(program_constant); }

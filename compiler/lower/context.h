@@ -9,6 +9,7 @@
 #include <llvm/IR/Module.h>
 
 #include "compiler/ir/ir.h"
+#include "compiler/lower/cpu_features.h"
 #include "compiler/lower/lower.h"
 
 namespace wf::lower {
@@ -65,12 +66,14 @@ class Context {
   void SetCpu(llvm::Function* function, std::string_view cpu);
   // "x86-64-v3" for generic
   const std::string& base_cpu() const { return base_cpu_; }
+  std::vector<CpuFeature> NeededFeatures() const;  // by what is made for it
 
  private:
   const ir::Program& program_;
   llvm::Module& module_;
   const Options& options_;
   std::string base_cpu_;
+  std::vector<std::string> left_out_;  // features of `native`'s CPU that this machine hides
   llvm::GlobalVariable* type_table_ = nullptr;
   WrittenTypes written_types_;
   std::map<std::string, llvm::Constant*, std::less<>> texts_, tensors_;

@@ -1,8 +1,11 @@
 #include "compiler/lower/cpu.h"
 
 #include <llvm/IR/InlineAsm.h>
-#include <llvm/TargetParser/X86TargetParser.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
+
+#include <map>
+
+#include "compiler/lower/cpu_features.h"
 
 namespace wf::lower {
 namespace {
@@ -14,22 +17,11 @@ struct Registers {
   Value *a, *b, *c, *d;
 };
 
-// cpuid leaf 1 ecx: SSE3 SSSE3 FMA CX16 SSE4.1 SSE4.2 MOVBE POPCNT OSXSAVE AVX F16C; leaf 7 ebx: BMI1 AVX2 BMI2; 0x80000001 ecx: LAHF
-// LZCNT.
-constexpr uint32_t kLeaf1 =
-    1u << 0 | 1u << 9 | 1u << 12 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 22 | 1u << 23 | 1u << 27 | 1u << 28 | 1u << 29;
-constexpr uint32_t kLeaf7 = 1u << 3 | 1u << 5 | 1u << 8;
-constexpr uint32_t kExtended = 1u << 0 | 1u << 5;
-// Leaf 7 ebx: AVX512 F DQ CD BW VL. The system must save the registers, too: xcr0 bits of SSE and AVX, then of the masks and the upper
-// halves.
-constexpr uint32_t kLeaf7Wide = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;
-constexpr uint32_t kSaved = 0x6, kSavedWide = 0xe6;
-
-Registers CpuId(Builder& b, uint32_t leaf) {
+Registers CpuId(Builder& b, uint32_t leaf, uint32_t subleaf) {
   llvm::Type* i32 = b.getInt32Ty();
   auto* type = llvm::FunctionType::get(llvm::StructType::get(i32, i32, i32, i32), {i32, i32}, false);
   auto* code = llvm::InlineAsm::get(type, "cpuid", "={ax},={bx},={cx},={dx},{ax},{cx},~{dirflag},~{fpsr},~{flags}", true);
-  Value* all = b.CreateCall(type, code, {b.getInt32(leaf), b.getInt32(0)});
+  Value* all = b.CreateCall(type, code, {b.getInt32(leaf), b.getInt32(subleaf)});
   return {b.CreateExtractValue(all, 0), b.CreateExtractValue(all, 1), b.CreateExtractValue(all, 2), b.CreateExtractValue(all, 3)};
 }
 
@@ -40,19 +32,80 @@ Value* SavedState(Builder& b) {
   return b.CreateExtractValue(b.CreateCall(type, code, {b.getInt32(0)}), 0);
 }
 
-Value* HasAll(Builder& b, Value* word, uint32_t bits) { return b.CreateICmpEQ(b.CreateAnd(word, bits), b.getInt32(bits)); }
-
-enum class Needs { kBase, kV3, kV4 };
-
-Needs WhatCodeNeeds(Context& context) {
-  llvm::SmallVector<llvm::StringRef, 64> features;
-  llvm::X86::getFeaturesForCPU(context.base_cpu(), features);
-  Needs needs = Needs::kBase;
-  for (const llvm::StringRef feature : features) {
-    if (feature == "avx512vl") return Needs::kV4;
-    if (feature == "avx2") needs = Needs::kV3;
+// Code that asks the processor for its features, each leaf once.
+class Asked {
+ public:
+  // Leaves `b` in another block: xgetbv must exist before it is asked.
+  explicit Asked(Builder& b) : b_(b) {
+    llvm::BasicBlock* entry = b.GetInsertBlock();
+    const auto block = [&](const char* name) { return llvm::BasicBlock::Create(b.getContext(), name, entry->getParent()); };
+    llvm::BasicBlock *ask = block("saved"), *known = block("known");
+    constexpr uint32_t kOsxSave = 27;
+    b.CreateCondBr(HasBits(Word({"", 1, 0, CpuFeature::Word::kC, 0, 0}), 1U << kOsxSave), ask, known);
+    b.SetInsertPoint(ask);
+    Value* saved = SavedState(b);
+    b.CreateBr(known);
+    b.SetInsertPoint(known);
+    llvm::PHINode* either = b.CreatePHI(b.getInt32Ty(), 2);
+    either->addIncoming(saved, ask);
+    either->addIncoming(b.getInt32(0), entry);
+    saved_ = either;
   }
-  return needs;
+
+  Value* Has(const CpuFeature& feature) { return b_.CreateAnd(HasBits(Word(feature), 1U << feature.bit), HasBits(saved_, feature.saved)); }
+
+  Value* HasAll(const std::vector<CpuFeature>& features) {
+    Value* all = b_.getTrue();
+    for (const CpuFeature& feature : features) all = b_.CreateAnd(all, Has(feature));
+    return all;
+  }
+
+ private:
+  Value* HasBits(Value* word, uint32_t bits) { return b_.CreateICmpEQ(b_.CreateAnd(word, bits), b_.getInt32(bits)); }
+
+  // 0 where the processor does not know the leaf: it may answer in its place with another.
+  Value* Word(const CpuFeature& feature) {
+    const auto [found, is_new] = leaves_.try_emplace({feature.leaf, feature.subleaf});
+    Leaf& leaf = found->second;
+    if (is_new) {
+      leaf.exists = b_.CreateICmpUGE(CpuId(b_, feature.leaf & 0x80000000, 0).a, b_.getInt32(feature.leaf));
+      leaf.words = CpuId(b_, feature.leaf, feature.subleaf);
+    }
+    Value* const words[] = {leaf.words.a, leaf.words.b, leaf.words.c, leaf.words.d};
+    return b_.CreateSelect(leaf.exists, words[static_cast<size_t>(feature.word)], b_.getInt32(0));
+  }
+
+  struct Leaf {
+    Value* exists;
+    Registers words;
+  };
+  Builder& b_;
+  std::map<std::pair<uint32_t, uint32_t>, Leaf> leaves_;
+  Value* saved_ = nullptr;
+};
+
+// Writes the message in one piece: a part of it has no bytes where its feature is there.
+void EmitRefusal(Context& context, Builder& b, const std::vector<CpuFeature>& needed, const std::vector<Value*>& has) {
+  auto* piece = llvm::StructType::get(b.getPtrTy(), b.getInt64Ty());  // iovec
+  const size_t n = needed.size() + 2;
+  Value* pieces = b.CreateAlloca(piece, b.getInt64(n));
+  const auto put = [&](size_t at, const std::string& text, Value* bytes) {
+    Value* place = b.CreateConstGEP1_64(piece, pieces, at);
+    b.CreateStore(context.Text(text), b.CreateStructGEP(piece, place, 0));
+    b.CreateStore(bytes, b.CreateStructGEP(piece, place, 1));
+  };
+  const std::string first = "this server was built for " + context.base_cpu() + ", and this machine lacks";
+  const std::string last = "; build it with --target-cpu for this machine\n";
+  put(0, first, b.getInt64(first.size()));
+  for (size_t i = 0; i < needed.size(); ++i) {
+    const std::string name = " " + std::string(needed[i].name);
+    put(i + 1, name, b.CreateSelect(has[i], b.getInt64(0), b.getInt64(name.size())));
+  }
+  put(n - 1, last, b.getInt64(last.size()));
+  const auto write = context.Libc("writev", b.getInt64Ty(), {b.getInt32Ty(), b.getPtrTy(), b.getInt32Ty()});
+  b.CreateCall(write, {b.getInt32(2), pieces, b.getInt32(static_cast<uint32_t>(n))});
+  b.CreateCall(context.Libc("_exit", b.getVoidTy(), {b.getInt32Ty()}), {b.getInt32(1)});
+  b.CreateUnreachable();
 }
 
 }  // namespace
@@ -64,34 +117,24 @@ llvm::GlobalVariable* WideCpuFlag(Context& context) {
 }
 
 void EmitStartUp(Context& context) {
-  const Needs needs = WhatCodeNeeds(context);
   llvm::Function* f = context.NewFunction(llvm::FunctionType::get(llvm::Type::getVoidTy(context.llvm()), false), "wf_start_up");
   context.SetCpu(f, "x86-64");
   f->addFnAttr("wf-start-up");
   const auto block = [&](const char* name) { return llvm::BasicBlock::Create(context.llvm(), name, f); };
-  llvm::BasicBlock *entry = block("entry"), *more = block("more"), *choose = block("choose"), *old = block("old");
+  llvm::BasicBlock *entry = block("entry"), *fine = block("fine"), *lacks = block("lacks");
   Builder b(entry);
-  // Leaf 7 and xgetbv must exist before they are asked.
-  Value* first = b.CreateICmpUGE(CpuId(b, 0).a, b.getInt32(7));
-  Value* leaf1 = HasAll(b, CpuId(b, 1).c, kLeaf1);
-  b.CreateCondBr(b.CreateAnd(first, leaf1), more, needs == Needs::kBase ? choose : old);
-  b.SetInsertPoint(more);
-  const Registers leaf7 = CpuId(b, 7);
-  Value* saved = SavedState(b);
-  Value* v3 = b.CreateAnd(b.CreateAnd(HasAll(b, leaf7.b, kLeaf7), HasAll(b, CpuId(b, 0x80000001).c, kExtended)), HasAll(b, saved, kSaved));
-  Value* v4 = b.CreateAnd(v3, b.CreateAnd(HasAll(b, leaf7.b, kLeaf7Wide), HasAll(b, saved, kSavedWide)));
-  if (context.options().target_cpu == "generic") b.CreateStore(b.CreateZExt(v4, b.getInt8Ty()), WideCpuFlag(context));
-  Value* enough = needs == Needs::kBase ? b.getTrue() : needs == Needs::kV3 ? v3 : v4;
-  b.CreateCondBr(enough, choose, old);
-  b.SetInsertPoint(choose);
+  Asked asked(b);
+  const bool is_generic = context.options().target_cpu == "generic";
+  if (is_generic) b.CreateStore(b.CreateZExt(asked.HasAll(FeaturesOf("x86-64-v4")), b.getInt8Ty()), WideCpuFlag(context));
+  const std::vector<CpuFeature> needed = context.NeededFeatures();
+  std::vector<Value*> has;
+  Value* all = b.getTrue();
+  for (const CpuFeature& feature : needed) all = b.CreateAnd(all, has.emplace_back(asked.Has(feature)));
+  b.CreateCondBr(all, fine, lacks);
+  b.SetInsertPoint(fine);
   b.CreateRetVoid();
-  b.SetInsertPoint(old);
-  const std::string message =
-      "this server was built for " + context.base_cpu() + ", and this CPU is older; build it with --target-cpu for this machine\n";
-  const auto write = context.Libc("write", b.getInt64Ty(), {b.getInt32Ty(), b.getPtrTy(), b.getInt64Ty()});
-  b.CreateCall(write, {b.getInt32(2), context.Text(message), b.getInt64(message.size())});
-  b.CreateCall(context.Libc("_exit", b.getVoidTy(), {b.getInt32Ty()}), {b.getInt32(1)});
-  b.CreateUnreachable();
+  b.SetInsertPoint(lacks);
+  EmitRefusal(context, b, needed, has);
   llvm::appendToGlobalCtors(context.module(), f, 101);  // before the constructors of the runtime
 }
 

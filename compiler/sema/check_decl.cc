@@ -123,15 +123,16 @@ bool LooksLikeHole(std::string_view text) {
   return !text.empty() && std::isdigit(static_cast<unsigned char>(text[0])) == 0 && std::all_of(text.begin(), text.end(), part);
 }
 
-// `{x}` in a message that nobody fills.
+// `{x}` in a message that nobody fills, `{{x}}` that nobody makes `{x}`.
 void WarnOfHole(Env& env, const ast::ErrorCodeDecl& decl) {
   const std::string_view text = decl.message;
   for (size_t open = text.find('{'); open != std::string_view::npos; open = text.find('{', open + 1)) {
-    const size_t close = text.find('}', open);
-    if (close == std::string_view::npos || !LooksLikeHole(text.substr(open + 1, close - open - 1))) continue;
-    env.Report(decl.message_span, kMessageWithHole, {text.substr(open, close - open + 1)})
-        .Help("they are filled where it fails, as in `fail " + decl.name.text + "(" +
-              std::string(env.input.sources.Text(decl.message_span)) + ")`");
+    const size_t braces = text.substr(open, 2) == "{{" ? 2 : 1;
+    const size_t name = open + braces, close = text.find('}', name);
+    if (close == std::string_view::npos || !LooksLikeHole(text.substr(name, close - name))) continue;
+    env.Report(decl.message_span, kMessageWithHole, {text.substr(open, close + braces - open)})
+        .Help((braces == 2 ? "`{{` is a brace where it fails, as in `fail " : "they are filled where it fails, as in `fail ") +
+              decl.name.text + "(" + std::string(env.input.sources.Text(decl.message_span)) + ")`");
     return;
   }
 }

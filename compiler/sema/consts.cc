@@ -185,6 +185,10 @@ std::optional<ir::Value> Simple(Env& env, const Expr& expr) {
 }  // namespace
 
 std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
+  if (name.empty()) {
+    env.Report(span, kCannotEmbed, {name, "that names no file"});
+    return std::nullopt;
+  }
   const std::filesystem::path path = PathBeside(env, span, name);
   if (env.input.options.on_read) env.input.options.on_read(path.string());
   if (IsOutside(env, path, name)) {

@@ -57,6 +57,31 @@ TEST(Graph, ShowsNodesInStagesWithEffectiveSettings) {
 )");
 }
 
+TEST(Graph, ShowsWhatDiffersBetweenTheCallsOfANode) {
+  ir::Program program = TwoNodes();
+  program.models.push_back(program.models.front());
+  program.models.back().name = "Other";
+  program.policies.push_back({.delay_ns = 1'000'000, .batch_max = 8, .queue_max = 256});
+  ir::Task other = program.tasks.front();
+  other.model = ir::ModelId{1};
+  other.policy = ir::PolicyId{1};
+  program.tasks.push_back(other);
+  const Graph graph = GraphOf(program);
+  const std::string text = GraphText(graph, Level::kNode);
+  EXPECT_NE(text.find(R"(    read  model Rec, Other
+      queue 256 · instances 1 · precision f32 · priority normal
+      Rec: batch 32 within 2ms · timeout 1.5ms · retry 2
+      Other: batch 8 within 1ms
+)"),
+            std::string::npos)
+      << text;
+  const std::string json = GraphJson(graph, Level::kNode);
+  EXPECT_NE(json.find(R"("calls":[{"model":"Rec","settings":{"batch":"32 within 2ms","timeout":"1.5ms","retry":"2"}},)"
+                      R"({"model":"Other","settings":{"batch":"8 within 1ms"}}])"),
+            std::string::npos)
+      << json;
+}
+
 // Each node reads the one before it; or each calls a workflow of one node.
 ir::Program ManyNodes(size_t count, bool calls) {
   ir::Program program;

@@ -7,17 +7,23 @@
 
 #include <array>
 #include <csignal>
+#include <set>
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/TargetParser/X86TargetParser.h>
 
 #include "compiler/ir/math.h"
+#include "compiler/lower/cpu_features.h"
 #include "tests/unit/compiler/lower/body_fixture.h"
 
 namespace wf::lower::testing {
 namespace {
 
-// What a machine answers: the highest leaf of cpuid, ecx of leaf 1, ebx of leaf 7, ecx of leaf 0x80000001, and xgetbv.
+// What a machine answers: the highest leaf of cpuid, ecx of leaf 1, ebx of leaf 7, ecx of leaf 0x80000001, xgetbv, and ecx of leaf 7.
 struct Machine {
   const char* name;
   uint32_t leaves, leaf1, leaf7, extended, saved;
+  uint32_t more7 = 0;
 };
 constexpr uint32_t kNehalemBits = 1u << 0 | 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23;
 constexpr uint32_t kSandyBits = kNehalemBits | 1u << 27 | 1u << 28;             // OSXSAVE, AVX
@@ -30,6 +36,7 @@ constexpr Machine kSandyBridge{"Sandy Bridge", 13, kSandyBits, 0, 1u << 0, 0x7};
 constexpr Machine kHaswell{"Haswell", 13, kHaswellBits, kHaswell7, kExtended, 0x7};
 constexpr Machine kHaswellUnsaved{"Haswell, a system that does not save AVX", 13, kHaswellBits, kHaswell7, kExtended, 0x3};
 constexpr Machine kSkylake{"Skylake-SP", 22, kHaswellBits, kSkylake7, kExtended, 0xe7};
+constexpr Machine kCascadeLake{"Cascade Lake", 22, kHaswellBits, kSkylake7, kExtended, 0xe7, 1u << 11};
 constexpr Machine kSkylakeUnsaved{"Skylake-SP, a system that does not save AVX-512", 22, kHaswellBits, kSkylake7, kExtended, 0x7};
 
 // Gives the machine's answer where `pid` is about to ask the processor for it.
@@ -39,9 +46,9 @@ void AnswerFor(const Machine& machine, pid_t pid) {
   const auto code = static_cast<uint64_t>(ptrace(PTRACE_PEEKTEXT, pid, r.rip, nullptr));
   if ((code & 0xffff) == 0xa20f) {  // cpuid
     const auto leaf = static_cast<uint32_t>(r.rax);
-    r.rax = leaf == 0 ? machine.leaves : 0;
+    r.rax = leaf == 0 ? machine.leaves : leaf == 0x80000000 ? 0x80000008 : 0;
     r.rbx = leaf == 7 ? machine.leaf7 : 0;
-    r.rcx = leaf == 1 ? machine.leaf1 : leaf == 0x80000001 ? machine.extended : 0;
+    r.rcx = leaf == 1 ? machine.leaf1 : leaf == 0x80000001 ? machine.extended : leaf == 7 ? machine.more7 : 0;
     r.rdx = 0;
     r.rip += 2;
   } else if ((code & 0xffffff) == 0xd0010f) {  // xgetbv
@@ -88,33 +95,75 @@ Ended LoadOn(const Machine& machine, const std::string& path) {
 
 class Cpu : public BodyTest {
  protected:
-  void Expect(const char* target, const Machine& machine, bool runs) {
+  // lacks: what the message names; empty: it runs
+  void Expect(const char* target, const Machine& machine, const std::string& lacks) {
     if (cases_.cases.empty()) cases_.Add("one", {I64()}, I64(), [](Builder&, const In& in) { return in[0]; });
     const test::SharedObject object(cases_.program, target);
     const Ended ended = LoadOn(machine, object.path());
     const std::string base = std::string(target) == "generic" ? "x86-64-v3" : target;
-    EXPECT_EQ(ended.status, runs ? 0 : 1) << target << " on " << machine.name;
-    EXPECT_EQ(ended.message,
-              runs ? "" : "this server was built for " + base + ", and this CPU is older; build it with --target-cpu for this machine\n")
+    EXPECT_EQ(ended.status, lacks.empty() ? 0 : 1) << target << " on " << machine.name;
+    EXPECT_EQ(ended.message, lacks.empty() ? ""
+                                           : "this server was built for " + base + ", and this machine lacks " + lacks +
+                                                 "; build it with --target-cpu for this machine\n")
         << target << " on " << machine.name;
   }
 };
 
 TEST_F(Cpu, AnOlderOneGetsAMessageAndStatus1) {
-  for (const Machine& machine : {kCore2, kNehalem, kSandyBridge, kHaswellUnsaved}) Expect("generic", machine, false);
+  Expect("generic", kCore2, "fma sse4.1 sse4.2 movbe popcnt avx f16c bmi avx2 bmi2 lzcnt");
+  Expect("generic", kNehalem, "fma movbe avx f16c bmi avx2 bmi2 lzcnt");
+  Expect("generic", kSandyBridge, "fma movbe f16c bmi avx2 bmi2 lzcnt");
+  Expect("generic", kHaswellUnsaved, "fma avx f16c avx2");
 }
 
 TEST_F(Cpu, OneThatIsNewEnoughRuns) {
-  Expect("generic", kHaswell, true);
-  Expect("generic", kSkylake, true);
-  Expect("generic", kSkylakeUnsaved, true);
-  Expect("x86-64", kNehalem, true);
+  Expect("generic", kHaswell, "");
+  Expect("generic", kSkylake, "");
+  Expect("generic", kSkylakeUnsaved, "");
+  Expect("x86-64", kNehalem, "");
+  Expect("skylake-avx512", kCascadeLake, "");
 }
 
 TEST_F(Cpu, CodeForAvx512NeedsItAndASystemThatSavesIt) {
-  Expect("x86-64-v4", kHaswell, false);
-  Expect("x86-64-v4", kSkylakeUnsaved, false);
-  Expect("x86-64-v4", kSkylake, true);
+  Expect("x86-64-v4", kHaswell, "avx512f avx512dq avx512cd avx512bw avx512vl");
+  Expect("x86-64-v4", kSkylakeUnsaved, "avx512f avx512dq avx512cd avx512bw avx512vl");
+  Expect("x86-64-v4", kSkylake, "");
+}
+
+TEST_F(Cpu, CodeForANamedOneNeedsAllThatItHas) {
+  Expect("bdver4", kSkylake, "sse4a xop fma4 tbm");
+  Expect("cascadelake", kSkylake, "avx512vnni");
+  Expect("cascadelake", kCascadeLake, "");
+  Expect("haswell", kSandyBridge, "fma movbe f16c bmi avx2 bmi2 lzcnt");
+}
+
+TEST_F(Cpu, CodeForThisOneRunsHere) {
+  if (cases_.cases.empty()) cases_.Add("one", {I64()}, I64(), [](Builder&, const In& in) { return in[0]; });
+  const test::SharedObject object(cases_.program, "native");
+  void* loaded = dlopen(object.path().c_str(), RTLD_LAZY | RTLD_LOCAL);
+  EXPECT_NE(loaded, nullptr);
+}
+
+// A feature that a new LLVM brings is either asked for at the start or is one that no code has unless it is asked for by name.
+TEST(CpuFeatures, AreAllKnown) {
+  const std::set<std::string_view> unused = {
+      "adx",        "aes",      "amx-bf16",   "amx-complex", "amx-fp16",  "amx-int8",  "amx-tile",  "cldemote",
+      "clflushopt", "clwb",     "clzero",     "cmov",        "cmpccxadd", "crc32",     "cx8",       "enqcmd",
+      "evex512",    "fsgsbase", "fxsr",       "hreset",      "invpcid",   "kl",        "lwp",       "mmx",
+      "movdir64b",  "movdiri",  "mwaitx",     "pclmul",      "pconfig",   "pku",       "prefetchi", "prfchw",
+      "ptwrite",    "rdpid",    "rdpru",      "rdrnd",       "rdseed",    "serialize", "sgx",       "sha",
+      "sha512",     "shstk",    "sm3",        "sm4",         "sse",       "sse2",      "tsxldtrk",  "uintr",
+      "usermsr",    "vaes",     "vpclmulqdq", "waitpkg",     "wbnoinvd",  "widekl",    "x87",       "avx512vp2intersect",
+      "xsave",      "xsavec",   "xsaveopt",   "xsaves"};
+  llvm::SmallVector<llvm::StringRef, 64> cpus;
+  llvm::X86::fillValidCPUArchList(cpus, /*Only64Bit=*/true);
+  for (const llvm::StringRef cpu : cpus) {
+    std::set<std::string_view> known = unused;
+    for (const CpuFeature& feature : FeaturesOf(cpu)) known.insert(feature.name);
+    llvm::SmallVector<llvm::StringRef, 64> listed;
+    llvm::X86::getFeaturesForCPU(cpu, listed);
+    for (const llvm::StringRef feature : listed) EXPECT_TRUE(known.contains(feature)) << feature.str() << " of " << cpu.str();
+  }
 }
 
 // The other tests of bodies compare v3, and v4 where the CPU has it: this one says which of the two happened.

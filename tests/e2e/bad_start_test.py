@@ -251,7 +251,7 @@ class BadBuild(unittest.TestCase):
             def take(number=number):  # a shell may have begun this with SIGQUIT ignored
                 signal.signal(number, signal.SIG_DFL)
 
-            command = [harness.WFC, "bench", HELLO]
+            command = [harness.WFC, "bench", "--workflow=Greet", HELLO]
             with self.subTest(signal=number), \
                     subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(temporary)}, preexec_fn=take) as process:
                 until = time.monotonic() + 30

@@ -62,8 +62,9 @@ pid_t StartChild(const std::string& binary, const std::vector<std::string>& argu
 void HandleEndings(void (*handler)(int)) {
   for (const int signal : source::kEndings) {
     const bool is_ignored = std::signal(signal, handler) == SIG_IGN;
-    // A shell without jobs has what it starts with `&` ignore SIGINT; who sends that to wfc alone means it.
-    if (is_ignored && signal != SIGINT && signal != SIGTERM) std::signal(signal, SIG_IGN);
+    // A shell without jobs has what it starts with `&` ignore SIGINT and SIGQUIT; who sends one to wfc alone means it.
+    const bool is_meant = signal == SIGINT || signal == SIGQUIT || signal == SIGTERM;
+    if (is_ignored && !is_meant) std::signal(signal, SIG_IGN);
   }
 }
 

@@ -78,7 +78,9 @@ std::optional<bool> ReadBf16(const Arguments& arguments, std::ostream& err) {
   const std::string precision = arguments.Text("precision", "f32");
   if (precision == "f32") return false;
   if (precision != "bf16") {
-    err << fmt::format("wfc: `--precision` is f32 or bf16 here, not `{}`\n", precision);
+    err << (precision == "auto"
+                ? "wfc: what is compared is in f32 or bf16: `--precision=auto` could be either\n"
+                : fmt::format("wfc: models run in f32, bf16 or what `auto` finds; `--precision={}` is not built yet\n", precision));
     return std::nullopt;
   }
   if (kernels::MultipliesBf16()) return true;

@@ -98,9 +98,6 @@ bool IsReducer(std::string_view name);
 ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, const Where& where);
 ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where);
 
-// index_reach.cc: reports each index that certainly leaves its axis in a kBuild or kReduce, whose body is evaluated for every index.
-bool ReportReach(Body& body, const Expr& loop);
-
 // check_loop.cc
 ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where);

@@ -384,7 +384,7 @@ ExprPtr CheckLambda(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, con
   build->type = body.env.types.Tensor(value->type->dtype, std::move(extents->dims));
   build->extents = std::move(extents->values);
   build->args.push_back(std::move(value));
-  return !where.elements && ReportReach(body, *build) ? Poison(body, expr.span) : std::move(build);
+  return build;
 }
 
 bool IsReducer(std::string_view name) { return ReducerNamed(name).has_value(); }
@@ -408,9 +408,7 @@ ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, cons
     return SkipUnchecked(body, call);
   }
   const Reducer reducer{body, *ReducerNamed(name.name), name.name, head.subscripts, *call.arguments[0].value, call.span};
-  ExprPtr reduced = CheckFrom(reducer, 0, wanted, ElementWhere(where, "a reducer", call.span));
-  if (IsPoison(*reduced) || where.elements) return reduced;
-  return ReportReach(body, *reduced) ? Poison(body, call.span) : std::move(reduced);
+  return CheckFrom(reducer, 0, wanted, ElementWhere(where, "a reducer", call.span));
 }
 
 }  // namespace wf::sema

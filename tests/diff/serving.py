@@ -1,6 +1,7 @@
 """What a built server answers to the calls of a file of random workflows, next to what `wf_diff run --expect` says it owes."""
 import base64
 import json
+import math
 import struct
 import sys
 import threading
@@ -21,13 +22,25 @@ def number(text):
     return -0.0 if text == "-0" else int(text)
 
 
+def bf16(bits):
+    return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
+
+
+def reads_as_bf16(number, bits):
+    """Is that the bf16 which is nearest to the number?"""
+    value = bf16(bits)
+    if number == value:
+        return math.copysign(1, number) == math.copysign(1, value)
+    return bits & 0x7FFF != 0 and all(abs(number - value) < abs(number - bf16(beside)) for beside in (bits - 1, bits + 1))
+
+
 def same(wanted, got):
     """Are these the same values? A float is wanted as {"f32": bits}."""
     if isinstance(wanted, dict) and len(wanted) == 1 and (kind := next(iter(wanted))) in (*FLOATS, "bf16"):
         if isinstance(got, bool) or not isinstance(got, (int, float)):
             return False
         if kind == "bf16":
-            return struct.pack("<f", got) == struct.pack("<I", wanted[kind] << 16)
+            return reads_as_bf16(got, wanted[kind])
         return struct.pack("<" + FLOATS[kind][2], got) == struct.pack("<" + FLOATS[kind][1], wanted[kind])
     if isinstance(wanted, dict):
         return isinstance(got, dict) and wanted.keys() == got.keys() and all(same(wanted[name], got[name]) for name in wanted)

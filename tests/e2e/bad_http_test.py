@@ -79,7 +79,7 @@ class BadHttp(harness.ServerCase):
         self.assertEqual(self.server.call("POST", "/livez").status, 405)
         for path in ("/", "/Hello", "/Hello/Greeet", "/hello/Greet", "/Hello/Greet/x", "//Hello/Greet", "/Hello/../Hello/Greet", "/" + "a" * 4000):
             self.assertEqual(self.server.call("POST", path, b"{}").status, 404, path)
-        for path, word in (("/Hello/%47reet%00", "`%`"), ("/%", "`%`"), ("/../Hello/Greet", "root"), ("/Hello/Greet#x", "fragment"), ("/n\xe4ive", "character")):
+        for path, word in (("/Hello/%47reet%00", "`%`"), ("/%", "`%`"), ("/../Hello/Greet", "root"), ("/Hello/Greet#x", "fragment"), ("/n\xe4ive", "percent-encode")):
             self.assert_error(self.server.call("POST", path, b"{}"), 400, 5000, word)
         self.assertIn("Greet", self.server.call("POST", "/Hello/Greeet", b"{}").error["message"])
 

@@ -17,7 +17,8 @@ class CostCurve {
   int64_t max_rows() const { return max_rows_; }
   // From now on no two rows share a run, or they do again: the best size is 1 then, whatever runs take.
   void set_alone(bool alone) { alone_.store(alone, std::memory_order_relaxed); }
-  // From now on a run has this size, or none has: who needed its plan would wait for it. REQUIRES: size > 1, which is always ready.
+  // From now on runs may have this size, or none has it, for who needed its plan would wait for that. REQUIRES: size > 1; 1 is always
+  // ready.
   void set_ready(int64_t size, bool is_ready);
   int unready() const { return std::popcount(unready_.load(std::memory_order_relaxed)); }  // sizes
   void Learn(int64_t size, int64_t ns);                                                    // size: a size that is run

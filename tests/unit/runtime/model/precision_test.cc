@@ -63,6 +63,13 @@ TEST(FindPrecision, WhatIsFarIsNotHoweverFast) {
   EXPECT_EQ(found.reason, "output `y` differs by 0.03 of it, more than 0.02");
 }
 
+TEST(FindPrecision, WhatDependsOnDataIsNotRun) {
+  Builder builder;
+  builder.Input("x", {3, 4}).Output("y", {2, "found"}, onnx::pb::INT64);
+  builder.Node("NonZero", {"x"}, {"y"});
+  EXPECT_EQ(Found(builder, builder).reason, "what it does, and whether it ends, depends on its inputs");
+}
+
 TEST(FindPrecision, IntegersHaveToBeTheSame) {
   const auto place_of = [](const char* which) {
     Builder builder;

@@ -53,6 +53,18 @@ class EngineTest : public ::testing::Test {
   }
   int Int(int region) { return builder_.Slot(region, Kind::kInt); }
 
+  // root: returns what model 0 makes of the request, in a node with this policy
+  void BuildModelIn(const wf_policy& policy) {
+    const int x = builder_.Slot(root_, Kind::kTensor), value = builder_.Slot(root_, Kind::kTensor), last = Int(root_);
+    const int target = builder_.Region(root_), y = builder_.Slot(target, Kind::kTensor);
+    builder_.Run(root_, {in_}, x);
+    builder_.Model(target, 0, x, y);
+    builder_.SetResult(target, y);
+    builder_.Enter(root_, target, {x}, value, {.policy = builder_.Policy(policy)});
+    builder_.Run(root_, {value}, last);
+    builder_.Return(root_, {last});
+  }
+
   // root: value = body(in), with its own ENTER
   struct Node {
     int target, value;

@@ -387,14 +387,7 @@ TEST_F(EngineTest, WhatAnotherAttemptTookThePlaceOfIsToldNobody) {
   builder_.AddModel(true);
   wf_policy policy{};
   policy.retry = 1;
-  const int x = builder_.Slot(root_, Kind::kTensor), value = builder_.Slot(root_, Kind::kTensor), last = Int(root_);
-  const int target = builder_.Region(root_), y = builder_.Slot(target, Kind::kTensor);
-  builder_.Run(root_, {in_}, x);
-  builder_.Model(target, 0, x, y);
-  builder_.SetResult(target, y);
-  builder_.Enter(root_, target, {x}, value, {.policy = builder_.Policy(policy)});
-  builder_.Run(root_, {value}, last);
-  builder_.Return(root_, {last});
+  BuildModelIn(policy);
   Rig& rig = MakeRig();
   for (const size_t fail_until : {2U, 100U}) {  // the second attempt does, or fails as the first
     rig.models[0]->run_rows.clear();

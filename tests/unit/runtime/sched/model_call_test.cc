@@ -180,14 +180,7 @@ TEST_F(EngineTest, ANodesTimeoutHasOneWordingWhoeverSeesItFirst) {
   wf_policy policy{};
   policy.timeout_ns = 3 * kMs;
   policy.retry = 1;
-  const int x = builder_.Slot(root_, Kind::kTensor), value = builder_.Slot(root_, Kind::kTensor), last = Int(root_);
-  const int target = builder_.Region(root_), y = builder_.Slot(target, Kind::kTensor);
-  builder_.Run(root_, {in_}, x);
-  builder_.Model(target, 0, x, y);
-  builder_.SetResult(target, y);
-  builder_.Enter(root_, target, {x}, value, {.policy = builder_.Policy(policy)});
-  builder_.Run(root_, {value}, last);
-  builder_.Return(root_, {last});
+  BuildModelIn(policy);
   Rig& rig = MakeRig({.schedule = Schedule::kPool});
   for (const bool executor_first : {true, false}) {
     rig.Start({1});

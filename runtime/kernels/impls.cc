@@ -230,6 +230,6 @@ bool MultipliesBf16() { return onednn::MultipliesBf16(); }
 bool MultipliesBytes() { return onednn::MultipliesBytes(); }
 bool StayOnOneThread() { return onednn::StaysOnOneThread(); }
 void LoadLibraries() { onednn::LoadAhead(); }
-void LetGoOfCode() { onednn::LetGoOfCode(); }
+void FreeUnheld() { onednn::FreeUnheld(); }
 
 }  // namespace wf::kernels

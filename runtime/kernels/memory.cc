@@ -1,11 +1,14 @@
 #include "runtime/kernels/memory.h"
 
+#include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 namespace wf::kernels {
 namespace {
@@ -39,6 +42,20 @@ std::shared_ptr<uint8_t> Allocate(int64_t bytes) {
 }
 
 void GiveBackFreed() { (void)malloc_trim(0); }
+
+// What is only read is in the file, too.
+void LetGoOfCode() {
+  const auto let_go = [](dl_phdr_info* object, size_t, void*) {
+    const auto page = static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE));
+    for (const ElfW(Phdr) & segment : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
+      const ElfW(Addr) begin = object->dlpi_addr + segment.p_vaddr, first = begin & ~(page - 1);
+      (void)madvise(reinterpret_cast<void*>(first), begin + segment.p_memsz - first, MADV_DONTNEED);
+    }
+    return 0;
+  };
+  (void)dl_iterate_phdr(let_go, nullptr);
+}
 
 std::shared_ptr<uint8_t> PackedMemory::Take(int64_t bytes) {
   bytes = std::max(Aligned(bytes), kAlign);

@@ -15,6 +15,9 @@ std::shared_ptr<uint8_t> Allocate(int64_t bytes);
 // What libraries have taken for runs and freed since goes back to the system: malloc would keep it. Call when no such run is expected soon.
 // Thread: any.   Cost: each of malloc's heaps is locked for a moment.
 void GiveBackFreed();
+// Most code of a server and of its libraries runs once, while it starts and kernels are made: its pages leave the resident set, and come
+// back where they are used.   Thread: any.
+void LetGoOfCode();
 
 // Memory for what lives as long as a model, side by side in blocks that grow: a run reads all of its weights, and on small pages it waits
 // for walks through the page tables. What was taken holds its block.   Thread: one at a time.

@@ -109,8 +109,8 @@ bool MultipliesBf16();   // whether this machine has instructions for it. Loads 
 bool MultipliesBytes();  // whether products of 8-bit integers have kernels that are quicker than those of f32. Loads the libraries
 
 void LoadLibraries();  // which the first kernels do otherwise; milliseconds
-// Most code of the libraries below runs once, while kernels are made: its pages leave the resident set, and come back where they are used.
+// Generated code is freed that the libraries below keep for whoever makes the same kernel again, as that of ways that were tried and lost.
 // Call when no more kernels are expected soon.   Thread: thread-safe.
-void LetGoOfCode();
+void FreeUnheld();
 
 }  // namespace wf::kernels

@@ -77,8 +77,9 @@ class LoadedModel final : public batch::Runnable {
     version_->Release(instance);
     const bool has_measured = instance + 1 == instance_count();  // the last of all, so that no more plans are made soon
     if (!has_measured) return;
-    kernels::LetGoOfCode();
+    kernels::FreeUnheld();
     kernels::GiveBackFreed();
+    kernels::LetGoOfCode();
   }
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
                    const base::Wanted* wanted) override {

@@ -2,9 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <link.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -195,26 +193,12 @@ bool Multiply(const Gemm& g) {
          dnnl_success;
 }
 
-// What is only read is in the file, too.
-void LetGoOfCode() {
+void FreeUnheld() {
   const Library* const library = Load();
-  if (library == nullptr) return;
-  const auto let_go = [](dl_phdr_info* object, size_t, void* inside) {
-    const std::span segments(object->dlpi_phdr, object->dlpi_phnum);
-    const auto begin = [&](const ElfW(Phdr) & segment) { return object->dlpi_addr + segment.p_vaddr; };
-    const auto is_here = [&](const ElfW(Phdr) & segment) {
-      return segment.p_type == PT_LOAD && reinterpret_cast<ElfW(Addr)>(inside) - begin(segment) < segment.p_memsz;
-    };
-    if (std::none_of(segments.begin(), segments.end(), is_here)) return 0;
-    const auto page = static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE));
-    for (const ElfW(Phdr) & segment : segments) {
-      if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
-      const ElfW(Addr) first = begin(segment) & ~(page - 1);
-      (void)madvise(reinterpret_cast<void*>(first), begin(segment) + segment.p_memsz - first, MADV_DONTNEED);
-    }
-    return 1;
-  };
-  (void)dl_iterate_phdr(let_go, reinterpret_cast<void*>(library->dnnl_engine_create));
+  int capacity = 0;
+  if (library == nullptr || library->dnnl_get_primitive_cache_capacity(&capacity) != dnnl_success) return;
+  (void)library->dnnl_set_primitive_cache_capacity(0);
+  (void)library->dnnl_set_primitive_cache_capacity(capacity);
 }
 
 void UseOneThread() {

@@ -57,6 +57,6 @@ bool MultipliesBf16();  // the same for products of bf16, which are summed in f3
 // library.
 FormatRef FormatFor(const TensorInfo& tensor, uint8_t dtype);
 void LoadAhead();
-void LetGoOfCode();
+void FreeUnheld();
 
 }  // namespace wf::kernels::onednn

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
 #include <vector>
 
 namespace wf::kernels {
@@ -26,6 +29,26 @@ TEST(Memory, IsZeroAlignedAndReadableToTheNext64Bytes) {
 }
 
 TEST(Memory, ThatThereIsNotIsNull) { EXPECT_EQ(Allocate(int64_t{1} << 60), nullptr); }
+
+// Of the mappings that are files.
+int64_t ResidentFileBytes() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("RssFile:")) return std::stoll(line.substr(8)) << 10;
+  }
+  return -1;
+}
+
+TEST(Memory, CodeThatIsLetGoOfLeavesTheResidentSetAndRunsAgain) {
+  std::ostringstream locale;  // of a library
+  locale << 1.5;
+  const int64_t before = ResidentFileBytes();
+  LetGoOfCode();
+  const int64_t after = ResidentFileBytes();
+  EXPECT_LT(after, before - (before >> 2));
+  locale << 2.5;
+  EXPECT_EQ(locale.str(), "1.52.5");
+}
 
 TEST(PackedMemory, GivesPiecesThatLieApartAndOutliveIt) {
   std::vector<std::pair<std::shared_ptr<uint8_t>, int64_t>> taken;

@@ -1,5 +1,7 @@
 #include "compiler/interface/schema.h"
 
+#include "compiler/interface/shapes.h"
+
 #include <limits>
 
 namespace wf::interface {
@@ -85,6 +87,8 @@ json::Object Schemas::Tensor(const Type& type) {
     if (const auto extent = type.dims[axis].constant()) {
       outer["minItems"] = *extent;
       outer["maxItems"] = *extent;
+    } else if (const int64_t least = Least(type.dims[axis]).value_or(0); least > 0) {
+      outer["minItems"] = least;
     }
     schema = std::move(outer);
   }

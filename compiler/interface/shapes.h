@@ -1,13 +1,18 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "compiler/interface/interface.h"
 
 namespace wf::interface {
 
-// One-way matching of dimensions: is there a value for each symbol of the pattern that makes it the target? Symbols of the target are
+// What an extent is at least when no symbol is below 0; nothing where that is not seen, as with `n - m`.
+std::optional<int64_t> Least(const base::Dim& dim);
+
+// One-way matching of dimensions: is there a value, not below 0, for each symbol of the pattern that makes it the target? Symbols of the target are
 // fixed. Thread: loop-confined.
 class ShapeMatch {
  public:

@@ -22,6 +22,8 @@ ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& 
 ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where& where);
 // Makes `expr` fit `target`: T where T? is wanted, a run-time check where a dimension is not provable; reports what does not fit.
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin = std::nullopt);
+// A tuple with its members in the order in which `wanted` has them; any other value as it is.
+ExprPtr InOrder(Body& body, ExprPtr expr, TypeRef wanted);
 // How `value` becomes a value of type `wanted`, where a word does it.
 std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Expr& value);
 // How the member of a record of results is read where `record` stands: "`w(x).out`".

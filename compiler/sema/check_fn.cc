@@ -41,6 +41,7 @@ ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const S
   std::vector<DimPair> pairs;
   if (value->type->kind == TypeKind::kError || value->type->kind == TypeKind::kNever) return value;
   const TypeRef wanted = BelowOptional(signature.result, *value);
+  value = InOrder(body, std::move(value), wanted);
   if (!MatchTypes(body.env.types, wanted, value->type, nullptr, pairs))
     return Coerce(body, std::move(value), signature.result, Origin{declared, "the result declared here"});
   for (const DimPair& pair : pairs) solver.Add(pair, wanted, *value);

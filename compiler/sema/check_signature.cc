@@ -338,6 +338,7 @@ class SignatureCall {
   ExprPtr Fit(const SigParam& param, ExprPtr value) {
     if (param.type->kind == TypeKind::kOptional && value->type->kind == TypeKind::kNone) return Coerce(body_, std::move(value), param.type);
     const TypeRef wanted = BelowOptional(param.type, *value);
+    value = InOrder(body_, std::move(value), wanted);
     std::vector<DimPair> pairs;
     if (!MatchTypes(body_.env.types, wanted, value->type, &bindings_, pairs)) {
       ReportMisfit(param, wanted, *value);

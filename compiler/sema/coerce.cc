@@ -101,9 +101,81 @@ ExprPtr CoerceToOptional(Body& body, ExprPtr expr, TypeRef target, const std::op
   return some;
 }
 
+uint32_t IndexOf(TypeRef record, const std::string& member) {
+  const std::vector<Field>& fields = record->fields;
+  return static_cast<uint32_t>(std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == member; }) -
+                               fields.begin());
+}
+
+// The tuple with its members, and those of tuples in it, where `wanted` has them. Members that differ stay as they are.
+TypeRef InOrderOf(Types& types, TypeRef wanted, TypeRef found) {
+  const auto is_tuple = [](TypeRef type) { return type->kind == TypeKind::kRecord && type->name.empty(); };
+  if (wanted == found || !is_tuple(wanted) || !is_tuple(found) || wanted->fields.size() != found->fields.size()) return found;
+  std::vector<Field> fields;
+  for (const Field& field : wanted->fields) {
+    const uint32_t at = IndexOf(found, field.name);
+    if (at == found->fields.size()) return found;
+    fields.push_back({field.name, InOrderOf(types, field.type, found->fields[at].type)});
+  }
+  return types.Record("", std::move(fields));
+}
+
+class Reorder {
+ public:
+  Reorder(Body& body, LocalId tuple, const Span& span) : body_(body), tuple_(tuple), span_(span) {}
+
+  ExprPtr As(TypeRef wanted) {
+    const TypeRef found = Read()->type;
+    const TypeRef type = InOrderOf(body_.env.types, wanted, found);
+    if (type == found) return Read();
+    ExprPtr made = Make(ExprKind::kRecord, type, span_);
+    for (const Field& field : type->fields) {
+      path_.push_back(IndexOf(found, field.name));
+      made->args.push_back(As(field.type));
+      path_.pop_back();
+    }
+    return made;
+  }
+
+ private:
+  ExprPtr Read() {
+    ExprPtr value = ReadLocal(body_, tuple_, span_);
+    for (const uint32_t index : path_) {
+      ExprPtr member = Make(ExprKind::kField, value->type->fields[index].type, span_);
+      member->index = index;
+      member->args.push_back(std::move(value));
+      value = std::move(member);
+    }
+    return value;
+  }
+
+  Body& body_;
+  const LocalId tuple_;
+  const Span span_;
+  std::vector<uint32_t> path_;  // to the member under way
+};
+
 }  // namespace
 
+ExprPtr InOrder(Body& body, ExprPtr expr, TypeRef wanted) {
+  if (InOrderOf(body.env.types, wanted, expr->type) == expr->type) return expr;
+  const Span span = expr->span;
+  if (expr->kind == ExprKind::kLocal) return Reorder(body, expr->local, span).As(wanted);
+  BlockStep step;
+  step.span = span;
+  step.local = body.Declare(LocalKind::kLet, {"_", span}, expr->type);
+  step.value = std::move(expr);
+  ExprPtr made = Reorder(body, step.local, span).As(wanted);
+  ExprPtr whole = Make(ExprKind::kBlock, made->type, span);
+  whole->steps.push_back(std::move(step));
+  whole->args.push_back(std::move(made));
+  constexpr uint32_t kAll = 0;  // symbols that came into being in `expr` are not told from others
+  Settle(body, *whole, kAll);
+  return whole;
+}
+
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin) {
+  expr = InOrder(body, std::move(expr), target);
   const TypeRef found = expr->type;
   if (found->kind == TypeKind::kError || found->kind == TypeKind::kNever || target->kind == TypeKind::kError || found == target)
     return expr;
@@ -186,6 +258,7 @@ ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where
 
 TypeRef Join(Body& body, TypeRef a, TypeRef b) {
   Types& types = body.env.types;
+  b = InOrderOf(types, a, b);
   if (a == b) return a;
   if (a->kind == TypeKind::kError || b->kind == TypeKind::kError) return types.Error();
   if (a->kind == TypeKind::kNever) return b;

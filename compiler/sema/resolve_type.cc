@@ -415,6 +415,14 @@ void LimitParameters(Env& env, std::vector<TypeRef>& types, Signature& out) {
   if (HasTooManyParts(env, parts, "the parameters of `" + out.name + "` have", out.span)) types.assign(types.size(), env.types.Error());
 }
 
+// A dimension has the name of a parameter that is no integer.
+void TellDimensionName(Body& body, const std::pair<const std::string, Span>& symbol, const ast::Name& param, TypeRef type, Signature& out) {
+  if (type->kind == TypeKind::kError) return;
+  body.env.Report(symbol.second, kDimensionName, {param.text, ToString(type)}).Label(param.span, "the parameter");
+  body.taken_names.insert(param.text);
+  out.broken = true;
+}
+
 }  // namespace
 
 void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast::Type* result, Signature& out) {
@@ -434,10 +442,8 @@ void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast:
       body.infos[local].used = symbol != body.symbols.end();
       body.symbols.emplace(params[i].name.text, params[i].name.span);
       body.infos[local].value = Dim::Symbol(params[i].name.text);
-    } else if (symbol != body.symbols.end() && is_new && type->kind != TypeKind::kError) {
-      body.env.Report(symbol->second, kDimensionName, {params[i].name.text, ToString(type)}).Label(params[i].name.span, "the parameter");
-      body.taken_names.insert(params[i].name.text);
-      out.broken = true;
+    } else if (symbol != body.symbols.end() && is_new) {
+      TellDimensionName(body, *symbol, params[i].name, type, out);
     }
     out.params.push_back({params[i].name.text, type, params[i].default_value.get(), params[i].span});
     out.broken = out.broken || type->kind == TypeKind::kError;
@@ -450,8 +456,11 @@ void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast:
   for (const auto& [name, dims] : body.rests) out.rests.push_back(name);
   const auto known = body.symbols;
   out.result = result != nullptr ? ResolveType(body, *result, SymbolRule::kDeclare) : body.env.types.Error();
-  for (const auto& [symbol, span] : body.symbols) {
-    if (!known.contains(symbol)) out.result_symbols.push_back(symbol);
+  for (const auto& symbol : body.symbols) {
+    if (known.contains(symbol.first)) continue;
+    out.result_symbols.push_back(symbol.first);
+    const auto param = std::find_if(params.begin(), params.end(), [&](const ast::Param& one) { return one.name.text == symbol.first; });
+    if (param != params.end()) TellDimensionName(body, symbol, param->name, param_types[static_cast<size_t>(param - params.begin())], out);
   }
   body.symbols = known;  // what only the result names has no value in the body
   out.broken = out.broken || (result != nullptr && out.result->kind == TypeKind::kError);

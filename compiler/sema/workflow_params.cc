@@ -15,49 +15,57 @@ class ParamSymbols {
 
   // Gives names to the extents of parameter `index`; its type with `_` replaced.
   TypeRef Add(uint32_t index, TypeRef type) {
-    std::vector<uint32_t> path{index};
-    return Visit(type, path, decl_.params[index]);
+    const ast::Param& param = decl_.params[index];
+    return Visit(type, {param, param.external_name.value_or(param.name.text), {index}});
   }
 
  private:
-  TypeRef Visit(TypeRef type, std::vector<uint32_t>& path, const ast::Param& param) {
+  // A parameter, or a member of a tuple in it.
+  struct Place {
+    const ast::Param& param;
+    std::string name;            // as clients know it
+    std::vector<uint32_t> path;  // FreshSymbol::path
+    Place Member(uint32_t field, const std::string& member) const {
+      Place inside{param, name + "." + member, path};
+      inside.path.push_back(field);
+      return inside;
+    }
+  };
+
+  TypeRef Visit(TypeRef type, const Place& place) {
     Types& types = body_.env.types;
     if (type->kind == TypeKind::kTensor) {
       Type tensor = *type;
-      for (uint32_t axis = 0; axis < tensor.dims.size(); ++axis) tensor.dims[axis] = Axis(tensor.dims[axis], path, axis, param);
+      for (uint32_t axis = 0; axis < tensor.dims.size(); ++axis) tensor.dims[axis] = Axis(tensor.dims[axis], axis, place);
       return types.Intern(std::move(tensor));
     }
     if (type->kind == TypeKind::kRecord && type->name.empty()) {
       std::vector<Field> fields = type->fields;
-      for (uint32_t i = 0; i < fields.size(); ++i) {
-        path.push_back(i);
-        fields[i].type = Visit(fields[i].type, path, param);
-        path.pop_back();
-      }
+      for (uint32_t i = 0; i < fields.size(); ++i) fields[i].type = Visit(fields[i].type, place.Member(i, fields[i].name));
       return types.Record("", std::move(fields));
     }
     const bool optional = type->kind == TypeKind::kOptional;
     if (type->element != nullptr)
       CheckNested(
-          type->element, param,
+          type->element, place.param,
           optional ? "a parameter that may be none does not say it" : "it would have to be one number for all that the list or map holds");
     return type;
   }
 
-  Dim Axis(const Dim& dim, const std::vector<uint32_t>& path, uint32_t axis, const ast::Param& param) {
+  Dim Axis(const Dim& dim, uint32_t axis, const Place& place) {
     if (dim.is_constant()) return dim;  // the codec compares it
     if (IsAny(dim)) {
-      Dim symbol = body_.NewSymbol(kAnySymbol, param.span);
-      out_.param_symbols.push_back({*symbol.symbol(), path, axis});
+      Dim symbol = body_.NewSymbol(kAnySymbol, place.param.span);
+      out_.param_symbols.push_back({*symbol.symbol(), place.path, axis});
       return symbol;
     }
     const auto linear = dim.AsLinear();
     const bool binds = linear && !IsBound(linear->symbol) && !IsInteger(linear->symbol);
-    if (binds) out_.param_symbols.push_back({linear->symbol, path, axis, linear->mul, linear->add});
+    if (binds) out_.param_symbols.push_back({linear->symbol, place.path, axis, linear->mul, linear->add});
     if (binds && linear->mul == 1 && linear->add <= 0) return dim;
-    const Dim found = body_.NewSymbol(kAnySymbol, param.span);
-    out_.param_symbols.push_back({*found.symbol(), path, axis});
-    const std::string text = "axis " + std::to_string(axis) + " of `" + param.name.text + "` " + ExtentText(dim, binds);
+    const Dim found = body_.NewSymbol(kAnySymbol, place.param.span);
+    out_.param_symbols.push_back({*found.symbol(), place.path, axis});
+    const std::string text = "axis " + std::to_string(axis) + " of `" + place.name + "` " + ExtentText(dim, binds);
     if (auto least = binds ? LeastCheck(body_, *linear, found, text) : std::nullopt) out_.param_checks.push_back(std::move(*least));
     out_.param_checks.push_back(CheckOf(body_, dim, found, text));
     return dim;

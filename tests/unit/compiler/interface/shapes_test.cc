@@ -29,6 +29,25 @@ TEST(ShapeMatch, SolvesWhatIsLinear) {
   EXPECT_TRUE(ShapeMatch().Match(DimOf("2*n"), DimOf("4*n")));
 }
 
+TEST(ShapeMatch, NoSymbolStandsForLessThan0) {
+  EXPECT_TRUE(ShapeMatch().Match(DimOf("n + 1"), DimOf("m + 2")));
+  EXPECT_FALSE(ShapeMatch().Match(DimOf("n + 2"), DimOf("m + 1")));
+  EXPECT_FALSE(ShapeMatch().Match(DimOf("2*n + 6"), DimOf("2*m + 4")));
+  EXPECT_FALSE(ShapeMatch().Match(DimOf("n + 2"), DimOf("1")));
+  EXPECT_TRUE(ShapeMatch().Match(DimOf("n + 2"), DimOf("2")));
+  EXPECT_TRUE(ShapeMatch().Match(DimOf("n - 1"), DimOf("m - 2")));
+  EXPECT_FALSE(ShapeMatch().Match(DimOf("n + 1"), DimOf("m - 2")));
+}
+
+TEST(Least, IsTheExtentAtNoLengthOfAnySymbol) {
+  EXPECT_EQ(Least(DimOf("2*n + 3")), 3);
+  EXPECT_EQ(Least(DimOf("n*m")), 0);
+  EXPECT_EQ(Least(DimOf("(h + 1)/2 + 4")), 4);
+  EXPECT_EQ(Least(DimOf("n - m")), std::nullopt);
+  EXPECT_EQ(Least(DimOf("(h - 9)/2 + 4")), -1);
+  EXPECT_EQ(Least(DimOf("h/n")), std::nullopt);
+}
+
 TEST(ShapeMatch, KeepsTheSymbolsOfBothApart) {
   ShapeMatch match;
   EXPECT_TRUE(match.Match(DimOf("n"), DimOf("m")));

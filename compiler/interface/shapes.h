@@ -12,8 +12,8 @@ namespace wf::interface {
 // What an extent is at least when no symbol is below 0; nothing where that is not seen, as with `n - m`.
 std::optional<int64_t> Least(const base::Dim& dim);
 
-// One-way matching of dimensions: is there a value, not below 0, for each symbol of the pattern that makes it the target? Symbols of the target are
-// fixed. Thread: loop-confined.
+// One-way matching of dimensions: is there a value, not below 0, for each symbol of the pattern that makes it the target? Symbols of the
+// target are fixed. Thread: loop-confined.
 class ShapeMatch {
  public:
   void Fix(const std::string& symbol, const base::Dim& value) { values_.insert_or_assign(Own(symbol), value); }

@@ -270,6 +270,14 @@ class Watcher {
     const std::string by = WIFSIGNALED(status_) ? fmt::format(" (signal {}, {})", WTERMSIG(status_), strsignal(WTERMSIG(status_))) : "";
     Tell((was_new ? "it does not start" : "the server has ended") + by +
          (was_new && current_ != nullptr ? "; the server goes on as it was" : "") + "; waiting for a change");
+    if (current_ == nullptr && next_ == nullptr) StopListening();
+  }
+
+  // Or connections would be taken that nobody answers.
+  void StopListening() {
+    RemoveFile();
+    CloseSockets();
+    has_listened_ = false;
   }
 
   // Servers end what they have begun; of a second signal they lose it, of a third they are killed.

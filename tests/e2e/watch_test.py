@@ -8,6 +8,7 @@ import subprocess
 import threading
 import time
 import unittest
+from pathlib import Path
 
 import harness
 import onnx_file
@@ -395,6 +396,31 @@ class WatchStarts(WatchCase):
             watched.wait("it does not start; waiting for a change")
         watched.write("answer.cc", SOURCE + "// now\n")
         watched.wait_served().wait_text("42")
+
+
+class WatchLoses(unittest.TestCase):
+    """A server that ends by itself."""
+    def lose(self, *args):
+        folder = harness.scratch() / f"watch-{os.urandom(4).hex()}"
+        folder.mkdir()
+        watched = Watched(folder, *args).wait_served()
+        self.addCleanup(watched.stop)
+        watched.wait_text("1 hello Ada")
+        children = [pid for task in Path(f"/proc/{watched.process.pid}/task").iterdir() for pid in (task / "children").read_text().split()]
+        self.assertEqual(len(children), 1)
+        os.kill(int(children[0]), signal.SIGKILL)
+        watched.wait(r"the server has ended \(signal 9, Killed\); waiting for a change")
+        self.assertRaises(OSError, watched.ask)
+        watched.write("main.wf", PROGRAM.format(version=2))
+        watched.wait("listening http=", count=2)
+        watched.wait_served().wait_text("2 hello Ada")
+        self.assertEqual(watched.stop(), 0, watched.output())
+
+    def test_nothing_listens_until_the_next_edit(self):
+        self.lose()
+
+    def test_nor_at_the_file_of_a_socket(self):
+        self.lose("--listen", "unix:lost.sock")
 
 
 # Templates, tables of exceptions and destructors at the end: all that a linker may keep of C++.

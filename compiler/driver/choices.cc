@@ -136,9 +136,7 @@ std::vector<Remaining> ChecksOfValues(const ir::Program& program, const source::
         const ir::Op& op = task.body[id];
         const std::string_view text = CheckOf(op);
         if (text.empty() || op.place.span.file == source::FileId::kNone) continue;
-        const std::string_view code = sources.Text(op.place.span), line = code.substr(0, code.find('\n'));
-        const std::string shown = diag::Shorten(line) + (line.size() == code.size() ? "" : " ..");
-        found.push_back({op.place.span, fmt::format(fmt::runtime(text), shown), {}});
+        found.push_back({op.place.span, fmt::format(fmt::runtime(text), diag::FirstLine(sources.Text(op.place.span))), {}});
       }
     }
   }

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <map>
 
+#include "compiler/diag/shorten.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/json_value.h"
@@ -166,7 +167,7 @@ void ReportBinding(Env& env, const ast::Binding& binding, const std::string& wan
   if (binding.settings) call.end = binding.settings->span.begin;
   std::string text(env.input.sources.Text(call));
   while (text.ends_with(';') || text.ends_with(' ')) text.pop_back();
-  auto builder = env.Report(call, code, {text.substr(0, 60)});
+  auto builder = env.Report(call, code, {diag::FirstLine(text)});
   if (binding.function.text != wanted) builder.DidYouMean(binding.function.span, binding.function.text, std::vector<std::string>{wanted});
 }
 

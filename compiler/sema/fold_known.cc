@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "compiler/diag/shorten.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
@@ -71,9 +72,7 @@ ExprPtr FoldKnown(Body& body, ExprPtr expr) {
   if (!value) return expr;
   const DType dtype = expr->type->dtype;
   if (!Fits(dtype, *value)) {
-    constexpr size_t kShown = 40;
-    const std::string_view text = body.env.input.sources.Text(expr->span);
-    const std::string shown = std::string(text.substr(0, kShown)) + (text.size() > kShown ? ".." : "");
+    const std::string shown = diag::FirstLine(body.env.input.sources.Text(expr->span));
     body.env.Report(expr->span, kConstantOverflow, {shown, ir::NameOf(dtype)});
     return Poison(body, expr->span);
   }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "compiler/diag/shorten.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/check_expr.h"
 #include "runtime/base/half.h"
@@ -56,10 +57,7 @@ struct Evaluator {
     if (!ir::IsSigned(dtype)) return upper ? (Wide{1} << bits) - 1 : 0;
     return upper ? (Wide{1} << (bits - 1)) - 1 : -(Wide{1} << (bits - 1));
   }
-  std::string TextOf(const ast::Expr& expr) const {
-    const std::string_view text = body.env.input.sources.Text(expr.span);
-    return std::string(text.substr(0, 40)) + (text.size() > 40 ? ".." : "");
-  }
+  std::string TextOf(const ast::Expr& expr) const { return diag::FirstLine(body.env.input.sources.Text(expr.span)); }
   void Report(const ast::Expr& expr, diag::Code code) {
     if (!failed && !quiet) body.env.Report(expr.span, code, {TextOf(expr), ir::NameOf(wanted)});
     failed = true;

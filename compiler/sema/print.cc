@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/base/utf8.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check.h"
@@ -21,8 +22,12 @@ std::string_view Spelling(ir::ReduceKind kind) {
 }
 
 std::string Quoted(std::string_view text) {
+  constexpr size_t kShown = 200;
   std::string quoted = "\"";
-  for (const char c : text.substr(0, 200)) {
+  const bool is_long = text.size() > kShown;
+  size_t end = is_long ? kShown : text.size();
+  while (is_long && source::IsContinuation(text[end])) --end;
+  for (const char c : text.substr(0, end)) {
     if (c == '"' || c == '\\') quoted += '\\';
     if (c == '\n') {
       quoted += "\\n";
@@ -30,7 +35,7 @@ std::string Quoted(std::string_view text) {
       quoted += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
     }
   }
-  return quoted + (text.size() > 200 ? "\".." : "\"");
+  return quoted + (is_long ? "\".." : "\"");
 }
 
 class Printer {

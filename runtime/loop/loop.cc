@@ -1,9 +1,12 @@
 #include "runtime/loop/loop.h"
 
+#include <fcntl.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -14,6 +17,17 @@
 #include "runtime/base/system_error.h"
 
 namespace wf::loop {
+namespace {
+
+// With its first loop libuv opens a pipe for signals, and aborts where that fails. 0 where there are descriptors for both, or the error.
+int TryDescriptors() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return -errno;
+  const base::Descriptor first(ends[0]), second(ends[1]), third(dup(ends[0]));
+  return third.get() < 0 ? -errno : 0;
+}
+
+}  // namespace
 
 void InsistOnMemory() noexcept {
   using base::Reserve;
@@ -55,12 +69,13 @@ void Loop::Close() {
 base::Status Loop::Open() {
   std::signal(SIGPIPE, SIG_IGN);  // a peer that has left is an error of the write, not the end of the process
   uv_loop_t* loop = &handles_->loop;
-  if (const int error = uv_loop_init(loop); error != 0)
-    return {base::kResourceExhausted, std::string("cannot open an event loop: ") + base::TextOfErrno(-error)};
+  int error = TryDescriptors();
+  if (error == 0) error = uv_loop_init(loop);
+  if (error != 0) return {base::kResourceExhausted, std::string("cannot open an event loop: ") + base::TextOfErrno(-error)};
   open_ = true;
   loop->data = this;
   handles_->wakeups = base::Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  const int error = handles_->wakeups.get() < 0 ? -errno : uv_poll_init(loop, &handles_->wake, handles_->wakeups.get());
+  error = handles_->wakeups.get() < 0 ? -errno : uv_poll_init(loop, &handles_->wake, handles_->wakeups.get());
   if (error != 0) return {base::kResourceExhausted, std::string("cannot open a wake-up: ") + base::TextOfErrno(-error)};
   uv_poll_start(&handles_->wake, UV_READABLE, [](uv_poll_t* handle, int, int) noexcept {
     eventfd_t count;

@@ -176,9 +176,12 @@ extern "C" wf_code wf_n_replace_all(wf_ctx* ctx, const wf_bytes* text, const wf_
   using namespace wf::nodes;
   Matches matches(ctx, View(*text), pattern);
   if (matches.failed()) return WF_FAILED;
+  const int last = re2::RE2::MaxSubmatch(Piece(View(*by))), groups_there = matches.pattern().NumberOfCapturingGroups();
+  if (last > groups_there) return Fail(ctx, wf::code::kType, "the replacement wants group %d, and the pattern has %d", last, groups_there);
   std::string error;
-  if (!matches.pattern().CheckRewriteString(Piece(View(*by)), &error)) return Fail(ctx, wf::code::kType, "replacement: %s", error.c_str());
-  const int count = 1 + re2::RE2::MaxSubmatch(Piece(View(*by)));
+  if (!matches.pattern().CheckRewriteString(Piece(View(*by)), &error))
+    return Fail(ctx, wf::code::kType, "the replacement has a \\ with neither a digit nor another \\ behind it");
+  const int count = 1 + last;
   const std::string_view whole = matches.text();
   std::array<re2::StringPiece, kMostGroups> groups;
   TextBuilder out(ctx);

@@ -277,7 +277,10 @@ bool Loader::IsInUnknownSection(const ConfigEntry& entry, const std::string& fil
       Error(place + "expected a value for " + Quoted(section) + ", found a mapping");
     } else {
       const std::string meant = names.SectionSuggestion(section);
-      Error(place + "unknown section " + Quoted(section) + (meant.empty() ? names.Suggestion(entry.key()) : meant));
+      const bool needs_none = names.Find(entry.path.back()) != nullptr;
+      const std::string key =
+          needs_none ? "; " + Quoted(entry.path.back()) + " stands outside of all sections" : names.Suggestion(entry.key());
+      Error(place + "unknown section " + Quoted(section) + (meant.empty() ? key : meant));
     }
     return true;
   }

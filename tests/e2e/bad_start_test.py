@@ -57,6 +57,16 @@ class BadStart(unittest.TestCase):
             server.send_signal(signal.SIGTERM)
             self.assertEqual(server.wait(30), 0, closed)
 
+    @unittest.skipUnless(harness.BUILD.name == "release", "a sanitizer needs descriptors of its own")
+    def test_too_few_descriptors_are_told(self):
+        binary = harness.compiled(HELLO)
+        for most in range(4, 13):
+            def allow_few(most=most):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+            done = subprocess.run([binary, "--http-port", "0", "--admin-port", "0"], capture_output=True, text=True, preexec_fn=allow_few, timeout=30, check=False)
+            self.assertEqual((done.returncode, "too many open files" in done.stderr), (1, True), (most, done))
+
     def test_unknown_flags_and_values(self):
         for args, word in ((("--htp-port", "1"), "--http-port"), (("--http-port", "70000"), "70000"), (("--http-port", "x"), "x"), (("--schedule=always",), "always")):
             done = self.run_server(HELLO, *args)

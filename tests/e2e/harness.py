@@ -417,7 +417,14 @@ class ServerCase(unittest.TestCase):
         raise NotImplementedError
 
 
+SKIPPED = 77  # for ctest (CMakeLists.txt)
+
+
 def main():
     if not WFC.exists():
         sys.exit(f"{WFC} is missing: build it, or set WF_BUILD")
-    unittest.main()
+    result = unittest.main(exit=False).result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    if result.testsRun > 0 and len(result.skipped) == result.testsRun:
+        sys.exit(SKIPPED)

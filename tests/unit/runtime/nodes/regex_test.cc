@@ -69,12 +69,15 @@ TEST(Regex, FailsForWhatIsNoPattern) {
     EXPECT_EQ(wf_n_matches(&job.ctx, &text, &by, &does), WF_FAILED) << pattern;
     EXPECT_EQ(job.code, 7000);
   }
-  for (const char* by : {"\\1", "\\", "\\x"}) {
+  constexpr const char* kNoGroup = "the replacement wants group 1, and the pattern has 0";
+  constexpr const char* kNoDigit = "the replacement has a \\ with neither a digit nor another \\ behind it";
+  for (const auto& [by, why] : {std::pair("\\1", kNoGroup), {"\\", kNoDigit}, {"\\x", kNoDigit}}) {
     FakeJob job;
     const wf_bytes text = View("a"), pattern = View("a"), replacement = View(by);
     wf_bytes result{};
     EXPECT_EQ(wf_n_replace_all(&job.ctx, &text, &pattern, &replacement, &result), WF_FAILED) << by;
     EXPECT_EQ(job.code, 7000);
+    EXPECT_EQ(job.message, why);
   }
 }
 

@@ -160,6 +160,7 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
       {"host:\n", "config:1: `host` has no value; leave the line out for the default"},
       {"limits: {}\nhost: {}\n", "config:2: expected a value for `host`, found a mapping"},
       {"limitz: {}\n", "config:1: unknown section `limitz`; did you mean `limits`"},
+      {"foo: {http_port: 0}\n", "config:1: unknown section `foo`; `http_port` stands outside of all sections"},
       {"limits: {foo: {}}\n", "config:1: unknown section `limits.foo`"},
       {"# a comment\nlimitz:\n\n  connections: 1\n  body_bytes: 1MiB\n", "config:2: unknown section `limitz`; did you mean `limits`"},
       {"loging: {level: debug, x: {y: {}}}\n", "config:1: unknown section `loging`; did you mean `log.level`"},

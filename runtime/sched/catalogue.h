@@ -51,6 +51,17 @@ class Catalogue : public bus::Catalogue {
     return found == versions.end() ? nullptr : &*found;
   }
 
+  // How many of the model's versions are newer; 0 where there is no such version.
+  size_t PlaceOf(uint16_t model, int64_t number) const {
+    size_t newer = 0;
+    for (const ModelVersion& version : versions) {
+      if (version.model != model) continue;
+      if (version.number == number) return newer;
+      ++newer;
+    }
+    return 0;
+  }
+
   std::vector<ModelBinding> by_task;   // index: task of the plan; empty for other kinds; the newest version of each model
   std::vector<ModelVersion> versions;  // of each published model the newest first
   Deadlines deadlines;

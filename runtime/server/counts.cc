@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <span>
+
+#include "runtime/base/error_codes.h"
 
 namespace wf::server {
 
@@ -33,7 +36,8 @@ void RequestCounts::Add(wf_code code, int64_t ns, const bus::Bus* bus) noexcept 
     }
     return last_ms.Set(WallMs());
   }
-  for (ByCode& row : by_code) {
+  const bool of_program = code::IsOfProgram(code);
+  for (ByCode& row : std::span(by_code).subspan(of_program ? kRuntimeCodes : 0, of_program ? kProgramCodes : kRuntimeCodes)) {
     const int32_t taken = row.code.load(std::memory_order_relaxed);
     if (taken != code && taken != 0) continue;
     row.code.store(code, std::memory_order_relaxed);
@@ -54,7 +58,12 @@ RequestCounts::BySize& RequestCounts::Of(uint32_t size) noexcept {
 }
 
 LoopCounts::LoopCounts(size_t n_workflows, size_t n_services) : inflight(n_services) {
-  for (size_t i = 0; i < (n_workflows + 1) * kProtocols; ++i) requests.push_back(std::make_unique<RequestCounts>());
+  requests.resize(n_workflows + 1);
+  for (size_t workflow = 0; workflow <= n_workflows; ++workflow) SetVersions(workflow, 1);
+}
+
+void LoopCounts::SetVersions(size_t workflow, size_t count) {
+  while (requests[workflow].size() < count * kProtocols) requests[workflow].push_back(std::make_unique<RequestCounts>());
 }
 
 }  // namespace wf::server

@@ -14,7 +14,8 @@ namespace wf::server {
 
 // Requests of one workflow by one protocol, as one loop counted them.   Thread: written by its loop alone, read by any.
 struct RequestCounts {
-  static constexpr int kCodes = 15;  // beyond, `other`
+  // Codes of the runtime have rows that those of the program cannot fill. Beyond, `other`.
+  static constexpr int kRuntimeCodes = 24, kProgramCodes = 16, kCodes = kRuntimeCodes + kProgramCodes;
   struct ByCode {
     std::atomic<int32_t> code{0};
     observe::Counter count;
@@ -25,7 +26,7 @@ struct RequestCounts {
     std::atomic<uint32_t> samples{0};  // 0: nobody has; in the last: of several sizes
     observe::Counter count, input_ns, compute_ns, output_ns;
   };
-  ByCode by_code[kCodes];
+  ByCode by_code[kCodes];  // the runtime's first
   BySize by_size[kSizes];
   observe::Counter other, ok;
   observe::Counter ok_ns, samples, last_ms;  // of those that were fine: their time, their samples, the wall clock at the last
@@ -41,11 +42,21 @@ struct RequestCounts {
 // What one loop tells the others and the admin thread.   Thread: written by its loop alone, read by any.
 struct LoopCounts {
   LoopCounts(size_t n_workflows, size_t n_services);
-  // `workflow` is an index of the plan; their number stands for requests that name none.
-  RequestCounts& Of(size_t workflow, Protocol protocol) const { return *requests[workflow * kProtocols + static_cast<size_t>(protocol)]; }
+  // Before the first loop runs: of a published model, how many versions it has.
+  void SetVersions(size_t workflow, size_t count);
+  // `workflow` is an index of the plan; their number stands for requests that name none. `version`: from the newest of a published model; 0
+  // of others.
+  RequestCounts& Of(size_t workflow, Protocol protocol, size_t version = 0) const {
+    return *requests[workflow][version * kProtocols + static_cast<size_t>(protocol)];
+  }
+  // Calls visit(counts) for each version.
+  template <typename Visit>
+  void ForVersions(size_t workflow, Protocol protocol, Visit&& visit) const {
+    for (size_t version = 0; version * kProtocols < requests[workflow].size(); ++version) visit(Of(workflow, protocol, version));
+  }
 
-  std::vector<std::unique_ptr<RequestCounts>> requests;
-  std::vector<observe::Counter> inflight;  // by service
+  std::vector<std::vector<std::unique_ptr<RequestCounts>>> requests;  // by workflow, and in it by version and protocol
+  std::vector<observe::Counter> inflight;                             // by service
   observe::Counter inflight_all, connections;
   observe::Counter refused_inflight, refused_late, refused_bytes, refused_connections, refused_handshakes, refused_keys, broken_for_memory;
 };

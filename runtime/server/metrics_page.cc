@@ -27,6 +27,14 @@ std::string_view WorkflowOf(const wf_plan& plan, uint32_t workflow) {
   return workflow < plan.n_workflows ? View(plan.workflows[workflow].name) : "-";
 }
 
+void AddCodes(const RequestCounts& counts, std::map<int32_t, uint64_t>& by_code) {
+  by_code[0] += counts.ok.value();
+  for (const auto& row : counts.by_code) {
+    if (row.count.value() != 0) by_code[row.code.load(std::memory_order_relaxed)] += row.count.value();
+  }
+  if (counts.other.value() != 0) by_code[-1] += counts.other.value();
+}
+
 void AddRequests(const Shared& shared, MetricsText* out) {
   out->Family("wf_requests_total", "counter",
               "Requests answered, refused or left by their client, by workflow, protocol and error code (0 fine).");
@@ -34,12 +42,7 @@ void AddRequests(const Shared& shared, MetricsText* out) {
     for (int p = 0; p < kProtocols; ++p) {
       std::map<int32_t, uint64_t> by_code{{0, 0}};
       for (const auto& loop : shared.loops) {
-        const RequestCounts& counts = loop->Of(w, static_cast<Protocol>(p));
-        by_code[0] += counts.ok.value();
-        for (const auto& row : counts.by_code) {
-          if (row.count.value() != 0) by_code[row.code.load(std::memory_order_relaxed)] += row.count.value();
-        }
-        if (counts.other.value() != 0) by_code[-1] += counts.other.value();
+        loop->ForVersions(w, static_cast<Protocol>(p), [&](const RequestCounts& counts) { AddCodes(counts, by_code); });
       }
       for (const auto& [code, count] : by_code) {
         const std::string name = code < 0 ? "other" : std::to_string(code);
@@ -55,7 +58,8 @@ void AddRequests(const Shared& shared, MetricsText* out) {
   for (uint32_t w = 0; w <= shared.plan.n_workflows; ++w) {
     for (int p = 0; p < kProtocols; ++p) {
       std::vector<const observe::Histogram*> parts;
-      for (const auto& loop : shared.loops) parts.push_back(&loop->Of(w, static_cast<Protocol>(p)).duration);
+      for (const auto& loop : shared.loops)
+        loop->ForVersions(w, static_cast<Protocol>(p), [&](const RequestCounts& counts) { parts.push_back(&counts.duration); });
       out->Durations({{"service", ServiceOf(shared.plan, w)},
                       {"workflow", WorkflowOf(shared.plan, w)},
                       {"protocol", RowOf(static_cast<Protocol>(p)).name}},

@@ -467,6 +467,8 @@ base::Status Models::BindVersions(size_t rank, const wf_plan& tuned, std::vector
   return {};
 }
 
+size_t Models::VersionsOf(uint16_t model) const { return loaded_[model].size(); }
+
 base::Status Models::Bind(sched::Catalogue* catalogue) {
   const wf_plan& tuned = catalogue->tuned == nullptr ? plan_ : *catalogue->tuned;
   size_t most = 1;

@@ -46,6 +46,7 @@ class Models {
   void Unbind(const sched::Catalogue& catalogue);  // no request has it any more
   void Sweep();                                    // takes away what nothing is bound to; from time to time
   void StartPreparing();                           // once the first one is bound: what is bound later is prepared, too
+  size_t VersionsOf(uint16_t model) const;         // how many are loaded
   int threads() const { return executor_ == nullptr ? 0 : executor_->threads(); }
   // That of no threads is driven by whoever loaded this. Null: no node calls a model.
   batch::Executor* executor() { return executor_.get(); }

@@ -35,14 +35,14 @@ wf_code NotBuilt(wf_ctx* scratch, std::string_view what) {
 
 bool IsReady(const WorkflowSite& site) { return ProbeFailure(site.shared(), kReadyPath) == nullptr; }
 
-// Of all loops and protocols.
-oip::Statistics Count(const Shared& shared, const wf_workflow& workflow) {
+// Of all loops and protocols. `version`: as LoopCounts::Of.
+oip::Statistics Count(const Shared& shared, const wf_workflow& workflow, size_t version) {
   oip::Statistics sum;
   const auto index = static_cast<size_t>(&workflow - shared.plan.workflows);
   uint64_t all_ns = 0;
   for (const auto& loop : shared.loops) {
     for (int p = 0; p < kProtocols; ++p) {
-      const RequestCounts& counts = loop->Of(index, static_cast<Protocol>(p));
+      const RequestCounts& counts = loop->Of(index, static_cast<Protocol>(p), version);
       sum.success.count += counts.ok.value();
       sum.success.ns += counts.ok_ns.value();
       sum.queue_ns += counts.queue_ns.value();
@@ -72,8 +72,11 @@ void ForModels(const Shared& shared, const Exchange& exchange, Put&& put) {
 void PutAllStatistics(const WorkflowSite& site, const Exchange& exchange, oip::Fields& fields) {
   fields.BeginList({"model_stats", 1});
   ForModels(site.shared(), exchange, [&](std::string_view name, const wf_workflow& workflow) {
-    const int64_t version = exchange.version != 0 ? exchange.version : site.VersionsOf(workflow).back();
-    oip::PutStatistics(fields, name, version, Count(site.shared(), workflow));
+    const std::vector<int64_t> versions = site.VersionsOf(workflow);
+    for (size_t i = 0; i < versions.size(); ++i) {
+      const bool is_wanted = exchange.version == 0 || exchange.version == versions[i];
+      if (is_wanted) oip::PutStatistics(fields, name, versions[i], Count(site.shared(), workflow, versions.size() - 1 - i));
+    }
   });
   fields.EndList();
 }

@@ -135,6 +135,10 @@ base::Status Server::MakeWorkers() {
   }
   WF_RETURN_IF_ERROR(BindAll());
   WF_RETURN_IF_ERROR(models_.Load(loops, threads, memory));
+  for (size_t i = 0; i < plan_.n_workflows; ++i) {
+    const wf_workflow& workflow = plan_.workflows[i];
+    for (const auto& counts : shared_.loops) counts->SetVersions(i, workflow.is_model != 0 ? models_.VersionsOf(workflow.model) : 1);
+  }
   codecs_ = std::make_unique<Codecs>(std::max(1, threads / 2));
   shared_.codecs = codecs_.get();
   sched::WorkerPoolOptions pool;

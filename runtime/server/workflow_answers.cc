@@ -8,6 +8,7 @@
 #include "runtime/observe/log.h"
 #include "runtime/protocol/json/size.h"
 #include "runtime/protocol/plain/plain.h"
+#include "runtime/sched/catalogue.h"
 #include "runtime/server/codings.h"
 #include "runtime/server/session.h"
 #include "runtime/server/workflow_site.h"
@@ -43,7 +44,9 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   if (exchange.writes_at != 0 && exchange.bus != nullptr) exchange.bus->NoteWriting(exchange.writes_at, now);
   const size_t workflow =
       exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
-  counts_.Of(workflow, exchange.protocol).Add(code, took, exchange.bus);
+  const bool is_of_model = exchange.workflow != nullptr && exchange.workflow->is_model != 0;
+  const size_t version = is_of_model ? engine_->catalogue().PlaceOf(exchange.workflow->model, exchange.version) : 0;
+  counts_.Of(workflow, exchange.protocol, version).Add(code, took, exchange.bus);
   if (base::SlicesOn() && exchange.received_at != 0) [[unlikely]] {
     const base::TimePoint end = exchange.received_at + took;
     base::NoteSlice({base::SliceKind::kRequest, 0, NameOf(exchange), exchange.received_at, end, exchange.data_id, nullptr, code});

@@ -145,6 +145,17 @@ class Latest(VersionCase):
         self.assertEqual(self.infer("Call")[0], "1")
         self.assertEqual(self.ask("Call")[1]["versions"], ["1"])
 
+    def test_statistics_tell_the_versions_apart(self):
+        def counts(path="Scale/stats"):
+            return {row["version"]: row["inference_count"] for row in self.ask(path)[1]["model_stats"]}
+
+        before = counts()
+        self.assertEqual(set(before), {"2", "10"})
+        for path in ("Scale", "Scale", "Scale/versions/10", "Scale/versions/2"):
+            self.infer(path)
+        self.assertEqual(counts(), {"2": before["2"] + 1, "10": before["10"] + 3})
+        self.assertEqual(counts("Scale/versions/2/stats"), {"2": before["2"] + 1})
+
     def test_metrics_tell_the_versions_apart(self):
         self.infer("Scale/versions/2")
         self.infer("Scale/versions/10")

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -104,9 +105,9 @@ class Watcher {
     };
     const bool is_file = value_of("listen").find(':') != std::string::npos;
     CloseSockets();
-    sockets_ = {socket(is_file ? AF_UNIX : family_of("host"), SOCK_STREAM | SOCK_CLOEXEC, 0),
-                socket(family_of("admin_host"), SOCK_STREAM | SOCK_CLOEXEC, 0)};
-    return sockets_[0] >= 0 && sockets_[1] >= 0;
+    const auto opened = [](int family) { return socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0); };
+    sockets_ = {opened(is_file ? AF_UNIX : family_of("host")), opened(family_of("admin_host")), opened(family_of("host"))};
+    return std::all_of(sockets_.begin(), sockets_.end(), [](int fd) { return fd >= 0; });
   }
 
   // By the server's own word; empty where it has none, whose reasons it tells when it is started.
@@ -153,7 +154,8 @@ class Watcher {
   void Start(const std::string& binary, Served& served) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
-    std::vector<std::string> arguments = {"--http-socket", std::to_string(sockets_[0]), "--admin-socket", std::to_string(sockets_[1])};
+    std::vector<std::string> arguments = {"--http-socket", std::to_string(sockets_[0]), "--admin-socket", std::to_string(sockets_[1]),
+                                          "--grpc-socket", std::to_string(sockets_[2])};
     const std::vector<std::string> given = ServerArguments(options_.inputs.front(), options_.server_arguments);
     arguments.insert(arguments.end(), given.begin(), given.end());
     served.pid =
@@ -303,7 +305,7 @@ class Watcher {
   const Options& options_;
   Console& console_;
   WatchedFiles files_;
-  std::array<int, 2> sockets_ = {-1, -1};  // of HTTP, of the admin port
+  std::array<int, 3> sockets_ = {-1, -1, -1};  // of HTTP, of the admin port, of gRPC where that has its own
   std::unique_ptr<Served> current_, next_;
   std::vector<pid_t> ending_;
   int status_ = 0;

@@ -45,18 +45,28 @@ ModelMemory MemoryOf(const Settings& settings, const Allowance& allowance) {
   return {{}, settings.memory_bytes.value > 0 ? settings.memory_bytes.value : process / 4, process};
 }
 
-net::Address ServedAddress(const Settings& settings) {
-  return {settings.host, settings.http_port, settings.listen.path, settings.listen_mode.bits};
-}
-
 int HandedOn(int64_t socket) { return socket > 0 ? static_cast<int>(socket) : -1; }
+
+struct Served {
+  net::Address address;
+  int inherited;  // a socket, as of Listener::Bind
+};
+
+// HTTP's first, then gRPC's where that has its own.
+std::vector<Served> ServedAt(const Settings& settings) {
+  std::vector<Served> all{
+      {{settings.host, settings.http_port, settings.listen.path, settings.listen_mode.bits}, HandedOn(settings.http_socket)}};
+  if (HasGrpcPort(settings)) all.push_back({{settings.host, *settings.grpc_port.value}, HandedOn(settings.grpc_socket)});
+  return all;
+}
 
 }  // namespace
 
-struct Server::DoorClose : base::Message {
-  explicit DoorClose(net::Listener& which) : listener(which) {}
+// Where clients connect. As a message it closes: what waits is accepted first.
+struct Server::Entrance : base::Message {
+  Entrance(loop::Loop& loop, net::Listener::Acceptor& door) : listener(loop, door) {}
   void Deliver() noexcept override { listener.Close(); }
-  net::Listener& listener;
+  net::Listener listener;
 };
 
 // Brings the admin loop to write the log before its next second.
@@ -105,9 +115,11 @@ Server::~Server() { admin_loop_.Close(); }
 
 base::Status Server::BindAll() {
   WF_RETURN_IF_ERROR(admin_listener_.Bind({settings_.admin_host, settings_.admin_port}, HandedOn(settings_.admin_socket)));
-  listener_ = std::make_unique<net::Listener>(workers_.front()->loop(), door_);
-  door_close_ = std::make_unique<DoorClose>(*listener_);
-  return listener_->Bind(ServedAddress(settings_), HandedOn(settings_.http_socket));
+  for (const Served& served : ServedAt(settings_)) {
+    entrances_.push_back(std::make_unique<Entrance>(workers_.front()->loop(), door_));
+    WF_RETURN_IF_ERROR(entrances_.back()->listener.Bind(served.address, served.inherited));
+  }
+  return {};
 }
 
 base::Status Server::MakeWorkers() {
@@ -244,7 +256,7 @@ base::Status Server::Start() {
   WF_RETURN_IF_ERROR(MakeWorkers());
   WF_RETURN_IF_ERROR(admin_listener_.Start());
   WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT}));
-  WF_RETURN_IF_ERROR(listener_->Start());
+  for (const auto& entrance : entrances_) WF_RETURN_IF_ERROR(entrance->listener.Start());
   log_drain_ = std::make_unique<LogDrain>(*this);
   observe::SetLogWaker(log_drain_.get());
   shared_.ready.store(true, std::memory_order_release);
@@ -253,13 +265,13 @@ base::Status Server::Start() {
 }
 
 std::string Server::ListeningLine() const {
-  const std::string http = listener_->address().ToString();
-  return "listening http=" + http + " grpc=" + http + " admin=" + admin_listener_.address().ToString() +
+  const auto at = [](const auto& entrance) { return entrance->listener.address().ToString(); };
+  return "listening http=" + at(entrances_.front()) + " grpc=" + at(entrances_.back()) + " admin=" + admin_listener_.address().ToString() +
          (certificates_ == nullptr ? "\n" : " tls=on\n");
 }
 
 void Server::RemoveFiles() noexcept {
-  if (listener_ != nullptr) listener_->RemoveFile();
+  for (const auto& entrance : entrances_) entrance->listener.RemoveFile();
 }
 
 int Server::Run() {
@@ -358,7 +370,7 @@ void Server::OnSignal(int signal) noexcept {
 void Server::BeginDrain() noexcept {
   observe::Log(observe::Level::kInfo, "draining", {{"seconds", current().drain_seconds.ns / base::kNsPerSecond}});
   shared_.draining.store(true, std::memory_order_release);
-  workers_.front()->mailbox().Post(*door_close_);
+  for (const auto& entrance : entrances_) workers_.front()->mailbox().Post(*entrance);
   for (const auto& worker : workers_) worker->BeginDrain();
   models_.BeginDrain();
   drain_since_ = clock_.Now();
@@ -433,7 +445,7 @@ base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
   WF_RETURN_IF_ERROR(LoadCertificates(settings).status());
   WF_RETURN_IF_ERROR(LoadKeys(settings).status());
   WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_port}, HandedOn(settings.admin_socket)));
-  WF_RETURN_IF_ERROR(net::CheckAddress(ServedAddress(settings), HandedOn(settings.http_socket)));
+  for (const Served& served : ServedAt(settings)) WF_RETURN_IF_ERROR(net::CheckAddress(served.address, served.inherited));
   const base::SystemClock clock;
   return Models(plan, settings, clock).LoadVersions(1, MemoryOf(settings, ReadAllowance()));
 }

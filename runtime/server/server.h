@@ -64,7 +64,7 @@ class Server final : public loop::Turn,
    private:
     std::vector<std::unique_ptr<Worker>>& workers_;
   };
-  struct DoorClose;
+  struct Entrance;
   struct LogDrain;
 
   base::Status BindAll();
@@ -112,8 +112,7 @@ class Server final : public loop::Turn,
   Reloads reloads_;
   std::vector<std::unique_ptr<Worker>> workers_;
   Door door_;
-  std::unique_ptr<net::Listener> listener_;
-  std::unique_ptr<DoorClose> door_close_;
+  std::vector<std::unique_ptr<Entrance>> entrances_;  // HTTP's first; gRPC's last, where it has its own
   std::unique_ptr<LogDrain> log_drain_;
   std::unique_ptr<Exporter> exporter_;  // null: nothing is traced
   base::TimePoint drain_tick_at_ = INT64_MAX, drain_since_ = 0, drain_until_ = 0, flush_until_ = 0, log_drain_at_ = INT64_MAX,

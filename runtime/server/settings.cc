@@ -330,12 +330,13 @@ std::string Loader::WhereSet(std::initializer_list<std::string_view> keys) const
 
 void Loader::CheckTogether() {
   const Settings& settings = out_.settings;
-  if (settings.grpc_port.value.value_or(settings.http_port) != settings.http_port)
-    Error(WhereSet({"grpc_port"}) + "`grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet");
-  if (settings.listen.path.empty() && settings.http_port != 0 && settings.http_port == settings.admin_port &&
-      Overlap(settings.host, settings.admin_host))
-    Error(WhereSet({"admin_port", "http_port"}) + "`http_port` and `admin_port` both name port " + std::to_string(settings.http_port) +
+  const auto check_port = [&](std::string_view key, int64_t port) {
+    if (port == 0 || port != settings.admin_port || !Overlap(settings.host, settings.admin_host)) return;
+    Error(WhereSet({"admin_port", key}) + Quoted(std::string(key)) + " and `admin_port` both name port " + std::to_string(port) +
           "; give each its own");
+  };
+  if (settings.listen.path.empty()) check_port("http_port", settings.http_port);
+  if (HasGrpcPort(settings)) check_port("grpc_port", *settings.grpc_port.value);
   if (settings.default_timeout.ns > settings.timeout_cap.ns)
     Error(WhereSet({"default_timeout", "limits.timeout"}) + "`default_timeout` is above `limits.timeout`");
   if (settings.request_line_bytes.value > settings.header_bytes.value)

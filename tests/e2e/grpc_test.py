@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """gRPC as its real clients speak it: Triton's own, grpcio's stubs and bytes by hand, against the port that HTTP has."""
 import gzip
+import signal
+import socket
 import struct
 import threading
 import time
+import unittest
 
 import harness
 from grpc_cases import SOURCE, GrpcCase, endless_request, note_request, tensor, wait_request
 
 import grpc
 import numpy as np
+import tritonclient.grpc as triton
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 from tritonclient.grpc import service_pb2 as pb
@@ -288,6 +292,26 @@ class Digits(GrpcCase):
         request = pb.ModelInferRequest(model_name="DigitService")
         request.inputs.add(name="picture", datatype="BYTES", shape=[len(pictures)]).contents.bytes_contents.extend(pictures)
         return request
+
+
+
+class PortOfItsOwn(unittest.TestCase):
+    """Clients of Triton look for HTTP and gRPC at two ports."""
+    def test_both_ports_speak_both(self):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        server = harness.Server.of(harness.ROOT / "examples/hello/hello.wf", "--grpc-port", str(port))
+        self.addCleanup(server.stop)
+        self.assertEqual(server.addresses["grpc"], ("127.0.0.1", port))
+        self.assertNotEqual(server.addresses["http"][1], port)
+        for name in ("http", "grpc"):
+            host, at = server.addresses[name]
+            self.assertTrue(triton.InferenceServerClient(f"{host}:{at}").is_server_ready())
+            self.assertEqual(server.call("POST", "/Hello/Greet", b"{}", port=name).status, 200)
+        server.process.send_signal(signal.SIGTERM)
+        self.assertEqual(server.process.wait(30), 0)
+        for name in ("http", "grpc"):
+            self.assertRaises(ConnectionRefusedError, socket.create_connection, server.addresses[name])
 
 
 if __name__ == "__main__":

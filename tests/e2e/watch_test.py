@@ -483,6 +483,11 @@ class WatchElsewhere(unittest.TestCase):
         self.assertEqual(self.served_anew("--http-port=0", env={"WF_LISTEN": "unix:of-variable.sock"}), "unix:of-variable.sock")
         self.assertEqual(self.served_anew("--config", "server.yml"), "unix:of-file.sock")
 
+    def test_on_a_port_of_its_own_for_grpc(self):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = str(free.getsockname()[1])
+        self.served_anew("--host", "127.0.0.1", "--http-port", "0", "--grpc-port", port)
+
     def test_on_an_address_of_six(self):
         self.assertRegex(self.served_anew("--http-port", "0", env={"WF_HOST": "::1"}), r"^\[::1\]:\d+$")
 

@@ -180,7 +180,7 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
       {"tls: {client_ca: a.pem}\n", "config:1: `tls.client_ca` is set and `tls.cert` is not: without TLS nobody shows a certificate"},
       {"tls: {cert: a.pem, key: a.key, min_version: 1.1}\n", "config:1: `tls.min_version`: expected 1.2 or 1.3, found `1.1`"},
       {"nodes: {A/b: {batch: 2}}\n", "config:1: there is no program whose nodes these could be"},
-      {"grpc_port: 9\n", "config:1: `grpc_port` differs from `http_port`: a socket of its own for gRPC is not built yet"},
+      {"grpc_port: 8081\n", "config:1: `grpc_port` and `admin_port` both name port 8081; give each its own"},
       {"default_timeout: 400s\n", "config:1: `default_timeout` is above `limits.timeout`"},
       {"host: 0.0.0.0\nlimits:\n  timeout: 1s\n", "config:3: `default_timeout` is above `limits.timeout`"},
       {"http_port: 90\n\nadmin_port: 90\n", "config:3: `http_port` and `admin_port` both name port 90; give each its own"},

@@ -91,7 +91,8 @@ std::string Store(const std::string& member, const std::string& value, NodeSetti
 std::string_view PriorityName(uint8_t priority) { return kPriorities[priority]; }
 
 bool HasNode(const wf_plan& plan, std::string_view path) {
-  return std::any_of(plan.nodes, plan.nodes + plan.n_nodes, [path](const auto& node) { return View(node.path) == path; });
+  const bool is_workflow = path.find('/') == std::string_view::npos;  // whose row is for what fails in no node
+  return !is_workflow && std::any_of(plan.nodes, plan.nodes + plan.n_nodes, [path](const auto& node) { return View(node.path) == path; });
 }
 
 std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const std::string& source, std::vector<NodeSetting>* nodes) {

@@ -213,6 +213,8 @@ std::vector<std::string_view> ItemsOf(std::string_view text) {
 bool IsOrigin(std::string_view text) {
   const size_t scheme = text.find("://");
   if (scheme == std::string_view::npos || scheme == 0 || scheme + 3 == text.size()) return false;
+  const std::string_view usual = text.starts_with("https:") ? ":443" : text.starts_with("http:") ? ":80" : "/";
+  if (text.ends_with(usual)) return false;
   const auto fits = [](char c) { return c > ' ' && c <= '~' && !(c >= 'A' && c <= 'Z') && c != '/' && c != '*' && c != '"'; };
   return std::all_of(text.begin() + static_cast<ptrdiff_t>(scheme) + 3, text.end(), fits) &&
          std::all_of(text.begin(), text.begin() + static_cast<ptrdiff_t>(scheme), fits);
@@ -225,7 +227,8 @@ bool Origins::Has(std::string_view origin) const { return any() || std::find(lis
 std::string Parse(std::string_view text, const Range&, Origins* out) {
   out->list.clear();
   for (const std::string_view item : ItemsOf(text)) {
-    if (!IsOrigin(item) && text != "*") return "origins in lower case without a path, as `https://a.example`, or `*` alone";
+    if (!IsOrigin(item) && text != "*")
+      return "origins in lower case without a path or the port that goes without saying, as `https://a.example`, or `*` alone";
     out->list.emplace_back(item);
   }
   return {};

@@ -79,11 +79,11 @@ wf_code InferRequest::AddParameter(std::string_view name, std::string_view value
 }
 
 wf_code InferRequest::ReadTimeout(std::string_view value, bool quoted) {
-  int64_t us = 0;
+  uint64_t us = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), us);
-  if (quoted || error != std::errc() || end != value.data() + value.size() || us < 0)
+  if (quoted || error != std::errc() || end != value.data() + value.size())
     return Fail("parameter `timeout`: expected a whole number of microseconds");
-  timeout_ns_ = std::min<int64_t>(us, INT64_MAX / 1000) * 1000;
+  timeout_ns_ = static_cast<int64_t>(std::min<uint64_t>(us, INT64_MAX / 1000)) * 1000;
   return 0;
 }
 

@@ -140,6 +140,7 @@ TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {
        "config:1: `nodes.Classify/logits.batch`: expected a whole number from 1 to 65536, found `0`"},
       {"nodes: {Classify/logits: {bach: [2]}}\n", "config:1: unknown setting `bach` of a node; did you mean `batch`"},
       {"nodes: {Classify/logits: {bach: }}\n", "config:1: unknown setting `bach` of a node; did you mean `batch`"},
+      {"nodes: {Classify: {priority: high}}\n", "config:1: unknown node `Classify`"},
       {"nodes: {Classify/logit: [2]}\n", "config:1: unknown node `Classify/logit`; did you mean `Classify/logits`"},
       {"nodes: {Classify/logits: {batch: [2]}}\n", "config:1: expected a value for `nodes.Classify/logits.batch`, found a list"},
       {"nodes: {Classify/logits: [2]}\n", "config:1: expected a value for `nodes.Classify/logits`, found a list"},

@@ -52,15 +52,15 @@ TEST(SettingValues, PermissionsAreOctal) {
 
 TEST(SettingValues, OriginsAreAsBrowsersWriteThem) {
   Origins origins;
-  EXPECT_EQ(Parse("https://a.example, http://localhost:3000 ,null://x", {}, &origins), "");
+  EXPECT_EQ(Parse("https://a.example, http://localhost:3000 ,null://x, https://a.example:80", {}, &origins), "");
   EXPECT_TRUE(origins.Has("https://a.example") && origins.Has("http://localhost:3000"));
   EXPECT_FALSE(origins.any() || origins.Has("http://a.example") || origins.Has("https://a.example.evil") || origins.Has(""));
   EXPECT_EQ(Parse("*", {}, &origins), "");
   EXPECT_TRUE(origins.any() && origins.Has("https://b.example"));
   EXPECT_EQ(Parse("", {}, &origins), "");
   EXPECT_TRUE(origins.list.empty());
-  for (const char* bad :
-       {"a.example", "https://", "://a", "https://A.example", "https://a.example/", "https://*.example", "*, https://a", ","})
+  for (const char* bad : {"https://a.example:443", "http://a.example:80", "a.example", "https://", "://a", "https://A.example",
+                          "https://a.example/", "https://*.example", "*, https://a", ","})
     EXPECT_NE(Parse(bad, {}, &origins), "") << bad;
 }
 

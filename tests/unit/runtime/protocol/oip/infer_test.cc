@@ -262,6 +262,8 @@ TEST(OipInfer, ATimeoutIsAWholeNumberOfMicroseconds) {
     EXPECT_EQ(reply.status, 400) << value;
     EXPECT_NE(reply.text.find("a whole number of microseconds"), std::string::npos) << reply.text;
   }
+  const auto longest = Call(kGrow, Body(Input("count", "INT64", "[]", "[2]"), R"("parameters":{"timeout":18446744073709551615},)"));
+  EXPECT_EQ(longest.timeout_ns, INT64_MAX / 1000 * 1000);
 }
 
 TEST(OipInfer, ParametersAreCounted) {

@@ -1,15 +1,10 @@
 #include "runtime/batch/padding.h"
 
 #include <algorithm>
-#include <span>
 #include <tuple>
 
 namespace wf::batch {
 namespace {
-
-std::span<const wf_pad> Pads(const wf_policy& policy) { return {policy.pad, policy.n_pads}; }
-std::span<const wf_pad> Crops(const wf_policy& policy) { return {policy.crop, policy.n_crops}; }
-std::span<const int64_t> Buckets(const wf_policy& policy) { return {policy.bucket, policy.n_buckets}; }
 
 // Nothing where it overflows or is negative.
 std::optional<int64_t> ExtentAt(const wf_pad& pad, int64_t value) {
@@ -41,12 +36,12 @@ std::strong_ordering Compare(std::span<const wf_pad> a, std::span<const wf_pad> 
 
 std::optional<int64_t> Padding::SymbolOf(const wf_tensor* const* inputs) const {
   std::optional<int64_t> value;
-  for (const wf_pad& pad : Pads(*policy_)) {  // an axis like w/4 does not tell w, one like 2*w+1 does
+  for (const wf_pad& pad : pads_) {  // an axis like w/4 does not tell w, one like 2*w+1 does
     if (value || pad.div != 1) continue;
     value = (inputs[pad.port]->dim[pad.axis] - pad.add) / pad.mul;
   }
   if (!value) return std::nullopt;
-  for (const wf_pad& pad : Pads(*policy_))
+  for (const wf_pad& pad : pads_)
     if (ExtentAt(pad, *value) != inputs[pad.port]->dim[pad.axis]) return std::nullopt;
   return value;
 }
@@ -55,21 +50,18 @@ size_t Padding::KindOf(const wf_tensor* const* inputs) const {
   if (!pads()) return 0;
   const auto value = SymbolOf(inputs);
   const auto exists = [&](const wf_pad& crop) { return ExtentAt(crop, *value).has_value(); };
-  if (!value || !std::ranges::all_of(Crops(*policy_), exists)) return kinds();
-  const auto buckets = Buckets(*policy_);
-  return static_cast<size_t>(std::lower_bound(buckets.begin(), buckets.end(), *value) - buckets.begin());
+  if (!value || !std::ranges::all_of(crops_, exists)) return kinds();
+  return static_cast<size_t>(std::lower_bound(buckets_.begin(), buckets_.end(), *value) - buckets_.begin());
 }
 
-bool Padding::SetInput(size_t port, int64_t value, wf_tensor& tensor) const { return SetAxes(Pads(*policy_), port, value, tensor); }
-bool Padding::SetOutput(size_t port, int64_t value, wf_tensor& tensor) const { return SetAxes(Crops(*policy_), port, value, tensor); }
+bool Padding::SetInput(size_t port, int64_t value, wf_tensor& tensor) const { return SetAxes(pads_, port, value, tensor); }
+bool Padding::SetOutput(size_t port, int64_t value, wf_tensor& tensor) const { return SetAxes(crops_, port, value, tensor); }
 
 std::strong_ordering operator<=>(const Padding& a, const Padding& b) {
   if (!a.pads() || !b.pads()) return a.pads() <=> b.pads();
-  const auto left = Buckets(*a.policy_), right = Buckets(*b.policy_);
-  const auto buckets = std::lexicographical_compare_three_way(left.begin(), left.end(), right.begin(), right.end());
-  if (buckets != 0) return buckets;
-  const auto pads = Compare(Pads(*a.policy_), Pads(*b.policy_));
-  return pads != 0 ? pads : Compare(Crops(*a.policy_), Crops(*b.policy_));
+  if (const auto buckets = a.buckets_ <=> b.buckets_; buckets != 0) return buckets;
+  const auto pads = Compare(a.pads_, b.pads_);
+  return pads != 0 ? pads : Compare(a.crops_, b.crops_);
 }
 
 }  // namespace wf::batch

@@ -4,25 +4,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "runtime/abi/plan.h"
 
 namespace wf::batch {
 
 // What `pad w to [..]` says of a model's rows: which bucket of `w` a row is filled up to, and what the extents then are.
-// Thread: immutable.   Borrows: the policy's tables (constant data of the plan).   Cost: O(padded axes + log buckets), no allocation.
+// Thread: immutable.   Owns: the buckets, which a configuration may give.   Borrows: the policy's other tables (constant data of the plan).
+// Cost: O(padded axes + log buckets), no allocation but where it is copied.
 class Padding {
  public:
   Padding() = default;  // pads nothing
-  explicit Padding(const wf_policy& policy) : policy_(policy.n_buckets == 0 ? nullptr : &policy) {}
+  explicit Padding(const wf_policy& policy)
+      : buckets_(policy.bucket, policy.bucket + policy.n_buckets), pads_(policy.pad, policy.n_pads), crops_(policy.crop, policy.n_crops) {}
 
-  bool pads() const { return policy_ != nullptr; }
+  bool pads() const { return !buckets_.empty(); }
   // Sorts of rows that may be run in batches, each with costs of its own: one per bucket, or one when nothing is padded.
-  size_t kinds() const { return pads() ? policy_->n_buckets : 1; }
+  size_t kinds() const { return pads() ? buckets_.size() : 1; }
   // The sort of a row, below kinds(); kinds() for one that is longer than every bucket, or of which the extents contradict each other or
   // leave nothing of an output: it runs alone, as it is.
   size_t KindOf(const wf_tensor* const* inputs) const;
-  int64_t bucket(size_t kind) const { return policy_->bucket[kind]; }
+  int64_t bucket(size_t kind) const { return buckets_[kind]; }
 
   // The symbol's value in a row; nothing when its axes contradict each other.
   std::optional<int64_t> SymbolOf(const wf_tensor* const* inputs) const;
@@ -34,7 +38,8 @@ class Padding {
   friend std::strong_ordering operator<=>(const Padding& a, const Padding& b);  // by what they say
 
  private:
-  const wf_policy* policy_ = nullptr;
+  std::vector<int64_t> buckets_;  // ascending; none: it pads nothing
+  std::span<const wf_pad> pads_, crops_;
 };
 
 }  // namespace wf::batch

@@ -153,7 +153,8 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
     if (job != nullptr) FreeJob(*job);
     return Settle(instance, id, &NoMemoryAt(instance, id));
   }
-  const batch::Padding padding = binding.batcher == nullptr ? batch::Padding() : binding.batcher->padding();
+  static const batch::Padding kNoPadding;
+  const batch::Padding& padding = binding.batcher == nullptr ? kNoPadding : binding.batcher->padding();
   job->kind = static_cast<uint16_t>(padding.KindOf(job->inputs));
   const bool known = job->kind < padding.kinds();
   if (!known && options_.schedule == Schedule::kAuto) {  // longer than every bucket: nobody knows what it takes

@@ -204,7 +204,7 @@ uint8_t PrecisionOf(const wf_plan& tuned, const wf_task& task) {
 BatcherKey KeyOf(const wf_plan& tuned, uint16_t id) {
   static constexpr wf_policy kNothingWritten{};
   const wf_task& task = tuned.tasks[id];
-  const wf_policy& policy = task.policy == WF_NONE ? kNothingWritten : tuned.policies[task.policy];  // the padding keeps its tables
+  const wf_policy& policy = task.policy == WF_NONE ? kNothingWritten : tuned.policies[task.policy];
   const uint32_t rows = abi::BatchRows(policy.batch_max, tuned.models[task.target].batched != 0);
   const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows);
   return {task.target,           rows, queue, std::clamp<int>(policy.instances, 1, abi::kMostInstances), PrecisionOf(tuned, task),

@@ -76,13 +76,44 @@ std::string StorePriority(const std::string& value, std::optional<uint8_t>* out)
   return {};
 }
 
+std::string StorePad(const std::string& value, std::vector<int64_t>* out) {
+  constexpr std::string_view kExpected = "up to 256 sizes from 1 to 1073741824 behind commas, ascending, as `64, 128`";
+  constexpr size_t kMostSizes = 256;
+  constexpr int64_t kMostExtent = int64_t{1} << 30;
+  std::vector<int64_t> sizes;
+  for (size_t at = 0; at <= value.size();) {
+    const size_t end = std::min(value.find(',', at), value.size());
+    std::string_view item = std::string_view(value).substr(at, end - at);
+    while (item.starts_with(' ')) item.remove_prefix(1);
+    while (item.ends_with(' ')) item.remove_suffix(1);
+    setting::Count size = 0;
+    const bool ascends = setting::Parse(item, {1, kMostExtent}, &size).empty() && (sizes.empty() || size > sizes.back());
+    if (!ascends || sizes.size() == kMostSizes) return Stored(value, std::string(kExpected));
+    sizes.push_back(size);
+    at = end + 1;
+  }
+  *out = std::move(sizes);
+  return {};
+}
+
+// A size at which an axis that is computed from it would be below 0.
+std::optional<int64_t> TooSmall(const wf_policy& policy, const std::vector<int64_t>& sizes) {
+  const auto fits = [](const wf_pad& axis, int64_t size) { return size * axis.mul + axis.add >= 0; };  // below 2^62
+  for (const int64_t size : sizes) {
+    const auto holds = [&](const wf_pad& axis) { return fits(axis, size); };
+    if (!std::all_of(policy.pad, policy.pad + policy.n_pads, holds) || !std::all_of(policy.crop, policy.crop + policy.n_crops, holds))
+      return size;
+  }
+  return std::nullopt;
+}
+
 std::string Store(const std::string& member, const std::string& value, NodeSetting* setting) {
   if (member == "batch") return StoreCount(value, abi::kMostBatchRows, &setting->batch);
   if (member == "instances") return StoreCount(value, abi::kMostInstances, &setting->instances);
   if (member == "queue") return StoreCount(value, abi::kMostQueuedRows, &setting->queue);
   if (member == "within") return StoreTime(value, {0, abi::kMostWithinNs}, &setting->within_ns);
   if (member == "timeout") return StoreTime(value, {base::kNsPerMs, abi::kMostNodeTimeoutNs}, &setting->timeout_ns);
-  if (member == "pad") return "changing `pad` without a build is not built yet";
+  if (member == "pad") return StorePad(value, &setting->pad);
   return StorePriority(value, &setting->priority);
 }
 
@@ -124,18 +155,25 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
 }
 
 std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting) {
-  bool calls_model = false, has_timeout = false, batched = true, never_waits = false;
+  bool calls_model = false, has_timeout = false, batched = true, never_waits = false, pads = false;
+  std::optional<int64_t> too_small;
   ForEachTask(plan, setting.path, [&](uint32_t, const wf_task& task) {
     has_timeout |= HasTimeout(plan, task);
     if (!CallsModel(task)) return;
     calls_model = true;
     batched &= plan.models[task.target].batched != 0;
     never_waits |= task.policy == WF_NONE || plan.policies[task.policy].batch_max == 0;
+    if (task.policy == WF_NONE || plan.policies[task.policy].n_buckets == 0) return;
+    pads = true;
+    if (!too_small) too_small = TooSmall(plan.policies[task.policy], setting.pad);
   });
   if (setting.timeout_ns && !has_timeout)
     return "the program gives " + Quoted(setting.path) + " no `timeout`, so that it cannot be changed; add one and build again";
-  if (!calls_model && (setting.batch || setting.within_ns || setting.instances || setting.queue))
+  if (!calls_model && (setting.batch || setting.within_ns || setting.instances || setting.queue || !setting.pad.empty()))
     return Quoted(setting.path) + " calls no model; of a node like this only `timeout` and `priority` can be changed";
+  if (!setting.pad.empty() && !pads)
+    return "the program gives " + Quoted(setting.path) + " no `pad`, so that its sizes cannot be changed; add one and build again";
+  if (too_small) return "`pad` of " + Quoted(setting.path) + ": at " + std::to_string(*too_small) + " an axis would be below 0";
   if (setting.batch.value_or(1) > 1 && !batched)
     return "the model of " + Quoted(setting.path) + " has no batch axis; `batch` can only be 1";
   if (setting.within_ns.value_or(0) > 0 && never_waits && !setting.batch)
@@ -181,6 +219,10 @@ void RetunedPlan::Apply(const NodeSetting& setting) {
       if (setting.within_ns) policy.delay_ns = *setting.within_ns;
       if (setting.instances) policy.instances = static_cast<uint16_t>(*setting.instances);
       if (setting.queue) policy.queue_max = static_cast<uint32_t>(*setting.queue);
+      if (!setting.pad.empty()) {
+        policy.bucket = setting.pad.data();
+        policy.n_buckets = static_cast<uint16_t>(setting.pad.size());
+      }
     }
     WF_CHECK(policies_.size() < WF_NONE, policies_.size());
     tasks_[i].policy = static_cast<uint16_t>(policies_.size());

@@ -19,9 +19,10 @@ struct NodeSetting {
   std::optional<int64_t> batch, instances, queue;
   std::optional<int64_t> within_ns, timeout_ns;
   std::optional<uint8_t> priority;
+  std::vector<int64_t> pad;                                             // buckets, ascending
   friend bool operator==(const NodeSetting& a, const NodeSetting& b) {  // wherever they are written
     return a.path == b.path && a.batch == b.batch && a.instances == b.instances && a.queue == b.queue && a.within_ns == b.within_ns &&
-           a.timeout_ns == b.timeout_ns && a.priority == b.priority;
+           a.timeout_ns == b.timeout_ns && a.priority == b.priority && a.pad == b.pad;
   }
 };
 
@@ -42,7 +43,7 @@ struct SettingInForce {
 std::vector<SettingInForce> SettingsInForce(const wf_plan& retuned, const NodeSetting& setting);
 
 // A plan with other values for some nodes: everything else is shared with the original.
-// Thread: immutable.   Owns: tasks and policies.   Borrows: the original (must outlive it).
+// Thread: immutable.   Owns: tasks and policies.   Borrows: the original and the settings (must outlive it).
 // REQUIRES: the settings passed CheckNodeSetting.
 class RetunedPlan {
  public:

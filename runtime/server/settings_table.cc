@@ -83,6 +83,8 @@ void PutNode(const NodeSetting& node, std::ostringstream* text) {
   put("timeout", node.timeout_ns, "ns");
   put("instances", node.instances, "");
   put("queue", node.queue, "");
+  for (size_t i = 0; i < node.pad.size(); ++i) *text << (i == 0 ? "    pad: " : ", ") << node.pad[i];
+  if (!node.pad.empty()) *text << "\n";
   if (node.priority) *text << "    priority: " << PriorityName(*node.priority) << "\n";
 }
 

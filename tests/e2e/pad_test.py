@@ -3,6 +3,7 @@
 import json
 import random
 import time
+import unittest
 
 import harness
 import strip_onnx
@@ -118,6 +119,34 @@ class OnTheLoop(PadCase):
 
     def test_a_model_on_the_loop_pads_too(self):
         self.run_widths([2 + i for i in range(20)], 5)
+
+
+class Retuned(unittest.TestCase):
+    """The configuration gives other sizes; queues outlive the configurations that they were made for."""
+    def setUp(self):
+        self.file = harness.scratch() / "pad.yml"
+        self.file.write_text("")
+        self.server = harness.Server.of(source(), "--config", self.file, "--schedule=pool")
+        self.addCleanup(self.server.kill)
+
+    def filled_up_to(self, width):
+        data = body(width, random.Random(width))
+        filled, alone = (self.server.call("POST", f"/Strip/{name}", data).json for name in ("Fill", "Alone"))
+        return round(sum(alone["pixels"][0]) / filled["level"][0])
+
+    def reload(self, text):
+        self.file.write_text(text)
+        self.server.reload("ok")
+
+    def test_other_sizes_hold_for_what_begins_afterwards(self):
+        self.assertEqual([self.filled_up_to(width) for width in (5, 9, 17)], [8, 16, 17])
+        self.reload("nodes:\n  Fill/y:\n    pad: 6, 20\n")
+        for queue in range(100, 110):
+            self.assertEqual([self.filled_up_to(width) for width in (5, 6, 9, 21)], [6, 6, 20, 21])
+            self.reload(f"nodes:\n  Fill/y: {{pad: '6, 20', batch: 16}}\nlimits: {{inflight: {queue}}}\n")  # the same queue again
+        self.reload("")
+        self.assertEqual([self.filled_up_to(width) for width in (5, 9, 17)], [8, 16, 17])
+        self.assertEqual(self.server.stop(), 0, self.server.output())
 
 
 if __name__ == "__main__":

@@ -84,6 +84,24 @@ TEST(NodeSettings, AQueueThatIsSetStays) {
   EXPECT_EQ(retuned.plan().policies[retuned.plan().tasks[0].policy].queue_max, 5u);
 }
 
+TEST(NodeSettings, SizesOfPadTakeThePlaceOfThoseOfTheProgram) {
+  Program program;
+  const int64_t sizes[] = {8};
+  const wf_pad axis{0, 1, 2, 1, -6};
+  program.policies[0].bucket = sizes;
+  program.policies[0].n_buckets = 1;
+  program.policies[0].pad = &axis;
+  program.policies[0].n_pads = 1;
+  const Loaded loaded = program.Load("nodes:\n  Classify/logits:\n    pad: 3, 16\n");
+  ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+  const RetunedPlan retuned(program.plan, loaded.settings.nodes);
+  const wf_policy& policy = retuned.plan().policies[retuned.plan().tasks[0].policy];
+  EXPECT_EQ(std::vector<int64_t>(policy.bucket, policy.bucket + policy.n_buckets), (std::vector<int64_t>{3, 16}));
+  const Loaded refused = program.Load("nodes: {Classify/logits: {pad: 2}}\n");
+  ASSERT_EQ(refused.errors.size(), 1u);
+  EXPECT_TRUE(refused.errors[0].ends_with("`pad` of `Classify/logits`: at 2 an axis would be below 0")) << refused.errors[0];
+}
+
 TEST(NodeSettings, PrioritiesAreOfEveryNodeWhateverItDoes) {
   const Program program;
   const Loaded loaded = program.Load("nodes: {Classify/logits: {priority: high}, Classify/pixels: {priority: low}}\n");
@@ -154,7 +172,10 @@ TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {
       {"nodes: {Classify/logits: {queue: 1048577}}\n", "expected a whole number from 1 to 1048576"},
       {"nodes: {Classify/pixels: {priority: urgent}}\n",
        "config:1: `nodes.Classify/pixels.priority`: expected `high`, `normal` or `low`, found `urgent`"},
-      {"nodes: {Classify/logits: {pad: 64}}\n", "changing `pad` without a build is not built yet"},
+      {"nodes: {Classify/logits: {pad: 64}}\n",
+       "the program gives `Classify/logits` no `pad`, so that its sizes cannot be changed; add one and build again"},
+      {"nodes: {Classify/logits: {pad: '64, 64'}}\n", "ascending, as `64, 128`, found `64, 64`"},
+      {"nodes: {Classify/logits: {pad: '8,'}}\n", "ascending, as `64, 128`, found `8,`"},
       {"nodes: {Classify/logits: 3}\n", "expected the settings of the node `Classify/logits`, found a value"},
       {"nodes: {Classify/logits: {batch: {a: 1}}}\n", "expected `nodes: {NODE: {batch: 8}}`"},
       {"nodes: 3\n", "expected `nodes: {NODE: {batch: 8}}`"},

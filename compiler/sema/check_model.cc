@@ -172,7 +172,9 @@ class ModelCheck {
                        : "with a written signature the program builds without the file");
       return decl_.has_signature;
     }
-    auto model = onnx::ReadModel(versions->back().path);
+    onnx::ReadOptions reading;
+    if (decl_.has_signature) reading.given = onnx::Given{ToPorts(written_.inputs, nullptr), {}};
+    auto model = onnx::ReadModel(versions->back().path, reading);
     base::Status sound = model.ok() ? onnx::CheckInputTypes(model->signature, versions->back().path) : model.status();
     if (sound.ok()) sound = onnx::CheckRows(model->signature, versions->back().path, kMostInBytes, kMostOutBytes);
     if (!sound.ok()) {

@@ -127,6 +127,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(SignalWindow, kAnyType, "row-major", "ref", ref::MakeSignalWindow),
     KERNEL_IMPL(Split, kAnyType, "row-major", "ref", ref::MakeSplit),
     KERNEL_IMPL(Svm, kAnyType, "row-major", "ref", ref::MakeSvm),
+    KERNEL_IMPL(TextOp, kAnyType, "row-major", "ref", ref::MakeText),
     KERNEL_IMPL(TopK, kAnyType, "row-major", "ref", ref::MakeTopK),
     KERNEL_IMPL(TrainStep, kAnyType, "row-major", "ref", ref::MakeTrainStep),
     KERNEL_IMPL(TreeEnsemble, kAnyType, "row-major", "ref", ref::MakeTreeEnsemble),

@@ -52,15 +52,19 @@ struct TensorInfo {
   std::vector<int64_t> dim;
   FormatRef format;
   std::shared_ptr<const Constant> constant;  // null: computed at run time
+  bool is_text = false;                      // the elements are numbers of Texts
 
   int64_t count() const;
   int64_t size_bytes() const;  // in its format
 };
 
+class Texts;
+
 struct Buffers {
   std::vector<const void*> in;  // null where an input is absent
   std::vector<void*> out;       // null where nobody reads an output but the first
   void* scratch = nullptr;      // scratch_bytes() of the kernel, 64-aligned
+  Texts* texts = nullptr;       // what elements that are strings stand for; null where no such kernel is run
 };
 
 // A kernel bound to buffers.   Thread: compute-thread, one at a time; REQUIRES UseOneThread() on it before.   Cost: no allocation.

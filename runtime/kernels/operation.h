@@ -45,6 +45,7 @@
 #include "runtime/kernels/softmax/softmax.h"
 #include "runtime/kernels/svm/svm.h"
 #include "runtime/kernels/tabular/tabular.h"
+#include "runtime/kernels/text/text.h"
 #include "runtime/kernels/train/train.h"
 #include "runtime/kernels/trees/trees.h"
 #include "runtime/kernels/unary/unary.h"
@@ -61,7 +62,7 @@ using Params = std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, 
                             JoinFeatures, LayerNorm, LinearModel, LocalNorm, Lookup, LpNorm, MatMulNBits, MeanVariance, MelWeights,
                             NonMaxSuppression, NonZero, Normalize, OneHot, OneOfCategories, Quantise, RandomNumbers, Range, Recurrent,
                             Resize, ReverseSequence, RoiAlign, Rotary, Scale, ScatterElements, ScatterND, ShortDft, SignalWindow, Split,
-                            Svm, TopK, TrainStep, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;
+                            Svm, TextOp, TopK, TrainStep, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {

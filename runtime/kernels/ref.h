@@ -91,6 +91,7 @@ base::Result<std::unique_ptr<Kernel>> MakeNormalize(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeOneOfCategories(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeScale(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeSvm(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeText(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeTreeEnsemble(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeCountGrams(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeTrainStep(const Operation&);
@@ -147,6 +148,13 @@ bool IsNan(T x) {
   } else {
     return false;
   }
+}
+
+// What no number is below: the maximum of nothing.
+template <typename T>
+constexpr T Least() {
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity ? static_cast<T>(-Limits::infinity()) : Limits::lowest();
 }
 
 // Applies `op` to `count` elements in place; float and double only.

@@ -20,7 +20,8 @@ void Describe(const kernels::TensorInfo& info, void* data, wf_tensor& tensor) {
   }
 }
 
-Result<std::unique_ptr<BoundPlan>> BoundPlan::Bind(std::shared_ptr<const Plan> plan, size_t inputs, uint8_t* memory) {
+Result<std::unique_ptr<BoundPlan>> BoundPlan::Bind(std::shared_ptr<const Plan> plan, size_t inputs, uint8_t* memory,
+                                                   kernels::Texts* texts) {
   auto bound = std::make_unique<BoundPlan>();
   bound->plan_ = std::move(plan);
   bound->memory_ = memory;
@@ -40,6 +41,7 @@ Result<std::unique_ptr<BoundPlan>> BoundPlan::Bind(std::shared_ptr<const Plan> p
     }
     for (const int out : step.out) buffers.out.push_back(out < 0 ? nullptr : memory + of.buffers()[static_cast<size_t>(out)].offset);
     buffers.scratch = memory + of.scratch_offset();
+    buffers.texts = texts;
     auto call = step.kernel->Bind(buffers);
     if (!call.ok()) return call.status();
     bound->calls_.push_back(*std::move(call));

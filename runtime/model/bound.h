@@ -16,8 +16,9 @@ namespace wf::model {
 // Cost: Run allocates nothing.
 class BoundPlan {
  public:
-  // memory: plan->arena_bytes(), 64-aligned; inputs: how many the plan has. Errors: memory.
-  static base::Result<std::unique_ptr<BoundPlan>> Bind(std::shared_ptr<const Plan> plan, size_t inputs, uint8_t* memory);
+  // memory: plan->arena_bytes(), 64-aligned; inputs: how many the plan has; texts: of its strings. Errors: memory.
+  static base::Result<std::unique_ptr<BoundPlan>> Bind(std::shared_ptr<const Plan> plan, size_t inputs, uint8_t* memory,
+                                                       kernels::Texts* texts = nullptr);
 
   // inputs: the elements of each, dense and 64-aligned. Errors: kInvalidArgument, an element that a step cannot compute with; the text
   // names the step and not the file. The results stay until the next run.

@@ -15,25 +15,11 @@ using base::Result;
 using base::Status;
 using kernels::TensorInfo;
 
-// Memory that is counted as long as somebody holds it. Errors: there is none left.
-Status Take(const PartLimits& limits, int64_t bytes, std::shared_ptr<uint8_t>& memory) {
-  struct Block {
-    base::MemoryClaim claim;
-    std::shared_ptr<uint8_t> memory;
-  };
-  const auto block = std::make_shared<Block>();
-  if (bytes > limits.max_bytes) return Status(base::kOutOfRange, fmt::format("a result of {} bytes", bytes));
-  if (block->claim.Take(limits.budget, bytes)) block->memory = kernels::Allocate(bytes);
-  if (block->memory == nullptr) return limits.budget->Refusal(bytes);
-  memory = std::shared_ptr<uint8_t>(block, block->memory.get());
-  return Status::Ok();
-}
-
 // A copy of its own: what a walk gives stays only until its next run.
 Status Copy(const PartLimits& limits, const Elements& from, Elements& to) {
   const int64_t bytes = from.info.size_bytes();
   std::shared_ptr<uint8_t> memory;
-  WF_RETURN_IF_ERROR(Take(limits, bytes, memory));
+  WF_RETURN_IF_ERROR(TakeCounted(limits, bytes, memory));
   if (bytes > 0) std::memcpy(memory.get(), from.data.get(), static_cast<size_t>(bytes));
   to = {from.info, memory};
   return Status::Ok();
@@ -80,7 +66,7 @@ class Stack {
   Status Grow(int64_t wanted) {
     const int64_t size = std::max(wanted, 2 * size_);
     std::shared_ptr<uint8_t> memory;
-    WF_RETURN_IF_ERROR(Take(*limits_, size, memory));
+    WF_RETURN_IF_ERROR(TakeCounted(*limits_, size, memory));
     if (used_ > 0) std::memcpy(memory.get(), memory_.get(), static_cast<size_t>(used_));
     memory_ = std::move(memory);
     size_ = size;
@@ -106,7 +92,7 @@ Status Pick(const PartLimits& limits, const Elements& from, size_t axis, int64_t
   const int64_t outer = Product(dim.first(axis)), inner = Product(dim.subspan(axis + 1)) * base::DTypeSize(info.dtype);
   info.dim.erase(info.dim.begin() + static_cast<ptrdiff_t>(axis));
   std::shared_ptr<uint8_t> memory;
-  WF_RETURN_IF_ERROR(Take(limits, info.size_bytes(), memory));
+  WF_RETURN_IF_ERROR(TakeCounted(limits, info.size_bytes(), memory));
   for (int64_t i = 0; i < outer && inner > 0; ++i)
     std::memcpy(memory.get() + i * inner, from.data.get() + (i * dim[axis] + index) * inner, static_cast<size_t>(inner));
   to = {std::move(info), std::move(memory)};
@@ -120,7 +106,7 @@ Status MoveFirst(const PartLimits& limits, size_t axis, bool reverse, Elements& 
   const int64_t turns = dim[0], outer = Product(turn.first(axis)),
                 inner = Product(turn.subspan(axis)) * base::DTypeSize(elements.info.dtype);
   std::shared_ptr<uint8_t> memory;
-  WF_RETURN_IF_ERROR(Take(limits, elements.info.size_bytes(), memory));
+  WF_RETURN_IF_ERROR(TakeCounted(limits, elements.info.size_bytes(), memory));
   for (int64_t t = 0; t < turns && inner > 0; ++t) {
     const uint8_t* from = elements.data.get() + (reverse ? turns - 1 - t : t) * outer * inner;
     for (int64_t i = 0; i < outer; ++i) std::memcpy(memory.get() + (i * turns + t) * inner, from + i * inner, static_cast<size_t>(inner));
@@ -175,14 +161,7 @@ class ControlPart : public Part {
 
   // Input i of the node, dtype 0 where it is absent.
   Result<Elements> Input(const std::vector<Elements>& values, size_t i) const {
-    const int value = i < node_.in.size() ? node_.in[i] : -1;
-    if (value < 0) return Elements();
-    const int weight = program_.graph.values[static_cast<size_t>(value)].weight;
-    if (weight < 0) return values[static_cast<size_t>(value)];
-    auto loaded = program_.constants[static_cast<size_t>(weight)]->Load();
-    if (!loaded.ok()) return loaded.status();
-    const onnx::Weight& of = program_.graph.weights[static_cast<size_t>(weight)];
-    return Elements{{of.dtype, of.dim, nullptr, nullptr}, *std::move(loaded)};
+    return ElementsAt(program_, i < node_.in.size() ? node_.in[i] : -1, values);
   }
 
   // Adds what the body reads from outside.
@@ -203,12 +182,12 @@ class ControlPart : public Part {
   TensorInfo EmptyOf(const Body& body, size_t output, std::span<const Elements> inputs) const {
     std::vector<onnx::Known> known;
     for (const Elements& each : inputs)
-      known.push_back({each.info.dtype, onnx::Shape(each.info.dim.begin(), each.info.dim.end()), std::nullopt});
+      known.push_back({KnownType(each.info), onnx::Shape(each.info.dim.begin(), each.info.dim.end()), std::nullopt});
     const auto inferred = onnx::InferGraph(body.program->graph, known);
     TensorInfo info;
     if (!inferred.ok()) return info;
     const onnx::Known& of = (*inferred)[static_cast<size_t>(body.program->graph.outputs[output])];
-    info.dtype = of.dtype;
+    info = InfoOf(of.dtype, {});
     for (const onnx::Dim& dim : of.dim) info.dim.push_back(dim.constant().value_or(0));
     return info;
   }

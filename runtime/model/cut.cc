@@ -77,7 +77,7 @@ class Cutter {
   int Hold(const std::string& name, const Elements& elements) {
     onnx::Weight weight;
     weight.name = name;
-    weight.dtype = elements.info.dtype;
+    weight.dtype = KnownType(elements.info);
     weight.dim = elements.info.dim;
     weight.held = true;
     weight.bytes.assign(elements.data.get(), elements.data.get() + elements.info.size_bytes());

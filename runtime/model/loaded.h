@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/base/memory_limit.h"
 #include "runtime/model/program.h"
+#include "runtime/model/text_border.h"
 #include "runtime/onnx/signature.h"
 
 namespace wf::model {
@@ -31,6 +33,8 @@ struct LoadOptions {
   int64_t process_bytes = INT64_MAX;           // the process may have, for all that it does
   bool warm_up = true;
   bool bf16 = false;                          // products of f32 are of numbers rounded to bf16, where this machine has instructions for it
+  bool texts = false;                         // inputs and outputs of strings are its own, too
+  std::optional<onnx::Given> given = {};      // what runs give; a written signature says it itself
   std::shared_ptr<kernels::Choices> choices;  // of ways of kernels, that models share; null: the own ones of their rows
   const base::Clock* clock = nullptr;         // by which the warm-up measures row_ns; null: it does not
 };
@@ -42,12 +46,15 @@ struct Loaded {
   std::shared_ptr<const onnx::Model> file;
   onnx::BatchAxes axes;
   Program program;
-  bool is_open = false;  // it leaves extents of inputs, other than that of samples, to the caller
+  std::vector<std::unique_ptr<TextBorder>> borders = {};  // of each instance
+  bool is_open = false;                                   // it leaves extents of inputs, other than that of samples, to the caller
 
   // What choosing may take for each plan that is made before a run wants it.
   int64_t measuring_ns() const { return options.choices == nullptr ? 0 : options.choices->measuring_ns(); }
   int64_t max_rows() const { return axes.batched ? options.max_rows : 1; }
   int64_t most_request_bytes() const { return std::min(options.requests_bytes, abi::kMostRequestBytes); }
+
+  kernels::Texts* TextsOf(int instance) const { return &borders[static_cast<size_t>(instance)]->texts(); }
 
   // Errors: kInvalidArgument for what the signature does not take, and more rows than a run has. `shapes` becomes those of the inputs.
   base::Status CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const;

@@ -37,8 +37,7 @@ Result<Lowered> Lower(const Program& program, size_t node, std::vector<onnx::Kno
 }
 
 Status ConcreteInfo(const onnx::Known& known, int64_t max_bytes, kernels::TensorInfo& info) {
-  info.dtype = ElementType(known.dtype);
-  info.dim.clear();
+  info = InfoOf(known.dtype, {});
   for (const onnx::Dim& dim : known.dim) {
     const auto extent = dim.constant();
     if (!extent) return Status(base::kUnimplemented, "a shape that depends on data is not supported");

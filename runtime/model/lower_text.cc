@@ -3,6 +3,26 @@
 namespace wf::model {
 
 using base::Status;
+using onnx::Op;
+
+// Of a StringNormalizer with words to leave out only a run tells how many strings there are (text_part.h).
+Status LowerText(Lowering& of) {
+  using enum kernels::TextOp::What;
+  const onnx::Node& node = of.node;
+  kernels::TextOp text;
+  if (node.op == Op::kRegexFullMatch) {
+    text = {kMatch, node.Find("pattern")->strings[0]};
+  } else if (node.op == Op::kStringConcat) {
+    text.what = kJoin;
+  } else {
+    if (node.Find("stopwords") != nullptr) return {base::kUnimplemented, "a number of strings that depends on data"};
+    const std::string_view action = node.String("case_change_action", "NONE");
+    of.lowered.alias = action == "NONE";
+    text.what = action == "UPPER" ? kUpper : kLower;
+  }
+  of.lowered.params = std::move(text);
+  return Status::Ok();
+}
 
 Status LowerTfIdfVectorizer(Lowering& of) {
   const onnx::Node& node = of.node;

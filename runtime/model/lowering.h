@@ -144,6 +144,7 @@ base::Status LowerScaler(Lowering& of);
 base::Status LowerSlice(Lowering& of);
 base::Status LowerSoftmax(Lowering& of);
 base::Status LowerSvm(Lowering& of);
+base::Status LowerText(Lowering& of);
 base::Status LowerTfIdfVectorizer(Lowering& of);
 base::Status LowerTrainStep(Lowering& of);
 base::Status LowerTranspose(Lowering& of);

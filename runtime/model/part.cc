@@ -9,6 +9,7 @@
 #include "runtime/model/bound.h"
 #include "runtime/model/control.h"
 #include "runtime/model/plan.h"
+#include "runtime/model/text_part.h"
 
 namespace wf::model {
 
@@ -18,14 +19,16 @@ using onnx::Known;
 
 namespace {
 
-bool SameShape(const kernels::TensorInfo& a, const kernels::TensorInfo& b) { return a.dtype == b.dtype && a.dim == b.dim; }
+bool SameShape(const kernels::TensorInfo& a, const kernels::TensorInfo& b) {
+  return a.dtype == b.dtype && a.dim == b.dim && a.is_text == b.is_text;
+}
 
 bool AllNumbers(std::span<const onnx::Dim> dims) {
   return std::all_of(dims.begin(), dims.end(), [](const onnx::Dim& dim) { return dim.is_constant(); });
 }
 
 onnx::Port PortOf(const onnx::Graph& graph, int value, const kernels::TensorInfo& info) {
-  return {graph.values[static_cast<size_t>(value)].name, info.dtype, onnx::Shape(info.dim.begin(), info.dim.end())};
+  return {graph.values[static_cast<size_t>(value)].name, KnownType(info), onnx::Shape(info.dim.begin(), info.dim.end())};
 }
 
 // A plan of several nodes, or of one that got its parameters.
@@ -39,7 +42,7 @@ class PlannedPart final : public Part {
     if (!plan.ok()) return plan.status();
     WF_RETURN_IF_ERROR(Take(*limits.budget, (*plan)->arena_bytes(), memory_));
     for (const Plan::Output& output : (*plan)->outputs()) infos_.push_back(output.info);
-    auto bound = BoundPlan::Bind(*std::move(plan), reads_.size(), memory_.get());
+    auto bound = BoundPlan::Bind(*std::move(plan), reads_.size(), memory_.get(), limits.texts);
     if (!bound.ok()) return bound.status();
     bound_ = *std::move(bound);
     data_.resize(reads_.size());
@@ -131,7 +134,7 @@ class CountedPart final : public Part {
     results_.resize(shapes_.size());
     for (size_t i = 0; i < shapes_.size(); ++i) {
       kernels::TensorInfo& info = results_[i].info;
-      info = {shapes_[i].dtype, {}, nullptr, nullptr};
+      info = InfoOf(shapes_[i].dtype, {});
       for (const onnx::Dim& dim : shapes_[i].dim) {
         const auto extent = dim.Evaluate(value_of);
         if (!extent) return Status(base::kInternal, where_ + ": extents that output 0 does not tell");
@@ -160,6 +163,7 @@ class CountedPart final : public Part {
       if (i < results_.size()) results_[i].data = std::shared_ptr<const uint8_t>(memory, memory.get() + offsets[i]);
     }
     buffers.scratch = memory.get();
+    buffers.texts = limits.texts;
     count_ = static_cast<const int64_t*>(buffers.out.back());
     rank_ = operation.out.back().dim[0];
     auto call = kernel_->Bind(buffers);
@@ -182,6 +186,29 @@ class CountedPart final : public Part {
 };
 
 }  // namespace
+
+Status TakeCounted(const PartLimits& limits, int64_t bytes, std::shared_ptr<uint8_t>& memory) {
+  struct Block {
+    base::MemoryClaim claim;
+    std::shared_ptr<uint8_t> memory;
+  };
+  const auto block = std::make_shared<Block>();
+  if (bytes > limits.max_bytes) return Status(base::kOutOfRange, fmt::format("a result of {} bytes", bytes));
+  if (block->claim.Take(limits.budget, bytes)) block->memory = kernels::Allocate(bytes);
+  if (block->memory == nullptr) return limits.budget->Refusal(bytes);
+  memory = std::shared_ptr<uint8_t>(block, block->memory.get());
+  return Status::Ok();
+}
+
+Result<Elements> ElementsAt(const Program& program, int value, std::span<const Elements> values) {
+  if (value < 0) return Elements();
+  const int weight = program.graph.values[static_cast<size_t>(value)].weight;
+  if (weight < 0) return values[static_cast<size_t>(value)];
+  auto loaded = program.constants[static_cast<size_t>(weight)]->Load();
+  if (!loaded.ok()) return loaded.status();
+  const onnx::Weight& of = program.graph.weights[static_cast<size_t>(weight)];
+  return Elements{InfoOf(of.dtype, of.dim), *std::move(loaded)};
+}
 
 bool HasBody(const onnx::Node& node) {
   return std::any_of(node.attributes.begin(), node.attributes.end(), [](const onnx::Attribute& each) { return each.body >= 0; });
@@ -207,7 +234,9 @@ class PartMaker {
   Result<std::unique_ptr<Part>> Make() {
     const size_t end = Reach();
     if (end > begin_) return MakePlanned(end);
-    auto made = HasBody(node()) ? MakeControlPart(program_, begin_, limits_) : MakeOfData();
+    auto made = HasBody(node())     ? MakeControlPart(program_, begin_, limits_)
+                : IsOfTexts(node()) ? MakeTextPart(program_, begin_, limits_)
+                                    : MakeOfData();
     if (made.ok()) return made;
     return Status(made.status().code(), fmt::format("`{}`: {}: {}", program_.subject, node().Describe(), made.status().message()));
   }
@@ -225,7 +254,7 @@ class PartMaker {
 
   static void Learn(const kernels::TensorInfo& info, Known& known) {
     if (info.dtype == 0) return;
-    known.dtype = info.dtype;
+    known.dtype = KnownType(info);
     known.dim.assign(info.dim.begin(), info.dim.end());
   }
 

@@ -16,9 +16,15 @@ bool IsSettled(const Program& program, size_t node, std::vector<onnx::Known>& kn
 
 // What bounds the parts of a run.
 struct PartLimits {
-  int64_t max_bytes;  // of one tensor, and of one part's results
-  Budget* budget;     // of the run that they are parts of
+  int64_t max_bytes;                // of one tensor, and of one part's results
+  Budget* budget;                   // of the run that they are parts of
+  kernels::Texts* texts = nullptr;  // the same
 };
+
+// Memory that is counted as long as somebody holds it. Errors: there is none left.
+base::Status TakeCounted(const PartLimits& limits, int64_t bytes, std::shared_ptr<uint8_t>& memory);
+// What is there of a value, weights loaded; dtype 0 where it is absent (-1).
+base::Result<Elements> ElementsAt(const Program& program, int value, std::span<const Elements> values);
 
 // The nodes [begin, end) of a program, prepared for the shapes of what they read and for the elements that they took as parameters.
 // Thread: one at a time; REQUIRES kernels::UseOneThread() on it before.   Owns: memory for results, claimed from the budget.

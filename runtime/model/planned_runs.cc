@@ -38,7 +38,7 @@ class PlannedRuns final : public Runs {
     return Find(shapes, /*ahead=*/false, loaded_.measuring_ns());
   }
   Result<BoundPlan*> Bind(int instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) override {
-    const auto bound = BoundFor(At(instance), rows, inputs, ahead);
+    const auto bound = BoundFor(instance, rows, inputs, ahead);
     return bound.ok() ? Result((*bound)->run.get()) : bound.status();
   }
   Status CheckSize(int instance, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes) override;
@@ -106,7 +106,7 @@ class PlannedRuns final : public Runs {
   Result<std::shared_ptr<const Plan>> Find(const std::vector<onnx::Port>& shapes, bool ahead, int64_t measuring_ns);
   std::shared_ptr<const Plan> FindMade(const std::vector<onnx::Port>& shapes, bool ahead);
   Bound* FindBound(const Instance& instance, std::span<const wf_tensor> inputs) const;
-  Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
+  Result<Bound*> BoundFor(int number, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
   Status GrowTo(Instance& instance, int64_t bytes) const;
 
   const Loaded& loaded_;
@@ -180,7 +180,8 @@ Status PlannedRuns::CheckSize(int instance, int64_t rows, std::span<const wf_ten
                             loaded_.options.name, bytes, most_bytes));
 }
 
-Result<PlannedRuns::Bound*> PlannedRuns::BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) {
+Result<PlannedRuns::Bound*> PlannedRuns::BoundFor(int number, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) {
+  Instance& instance = At(number);
   if (Bound* const bound = FindBound(instance, inputs); bound != nullptr) {
     bound->ahead = bound->ahead || ahead;
     return bound;
@@ -196,7 +197,7 @@ Result<PlannedRuns::Bound*> PlannedRuns::BoundFor(Instance& instance, int64_t ro
   bound->ahead = ahead;
   WF_RETURN_IF_ERROR(GrowTo(instance, (*plan)->arena_bytes()));
   bound->arena = instance.arena;
-  auto run = BoundPlan::Bind(*std::move(plan), inputs.size(), instance.arena->memory.get());
+  auto run = BoundPlan::Bind(*std::move(plan), inputs.size(), instance.arena->memory.get(), loaded_.TextsOf(number));
   if (!run.ok()) return run.status();
   bound->run = *std::move(run);
   const auto keeps = [](const auto& each) { return each->ahead; };
@@ -213,7 +214,7 @@ Result<PlannedRuns::Bound*> PlannedRuns::BoundFor(Instance& instance, int64_t ro
 
 Status PlannedRuns::Run(int number, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs, const base::Wanted*) {
   Instance& instance = At(number);
-  const auto found = BoundFor(instance, rows, inputs, /*ahead=*/false);
+  const auto found = BoundFor(number, rows, inputs, /*ahead=*/false);
   if (!found.ok()) return found.status();
   Bound& bound = **found;
   instance.latest = &bound;

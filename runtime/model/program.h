@@ -46,6 +46,12 @@ base::Result<Lowered> Lower(const Program& program, size_t node, std::vector<onn
 // As kernels see it: strings are numbers of texts.
 inline uint8_t ElementType(uint8_t dtype) { return dtype == onnx::kStringType ? static_cast<uint8_t>(WF_I64) : dtype; }
 
+inline kernels::TensorInfo InfoOf(uint8_t dtype, std::vector<int64_t> dim) {
+  return {ElementType(dtype), std::move(dim), nullptr, nullptr, dtype == onnx::kStringType};
+}
+// As shape inference sees it.
+inline uint8_t KnownType(const kernels::TensorInfo& info) { return info.is_text ? onnx::kStringType : info.dtype; }
+
 // Extents of a value whose dimensions are all numbers. Errors: one is not, or the tensor is larger than max_bytes.
 base::Status ConcreteInfo(const onnx::Known& known, int64_t max_bytes, kernels::TensorInfo& info);
 

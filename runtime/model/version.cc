@@ -51,11 +51,15 @@ Version::~Version() = default;
 
 Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const LoadOptions& options) {
   WF_CHECK(options.max_rows >= 1 && options.instances >= 1, options.max_rows, options.instances);
-  auto read = onnx::ReadModel(path);
+  const onnx::Signature* written = options.signature_written ? options.signature : nullptr;
+  onnx::ReadOptions reading;
+  reading.given = options.given;
+  reading.texts = options.texts;
+  if (written != nullptr) reading.given = onnx::Given{written->inputs, {}};
+  auto read = onnx::ReadModel(path, reading);
   if (!read.ok()) return read.status();
   const auto file = std::make_shared<const onnx::Model>(*std::move(read));
   std::unique_ptr<Version> version(new Version(options, file));
-  const onnx::Signature* written = options.signature_written ? options.signature : nullptr;
   auto axes = onnx::ChooseBatchAxis(file->signature, written);
   if (axes.ok() && options.signature != nullptr) {
     if (const Status same = onnx::CheckSignature(file->signature, *options.signature); !same.ok()) axes = same;
@@ -63,7 +67,8 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (!axes.ok()) return Status(axes.status().code(), fmt::format("`{}`: {}", path, axes.status().message()));
   version->loaded_.axes = *std::move(axes);
   version->loaded_.is_open = version->FindOpenExtents();
-  WF_RETURN_IF_ERROR(onnx::CheckInputTypes(file->signature, path));
+  for (int i = 0; i < options.instances; ++i) version->loaded_.borders.push_back(std::make_unique<TextBorder>(file->graph.texts));
+  if (!options.texts) WF_RETURN_IF_ERROR(onnx::CheckInputTypes(file->signature, path));
   WF_RETURN_IF_ERROR(version->CheckRows(path));
   auto program = Optimise(file, std::min(options.max_bytes, onnx::kMostConstantBytes));
   if (!program.ok()) return program.status();
@@ -148,9 +153,11 @@ Result<std::vector<onnx::Port>> Version::SampleShapes() {
 }
 
 Status Version::WarmUp() {
+  const auto is_of_texts = [](const onnx::Port& port) { return port.dtype == onnx::kStringType; };
   auto shapes = SampleShapes();
   if (!shapes.ok()) return shapes.status();
-  if (shapes->size() != loaded_.file->signature.inputs.size()) return Status::Ok();  // no shape to try: the first call will tell
+  if (shapes->size() != loaded_.file->signature.inputs.size()) return Status::Ok();   // no shape to try: the first call will tell
+  if (std::any_of(shapes->begin(), shapes->end(), is_of_texts)) return Status::Ok();  // nor any strings
   kernels::TensorInfo info;
   for (const onnx::Port& port : *shapes)
     WF_RETURN_IF_ERROR(ConcreteInfo({port.dtype, port.dim, std::nullopt}, loaded_.options.max_bytes, info));
@@ -253,7 +260,17 @@ void Version::Release(int instance) { RunsOf(instance).Release(instance); }
 Status Version::Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
                     const base::Wanted* wanted) {
   kernels::UseOneThread();
-  return RunsOf(instance).Run(instance, rows, inputs, outputs, wanted);
+  Runs& runs = RunsOf(instance);
+  TextBorder& border = *loaded_.borders[static_cast<size_t>(instance)];
+  if (!loaded_.options.texts) {
+    border.texts().Clear();
+    return runs.Run(instance, rows, inputs, outputs, wanted);
+  }
+  std::vector<wf_tensor> given(inputs.begin(), inputs.end());
+  WF_RETURN_IF_ERROR(border.Begin(given));
+  WF_RETURN_IF_ERROR(runs.Run(instance, rows, given, outputs, wanted));
+  border.End(loaded_.file->signature.outputs, outputs);
+  return Status::Ok();
 }
 
 }  // namespace wf::model

@@ -19,7 +19,7 @@ Status Walk::Begin(std::span<const Elements> inputs) {
     auto loaded = program_.constants[static_cast<size_t>(weight)]->Load();
     if (!loaded.ok()) return loaded.status();
     const onnx::Weight& of = program_.graph.weights[static_cast<size_t>(weight)];
-    values_[static_cast<size_t>(output)] = {{of.dtype, of.dim, nullptr, nullptr}, *std::move(loaded)};
+    values_[static_cast<size_t>(output)] = {InfoOf(of.dtype, of.dim), *std::move(loaded)};
   }
   return Status::Ok();
 }
@@ -68,7 +68,7 @@ Result<bool> DependsOnData(const Program& program, std::span<const onnx::Port> i
 
 bool HasNodesOfData(const Program& program) {
   using onnx::Op;
-  constexpr Op kCounting[] = {Op::kCompress, Op::kNonMaxSuppression, Op::kNonZero, Op::kUnique};
+  constexpr Op kCounting[] = {Op::kCompress, Op::kNonMaxSuppression, Op::kNonZero, Op::kUnique, Op::kStringNormalizer, Op::kStringSplit};
   const auto is_of_data = [&](const onnx::Node& node) {
     return HasBody(node) || std::find(std::begin(kCounting), std::end(kCounting), node.op) != std::end(kCounting);
   };

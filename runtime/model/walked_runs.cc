@@ -54,11 +54,12 @@ Status WalkedRuns::Run(int instance, int64_t rows, std::span<const wf_tensor> in
   WF_RETURN_IF_ERROR(loaded_.CheckInputs(rows, inputs, shapes));
   Instance& at = At(instance);
   if (at.budget == nullptr) at.budget = std::make_unique<Budget>(loaded_.options.share.limit);
-  if (at.walk == nullptr) at.walk = std::make_unique<Walk>(loaded_.program, PartLimits{loaded_.options.max_bytes, at.budget.get()});
+  if (at.walk == nullptr)
+    at.walk = std::make_unique<Walk>(loaded_.program, PartLimits{loaded_.options.max_bytes, at.budget.get(), loaded_.TextsOf(instance)});
   std::vector<Elements> given;
   for (const wf_tensor& input : inputs) {
     const std::shared_ptr<const uint8_t> data(std::shared_ptr<void>(), static_cast<const uint8_t*>(input.data));  // the caller's
-    given.push_back({{input.dtype, std::vector<int64_t>(input.dim, input.dim + input.rank), nullptr, nullptr}, data});
+    given.push_back({InfoOf(input.dtype, std::vector<int64_t>(input.dim, input.dim + input.rank)), data});
   }
   at.budget->Begin(std::exchange(at.most_bytes, std::nullopt).value_or(loaded_.most_request_bytes()), wanted);
   WF_RETURN_IF_ERROR(at.walk->Run(given));

@@ -62,7 +62,7 @@ struct Attribute {
   std::string s;
   std::vector<int64_t> ints;
   std::vector<float> floats;
-  std::vector<std::string> strings;  // bytes as they are
+  std::vector<std::string> strings;  // bytes as they are, of kString, too
   std::vector<int64_t> texts;        // kString, kStrings that elements may be: their numbers in Graph::texts
   int tensor = -1;                   // kTensor: index into Graph::weights
   int body = -1;                     // kGraph: index into Graph::bodies

@@ -334,7 +334,7 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
     const Node& node = graph.nodes[i];
     const auto reads = [&](int in) { return in < 0 || is_constant[static_cast<size_t>(in)]; };
     if (node.in.empty() || IsOfShapes(node.op) || !std::all_of(node.in.begin(), node.in.end(), reads)) continue;
-    if (!IsComputedFromShapes(node, known)) continue;
+    if (!IsComputedFromShapes(node, known) || IsOfRunTexts(node, known)) continue;
     const int64_t work = WorkOf(node, known);
     if (work > work_left) {
       return Status(base::kOutOfRange,
@@ -360,14 +360,13 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
   return found;
 }
 
+Known KnownOfWeight(const Weight& weight) { return {weight.dtype, Shape(weight.dim.begin(), weight.dim.end()), ContentOf(weight)}; }
+
 std::vector<Known> KnownWeights(const Graph& graph) {
   std::vector<Known> known(graph.values.size());
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (graph.values[i].weight < 0) continue;
-    const Weight& weight = graph.weights[static_cast<size_t>(graph.values[i].weight)];
-    known[i].dtype = weight.dtype;
-    known[i].dim.assign(weight.dim.begin(), weight.dim.end());
-    known[i].content = ContentOf(weight);
+    known[i] = KnownOfWeight(graph.weights[static_cast<size_t>(graph.values[i].weight)]);
   }
   return known;
 }

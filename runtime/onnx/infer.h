@@ -37,6 +37,7 @@ base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const
 // The two steps of InferShapes, for who learns more between nodes: what weights are, and what follows for the results of one node. Errors:
 // text without file and node.
 std::vector<Known> KnownWeights(const Graph& graph);
+Known KnownOfWeight(const Weight& weight);
 base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const Known> inputs,
                                             bool exact = false);  // the text names the node
 base::Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact = false);

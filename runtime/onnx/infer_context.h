@@ -94,6 +94,11 @@ base::Status ReducedShape(NodeContext& node, Shape& shape);
 // Elements that are not known are unknowns. Nothing: it is no such operator, or nothing is known of an input.
 std::optional<std::vector<Dim>> ElementwiseContent(NodeContext& node);
 
+// Of a conversion from or to strings. Errors: kUnimplemented for 16-bit floats.
+base::Status CheckTextCast(const NodeContext& node, uint8_t to);
+// Its results are strings that files may not hold, or are made of such: no constant.
+bool IsOfRunTexts(const Node& node, std::span<const Known> known);
+
 // How Resize and Upsample change each axis of input 0. Nothing: a factor is computed from data, or the extents are not numbers.
 struct Resizing {
   std::vector<std::optional<double>> scale;

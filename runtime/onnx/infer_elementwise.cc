@@ -18,7 +18,7 @@ Status InferBitShift(NodeContext& node) {
 }
 
 Status InferCastLike(NodeContext& node) {
-  if (node.in(1).dtype == kStringType) return node.NotBuilt("a conversion to STRING is not supported");
+  WF_RETURN_IF_ERROR(CheckTextCast(node, node.in(1).dtype));
   node.out(0).dtype = node.in(1).dtype;
   node.out(0).dim = node.in(0).dim;
   if (node.out(0).dtype == node.in(0).dtype) node.out(0).content = node.in(0).content;

@@ -130,6 +130,9 @@ Status InferEmbedLayerNormalization(NodeContext& node) {
   return Status::Ok();
 }
 
+// Written as other nodes when a file is read (compound.h).
+Status InferCompound(NodeContext& node) { return node.NotBuilt("it is not supported here"); }
+
 Status InferAttention(NodeContext& node) {
   for (size_t i = 0; i < 2; ++i) WF_RETURN_IF_ERROR(node.Rank(i, i == 0 ? 3 : 2));
   WF_RETURN_IF_ERROR(LacksInputs(node, {6}));

@@ -15,12 +15,13 @@ Status InferCast(NodeContext& node) {
   const Attribute* to = node.node.Find("to");
   if (to == nullptr) return node.Fail("attribute `to` is missing");
   const uint8_t dtype = to->i > 0 && to->i < 64 ? DTypeOf(static_cast<int>(to->i)) : 0;
-  if (dtype == 0 || dtype == kStringType) {
+  if (dtype == 0) {
     return node.NotBuilt(
         fmt::format("a conversion to {} is not supported", TensorTypeName(static_cast<int>(std::clamp<int64_t>(to->i, -1, 64)))));
   }
   node.out(0).dtype = dtype;
   node.out(0).dim = node.in(0).dim;
+  WF_RETURN_IF_ERROR(CheckTextCast(node, dtype));
   node.out(0).content = node.in(0).content;  // dropped again unless the result is an integer
   if (!node.in(0).content) return Status::Ok();
   for (Dim& each : *node.out(0).content) {
@@ -56,6 +57,9 @@ Status InferOptionalHasElement(NodeContext& node) {
   node.out(0).content = std::vector<Dim>{Dim(node.has_in(0) ? 1 : 0)};
   return Status::Ok();
 }
+
+// Nodes with sequences are written out when a file is read (read_sequences.cc).
+Status InferSequence(NodeContext& node) { return node.NotBuilt("sequences are not supported here"); }
 
 Status InferReshape(NodeContext& node) {
   const Known &data = node.in(0), &wanted = node.in(1);

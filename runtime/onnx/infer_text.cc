@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/rules.h"
 
 namespace wf::onnx {
 
@@ -28,6 +29,64 @@ Status CheckPool(const NodeContext& node, size_t pool) {
 }
 
 }  // namespace
+
+Status CheckTextCast(const NodeContext& node, uint8_t to) {
+  const uint8_t from = node.in(0).dtype;
+  for (const auto& [text, other] : {std::pair(from, to), std::pair(to, from)}) {
+    if (text == kStringType && (other == WF_F16 || other == WF_BF16))
+      return node.NotBuilt(fmt::format("a conversion between string and {} is not supported", TypeName(other)));
+  }
+  return Status::Ok();
+}
+
+bool IsOfRunTexts(const Node& node, std::span<const Known> known) {
+  switch (node.op) {
+    case Op::kCast:
+    case Op::kCastLike:
+      return known[static_cast<size_t>(node.in[0])].dtype == kStringType || known[static_cast<size_t>(node.out[0])].dtype == kStringType;
+    case Op::kRegexFullMatch:
+    case Op::kStringConcat:
+    case Op::kStringNormalizer:
+    case Op::kStringSplit:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Status InferStringNormalizer(NodeContext& node) {
+  const Shape& dim = node.in(0).dim;
+  const std::string_view action = node.node.String("case_change_action", "NONE");
+  if (node.in(0).dtype != kStringType || dim.empty() || dim.size() > 2 || (dim.size() == 2 && Dim::ProvedDifferent(dim[0], Dim(1))))
+    return node.Fail(fmt::format("input {}, wanted strings with one axis, or one row of them", node.InType(0)));
+  if (action != "NONE" && action != "LOWER" && action != "UPPER")
+    return node.Fail(fmt::format("`case_change_action` \"{}\", wanted NONE, LOWER or UPPER", action));
+  node.out(0) = {kStringType, dim, std::nullopt};
+  if (node.node.Find("stopwords") != nullptr) node.out(0).dim.back() = node.unknown.Next();
+  return Status::Ok();
+}
+
+Status InferStringConcat(NodeContext& node) {
+  if (node.in(0).dtype != kStringType) return node.Fail(fmt::format("input {}, wanted strings", node.InType(0)));
+  return InferBroadcast(node);
+}
+
+Status InferStringSplit(NodeContext& node) {
+  if (node.in(0).dtype != kStringType) return node.Fail(fmt::format("input {}, wanted strings", node.InType(0)));
+  if (node.node.Int("maxsplit", 0) < 0) return node.Fail(fmt::format("`maxsplit` {}", node.node.Int("maxsplit", 0)));
+  const Shape dim = node.in(0).dim;
+  node.out(0) = {kStringType, dim, std::nullopt};
+  node.out(0).dim.push_back(node.unknown.Next());
+  if (node.has_out(1)) node.out(1) = {WF_I64, dim, std::nullopt};
+  return Status::Ok();
+}
+
+Status InferRegexFullMatch(NodeContext& node) {
+  if (node.in(0).dtype != kStringType) return node.Fail(fmt::format("input {}, wanted strings", node.InType(0)));
+  if (node.node.Find("pattern") == nullptr) return node.Fail("no `pattern`");
+  node.out(0) = {WF_BOOL, node.in(0).dim, std::nullopt};
+  return Status::Ok();
+}
 
 Status InferTfIdfVectorizer(NodeContext& node) {
   const Known& x = node.in(0);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,9 +11,17 @@
 
 namespace wf::onnx {
 
+// What a run gives of inputs that are not simply a tensor each.
+struct Given {
+  std::vector<Port> inputs;      // among them the tensors of sequences, `x[0]`, `x[1]`, ..., as many as there are
+  std::set<std::string> absent;  // optional inputs that are not there
+};
+
 struct ReadOptions {
   uint64_t max_graph_bytes = uint64_t{256} << 20;  // of the file without the elements of initialisers
   uint64_t max_weight_bytes = uint64_t{1} << 40;   // of one constant, in memory
+  std::optional<Given> given = {};                 // nothing: a model that takes sequences is refused
+  bool texts = false;                              // outputs of strings stay
   bool external_data = true;                       // false: refuse every file beside the model
 };
 
@@ -23,6 +33,16 @@ base::Result<Model> ReadModel(const std::string& path, const ReadOptions& option
 
 // The same from memory, which must outlive the model; external data is refused. `name` stands for the path in messages.
 base::Result<Model> ReadModelBytes(std::span<const uint8_t> bytes, const std::string& name, const ReadOptions& options = {});
+
+// The inputs, but for those with a default, and outputs as the file declares them, and nothing more of it. Errors: as of ReadModel.
+struct DeclaredPort {
+  std::string name;
+  bool is_optional = false, is_sequence = false;
+};
+struct Declared {
+  std::vector<DeclaredPort> inputs, outputs;
+};
+base::Result<Declared> ReadDeclared(const std::string& path);
 
 // Writes the elements of `weight` to `out`, which has weight.size_bytes() bytes.   Thread: thread-safe.   Errors: the file has shrunk or
 // cannot be read.

@@ -188,7 +188,7 @@ Status CheckSignature(const Signature& file, const Signature& wanted) {
 Status CheckInputTypes(const Signature& file, const std::string& path) {
   for (const Port& port : file.inputs) {
     if (port.dtype == kStringType)
-      return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no kernel does", path, port.name));
+      return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no call can give", path, port.name));
   }
   return Status::Ok();
 }

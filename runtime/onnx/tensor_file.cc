@@ -8,6 +8,7 @@
 #include "runtime/onnx/infer.h"
 #include "runtime/onnx/source.h"
 #include "runtime/onnx/tensor.h"
+#include "runtime/onnx/texts.h"
 
 namespace wf::onnx {
 
@@ -23,13 +24,10 @@ bool Parse(std::span<const uint8_t> bytes, Proto& proto) {
   return static_cast<int64_t>(bytes.size()) <= INT32_MAX && proto.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
-Result<Weight> WeightOf(const pb::TensorProto& proto, const std::string& name) {
+Result<Weight> WeightOf(const pb::TensorProto& proto, const std::string& name, Texts& texts) {
   Model none;
-  std::vector<std::string> names;
-  Texts texts(names);
   auto weight = ReadTensor(proto, {}, none, texts, {.max_weight_bytes = static_cast<uint64_t>(kMostTensorBytes), .external_data = false});
   if (!weight.ok()) return Fail(name, weight.status().code(), weight.status().message());
-  if (weight->dtype == kStringType) return Fail(name, base::kUnimplemented, "elements of type STRING are not supported");
   return weight;
 }
 
@@ -49,7 +47,12 @@ Result<std::vector<uint8_t>> BytesIn(const std::string& path) {
 Result<Weight> ReadTensorBytes(std::span<const uint8_t> bytes, const std::string& name) {
   pb::TensorProto proto;
   if (!Parse(bytes, proto)) return Fail(name, base::kInvalidArgument, "it holds no tensor of ONNX");
-  return WeightOf(proto, name);
+  std::vector<std::string> none;
+  Texts texts(none);
+  auto weight = WeightOf(proto, name, texts);
+  if (weight.ok() && weight->dtype == kStringType)
+    return Fail(name, base::kUnimplemented, "elements of type STRING are not supported here");
+  return weight;
 }
 
 Result<Weight> ReadTensorFile(const std::string& path) {
@@ -57,16 +60,36 @@ Result<Weight> ReadTensorFile(const std::string& path) {
   return bytes.ok() ? ReadTensorBytes(*bytes, path) : bytes.status();
 }
 
-Result<Weight> ReadOptionalFile(const std::string& path) {
+Result<FileValue> ReadValueFile(const std::string& path, bool is_optional, bool is_sequence) {
   const auto bytes = BytesIn(path);
   if (!bytes.ok()) return bytes.status();
-  pb::OptionalProto proto;
-  if (!Parse(*bytes, proto)) return Fail(path, base::kInvalidArgument, "it holds no optional value of ONNX");
-  if (!proto.has_tensor_value())
-    return Fail(path, base::kUnimplemented, "an optional value that is not there, or is no tensor, is not supported");
-  auto weight = WeightOf(proto.tensor_value(), path);
-  if (weight.ok() && weight->name.empty()) weight->name = proto.name();
-  return weight;
+  pb::OptionalProto optional;
+  if (is_optional   ? !Parse(*bytes, optional)
+      : is_sequence ? !Parse(*bytes, *optional.mutable_sequence_value())
+                    : !Parse(*bytes, *optional.mutable_tensor_value()))
+    return Fail(path, base::kInvalidArgument,
+                fmt::format("it holds no {} of ONNX", is_optional   ? "optional value"
+                                                      : is_sequence ? "sequence"
+                                                                    : "tensor"));
+  FileValue value;
+  Texts texts(value.texts);
+  const auto add = [&](const pb::TensorProto& tensor) {
+    auto weight = WeightOf(tensor, path, texts);
+    if (!weight.ok()) return weight.status();
+    if (weight->name.empty()) weight->name = optional.name();
+    value.tensors.push_back(*std::move(weight));
+    return Status::Ok();
+  };
+  if (optional.has_tensor_value()) {
+    WF_RETURN_IF_ERROR(add(optional.tensor_value()));
+  } else if (optional.has_sequence_value()) {
+    if (optional.sequence_value().elem_type() > 1)
+      return Fail(path, base::kUnimplemented, "a sequence of what is no tensor is not supported");
+    for (const pb::TensorProto& tensor : optional.sequence_value().tensor_values()) WF_RETURN_IF_ERROR(add(tensor));
+  } else {
+    value.is_absent = true;
+  }
+  return value;
 }
 
 }  // namespace wf::onnx

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/onnx/graph.h"
 
@@ -13,8 +14,13 @@ namespace wf::onnx {
 // data is refused. The text names the file.   Bounds: memory is a small multiple of the file, which has at most kMostTensorBytes.
 base::Result<Weight> ReadTensorFile(const std::string& path);
 
-// The same for an optional value (OptionalProto) that is there; one that is not, or is no tensor, is kUnimplemented.
-base::Result<Weight> ReadOptionalFile(const std::string& path);
+// The same for a value that may be a sequence of tensors (SequenceProto) or optional (OptionalProto).
+struct FileValue {
+  std::vector<Weight> tensors;     // of a sequence each; of anything else the one
+  std::vector<std::string> texts;  // what elements that are strings are numbers of
+  bool is_absent = false;          // it is optional, and not there
+};
+base::Result<FileValue> ReadValueFile(const std::string& path, bool is_optional, bool is_sequence);
 
 // The same as the first from memory; `name` stands for the path in messages.
 base::Result<Weight> ReadTensorBytes(std::span<const uint8_t> bytes, const std::string& name);

@@ -35,9 +35,12 @@ T ElementAs(const Tensor& tensor, int64_t at) {
   return base::Load<T>(tensor.elements.get() + at * static_cast<int64_t>(sizeof(T)));
 }
 
+std::string_view TextAt(const Tensor& tensor, int64_t at) { return reinterpret_cast<const std::string_view*>(tensor.elements.get())[at]; }
+
 }  // namespace
 
 std::string ElementText(const Tensor& tensor, int64_t at) {
+  if (tensor.dtype == onnx::kStringType) return fmt::format("\"{}\"", TextAt(tensor, at).substr(0, 64));
   if (tensor.dtype == WF_I64) return fmt::format("{}", ElementAs<int64_t>(tensor, at));
   if (tensor.dtype == WF_U64) return fmt::format("{}", ElementAs<uint64_t>(tensor, at));
   const double number = model::NumberAt(tensor.dtype, tensor.elements.get(), at);
@@ -56,6 +59,12 @@ std::string FindMisfit(const Tensor& is, const Tensor& wanted) {
 
 Difference Compare(const Tensor& is, const Tensor& wanted, const Tolerance& tolerance) {
   Difference found;
+  if (is.dtype == onnx::kStringType) {
+    for (int64_t at = 0, count = is.count(); at < count; ++at) {
+      if (TextAt(is, at) != TextAt(wanted, at) && found.differ++ == 0) found.first = at;
+    }
+    return found;
+  }
   const int64_t size = base::DTypeSize(is.dtype);
   const double relative = is.dtype == WF_BF16 ? std::max(tolerance.relative, kUnitOfBf16) : tolerance.relative;
   for (int64_t at = 0, count = is.count(); at < count; ++at) {

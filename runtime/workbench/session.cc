@@ -31,8 +31,10 @@ Result<std::unique_ptr<Session>> Session::Open(const std::string& path, SessionO
   options.max_rows = abi::kMostBatchRows;
   options.instances = session.instances;
   options.warm_up = false;
+  options.texts = session.texts;
   options.choices = std::move(session.choices);
   options.bf16 = session.bf16;
+  options.given = std::move(session.given);
   auto version = model::Version::Load(path, options);
   if (!version.ok()) return version.status();
   return std::unique_ptr<Session>(new Session(*std::move(version)));

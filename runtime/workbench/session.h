@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,8 @@ struct SessionOptions {
   int instances = 1;
   std::shared_ptr<kernels::Choices> choices = nullptr;  // of ways of kernels; null: the own ones of their rows
   bool bf16 = false;                                    // as model::LoadOptions
+  bool texts = false;                                   // the same
+  std::optional<onnx::Given> given = {};                // the same
 };
 
 // A model file ready to be run here, by its own inputs, with nothing tried before.

@@ -21,7 +21,15 @@ int64_t Tensor::count() const {
   return count;
 }
 
-int64_t Tensor::size_bytes() const { return count() * base::DTypeSize(dtype); }
+namespace {
+
+int64_t SizeOf(uint8_t dtype) {
+  return dtype == onnx::kStringType ? static_cast<int64_t>(sizeof(std::string_view)) : base::DTypeSize(dtype);
+}
+
+}  // namespace
+
+int64_t Tensor::size_bytes() const { return count() * SizeOf(dtype); }
 
 wf_tensor Tensor::View() const {
   wf_tensor view{};
@@ -38,12 +46,12 @@ wf_tensor Tensor::View() const {
 }
 
 std::string Tensor::ToString() const {
-  return dim.empty() ? std::string(base::DTypeName(dtype)) : fmt::format("{}[{}]", base::DTypeName(dtype), fmt::join(dim, ", "));
+  return dim.empty() ? onnx::TypeName(dtype) : fmt::format("{}[{}]", onnx::TypeName(dtype), fmt::join(dim, ", "));
 }
 
 Status CheckShape(uint8_t dtype, const std::vector<int64_t>& dim) {
   if (dim.size() > WF_MAX_RANK) return Status(base::kOutOfRange, fmt::format("{} axes, {} are the most", dim.size(), int{WF_MAX_RANK}));
-  int64_t most = base::DTypeSize(dtype);
+  int64_t most = SizeOf(dtype);
   if (most == 0) return Status(base::kUnimplemented, fmt::format("tensors of {} are not built here", onnx::TypeName(dtype)));
   for (const int64_t extent : dim) {
     if (extent < 0 || __builtin_mul_overflow(most, std::max<int64_t>(extent, 1), &most) || most > onnx::kMostTensorBytes)
@@ -61,14 +69,44 @@ Result<Tensor> MakeTensor(uint8_t dtype, std::vector<int64_t> dim) {
   return tensor;
 }
 
+Result<Tensor> MakeTexts(std::vector<std::string> texts, std::vector<int64_t> dim) {
+  WF_RETURN_IF_ERROR(CheckShape(onnx::kStringType, dim));
+  Tensor tensor{onnx::kStringType, std::move(dim), nullptr};
+  if (tensor.count() != static_cast<int64_t>(texts.size()))
+    return Status(base::kInvalidArgument, fmt::format("{} strings for {}", texts.size(), tensor.ToString()));
+  struct Held {
+    std::vector<std::string> texts;
+    std::vector<std::string_view> views;
+  };
+  const auto held = std::make_shared<Held>(Held{std::move(texts), {}});
+  held->views.assign(held->texts.begin(), held->texts.end());
+  tensor.elements = std::shared_ptr<uint8_t>(held, reinterpret_cast<uint8_t*>(held->views.data()));
+  return tensor;
+}
+
 Result<Tensor> CopyOf(const wf_tensor& dense) {
+  if (dense.dtype == onnx::kStringType) {
+    const Tensor shape{dense.dtype, {dense.dim, dense.dim + dense.rank}, nullptr};
+    const auto* views = static_cast<const std::string_view*>(dense.data);
+    return MakeTexts({views, views + shape.count()}, shape.dim);
+  }
   auto tensor = MakeTensor(dense.dtype, {dense.dim, dense.dim + dense.rank});
   if (tensor.ok() && tensor->size_bytes() > 0) std::memcpy(tensor->elements.get(), dense.data, static_cast<size_t>(tensor->size_bytes()));
   return tensor;
 }
 
-Result<Tensor> TensorOf(const onnx::Weight& weight) {
+Result<Tensor> TensorOf(const onnx::Weight& weight, std::span<const std::string> texts) {
   WF_CHECK(weight.held, weight.name);
+  if (weight.dtype == onnx::kStringType) {
+    std::vector<std::string> held;
+    for (int64_t i = 0; i < weight.count(); ++i) {
+      int64_t number = 0;
+      std::memcpy(&number, weight.bytes.data() + i * int64_t{sizeof number}, sizeof number);
+      WF_CHECK(number >= 0 && static_cast<size_t>(number) < texts.size(), number);
+      held.push_back(texts[static_cast<size_t>(number)]);
+    }
+    return MakeTexts(std::move(held), weight.dim);
+  }
   auto tensor = MakeTensor(weight.dtype, weight.dim);
   if (!tensor.ok()) return tensor;
   std::copy(weight.bytes.begin(), weight.bytes.end(), tensor->elements.get());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@
 
 namespace wf::workbench {
 
-// A dense tensor in memory as models take it.   Thread: confined.   Owns: the elements, shared among copies.
+// A dense tensor in memory as models take it; elements of onnx::kStringType are std::string_view.   Thread: confined.   Owns: the elements,
+// shared among copies.
 struct Tensor {
   uint8_t dtype = 0;
   std::vector<int64_t> dim;
@@ -22,14 +24,15 @@ struct Tensor {
   std::string ToString() const;  // "f32[2, 3]"
 };
 
-// Errors: kUnimplemented for strings; kOutOfRange for too many axes, or more than onnx::kMostTensorBytes, where an extent of 0 hides none
-// of the others.
+// Errors: kUnimplemented for what is no element type; kOutOfRange for too many axes, or more than onnx::kMostTensorBytes, where an extent
+// of 0 hides none of the others.
 base::Status CheckShape(uint8_t dtype, const std::vector<int64_t>& dim);
 // Zeroed. Errors: those of CheckShape, kResourceExhausted.
 base::Result<Tensor> MakeTensor(uint8_t dtype, std::vector<int64_t> dim);
 base::Result<Tensor> CopyOf(const wf_tensor& dense);
-// REQUIRES: weight.held
-base::Result<Tensor> TensorOf(const onnx::Weight& weight);
+// texts: what the numbers of strings stand for. REQUIRES: weight.held
+base::Result<Tensor> TensorOf(const onnx::Weight& weight, std::span<const std::string> texts = {});
+base::Result<Tensor> MakeTexts(std::vector<std::string> texts, std::vector<int64_t> dim);  // as many as its extents say
 
 // Bools of a file are 0 or 1 from here on; other tensors stay as they are.
 void MakeBools(Tensor& tensor);

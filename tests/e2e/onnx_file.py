@@ -40,6 +40,11 @@ def value_info(name, shape, element=FLOAT):
     return _bytes(1, name) + _bytes(2, _bytes(1, _number(1, element) + _bytes(2, dims)))
 
 
+def sequence_info(name, element=FLOAT):
+    """ValueInfoProto of a sequence of tensors."""
+    return _bytes(1, name) + _bytes(2, _bytes(4, _bytes(1, _bytes(1, _number(1, element)))))
+
+
 def node(op, inputs, outputs, name="", **given):
     """given: attributes, each an integer, a list of integers or the bytes of a graph."""
     kinds = {int: lambda value: _number(3, value) + _number(20, 2),

@@ -1,7 +1,7 @@
 """Runs ONNX's node cases with `wfc model test`: node_test.py --build=BUILD [--update] [--cases=FOLDER]
 
 Each case has to pass or to stand in expected.txt beside this file with its reason, and docs/operators.md has to be what the table of operators and the run make
-of it. --update writes both. --cases runs others, only to count them.
+of it. --update writes both. --cases runs others, only to count them; with --update=LABEL the page shows the count under that label.
 """
 import argparse
 import collections
@@ -12,6 +12,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+NEWER = HERE / "newer.txt"
 EXPECTED, PAGE, TABLE = HERE / "expected.txt", ROOT / "docs" / "operators.md", ROOT / "runtime" / "onnx" / "operators.def"
 DEBIAN = Path("/usr/share/libonnx-testdata/data/node")
 DOMAINS = {"": "ai.onnx", "Ml": "ai.onnx.ml", "Ms": "com.microsoft", "Train": "ai.onnx.preview.training"}
@@ -77,6 +78,7 @@ def table():
 def kind_of(reason):
     """What cases have in common that do not pass: the reason without the node and the place."""
     reason = re.sub(r"^(test_data_set_\d+: )?(node (\d+|`[^`]*`) \([\w.]+\): )?", "", reason)
+    reason = re.sub(r"`[^`]*\.pb`: ", "", reason)
     return re.sub(r", opset \d+,", ",", reason)
 
 
@@ -114,6 +116,17 @@ def page(reasons):
             groups[kind_of(reason)].append(name)
     for reason, names in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         lines.append(f"| {len(names)} | {reason.replace('|', '/')} | {names[0]} |")
+    lines += ["", "## Newer cases", "", NEWER.read_text(encoding="utf-8").rstrip()]
+    return "\n".join(lines) + "\n"
+
+
+def newer_text(label, reasons, passed):
+    groups = collections.defaultdict(list)
+    for name, reason in sorted(reasons.items()):
+        if reason:
+            groups[kind_of(reason)].append(name)
+    lines = [f"Of the {len(reasons)} cases of {label} {passed} pass, {100 * passed / len(reasons):.1f} %.", "", "| cases | reason | for example |", "| --- | --- | --- |"]
+    lines += [f"| {len(names)} | {reason.replace('|', '/')} | {names[0]} |" for reason, names in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))]
     return "\n".join(lines) + "\n"
 
 
@@ -131,7 +144,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--cases", type=Path, default=DEBIAN)
-    parser.add_argument("--update", action="store_true")
+    parser.add_argument("--update", nargs="?", const=True)
     options = parser.parse_args()
     reasons, failed = run(options.build, options.cases)
     for name, reason in sorted(reasons.items()):
@@ -139,6 +152,8 @@ def main():
     passed = sum(not reason for reason in reasons.values())
     print(f"{passed} of {len(reasons)} cases pass, {100 * passed / len(reasons):.1f} %; {len(failed)} fail, the others are told to be unsupported")
     if options.cases != DEBIAN:
+        if options.update:
+            NEWER.write_text(newer_text(options.update, reasons, passed), encoding="utf-8")
         return 0
     texts = {EXPECTED: expected_text(reasons, failed), PAGE: page(reasons)}
     if options.update:

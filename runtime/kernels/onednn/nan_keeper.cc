@@ -14,10 +14,14 @@
 namespace wf::kernels::onednn {
 namespace {
 
-constexpr const char* kCannot = "a NaN was met, and there is no memory to see where";
+using Lost = NanKeeper::Lost;
+
+constexpr const char* kCannot = "a NaN or an infinity was met, and there is no memory to see where";
 
 bool IsNan(float x) { return std::isnan(x); }
 bool IsNan(Brain x) { return std::isnan(ToFloat(x)); }
+bool IsLowest(float x) { return x == std::numeric_limits<float>::lowest(); }
+bool IsLowest(Brain x) { return x.bits == 0xFF7F; }
 bool IsMarked(float x) { return x > 0; }
 bool IsMarked(Brain x) { return ToFloat(x) > 0; }
 
@@ -49,9 +53,29 @@ void PutNan(const void* found, void* out, int64_t count, F is_lost) {
 }
 
 template <typename T>
-void Mark(const void* in, void* marks, int64_t count) {
+void Mark(Lost lost, const void* in, void* marks, int64_t count) {
   const auto* x = static_cast<const T*>(in);
-  std::transform(x, x + count, static_cast<T*>(marks), [](T each) { return Stored<T>(IsNan(each) ? 1.0f : 0.0f); });
+  std::transform(x, x + count, static_cast<T*>(marks),
+                 [lost](T each) { return Stored<T>((lost == Lost::kNan ? IsNan(each) : IsLowest(each)) ? 1.0f : 0.0f); });
+}
+
+// found: whether a window has a mark.
+template <typename T>
+void PutBack(Lost lost, const void* found, void* out, int64_t count) {
+  if (lost == Lost::kNan) return PutNan<T>(found, out, count, [](T x) { return IsMarked(x); });
+  const auto* marks = static_cast<const T*>(found);
+  auto* y = static_cast<T*>(out);
+  for (int64_t i = 0; i < count; ++i) {
+    if (IsLowest(y[i]) && !IsMarked(marks[i])) y[i] = Stored<T>(-std::numeric_limits<float>::infinity());
+  }
+}
+
+template <typename T>
+bool HasLowest(const void* elements, int64_t count) {
+  const auto* x = static_cast<const T*>(elements);
+  int found = 0;
+  for (int64_t i = 0; i < count; ++i) found |= IsLowest(x[i]) ? 1 : 0;  // no jump: a vector loop
+  return found != 0;
 }
 
 // Arguments with others in the place of some.
@@ -114,9 +138,19 @@ std::shared_ptr<const NanKeeper::Plain> NanKeeper::PlainPrimitive() const {
 const char* NanKeeper::Run(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const {
   _mm_setcsr(_mm_getcsr() & ~unsigned{_MM_EXCEPT_INVALID});
   if (const char* failure = Execute(primitive, stream, args)) return failure;
-  if ((_mm_getcsr() & _MM_EXCEPT_INVALID) == 0) return nullptr;
+  const bool is_lost = (_mm_getcsr() & _MM_EXCEPT_INVALID) != 0;
+  if (kind_ == Kind::kMaximum) {
+    const char* const failure = HasLost(args) ? RestoreMaximum(primitive, stream, args, Lost::kInfinity) : nullptr;
+    if (failure != nullptr) return failure;
+  }
+  if (!is_lost) return nullptr;
   if (kind_ == Kind::kRows) return RestoreRows(args);
-  return kind_ == Kind::kBehind ? RestoreBehind(stream, args) : RestoreMaximum(primitive, stream, args);
+  return kind_ == Kind::kBehind ? RestoreBehind(stream, args) : RestoreMaximum(primitive, stream, args, Lost::kNan);
+}
+
+bool NanKeeper::HasLost(std::span<const dnnl_exec_arg_t> args) const {
+  const void* const out = ElementsOf(args, DNNL_ARG_DST);
+  return dst_.data_type == dnnl_bf16 ? HasLowest<Brain>(out, ElementsIn(dst_)) : HasLowest<float>(out, ElementsIn(dst_));
 }
 
 const char* NanKeeper::RestoreRows(std::span<const dnnl_exec_arg_t> args) const {
@@ -142,7 +176,8 @@ const char* NanKeeper::RestoreBehind(dnnl_stream_t stream, std::span<const dnnl_
   return nullptr;
 }
 
-const char* NanKeeper::RestoreMaximum(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const {
+const char* NanKeeper::RestoreMaximum(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args,
+                                      Lost lost) const {
   OwnArgs own(args);
   const void* const in = ElementsOf(args, DNNL_ARG_SRC);
   void* const out = ElementsOf(args, DNNL_ARG_DST);
@@ -150,10 +185,9 @@ const char* NanKeeper::RestoreMaximum(dnnl_primitive_t primitive, dnnl_stream_t 
   void* const marks = own.Put(DNNL_ARG_SRC, src_);
   if (found == nullptr || marks == nullptr) return kCannot;
   const bool is_bf16 = src_.data_type == dnnl_bf16;
-  is_bf16 ? Mark<Brain>(in, marks, ElementsIn(src_)) : Mark<float>(in, marks, ElementsIn(src_));
+  is_bf16 ? Mark<Brain>(lost, in, marks, ElementsIn(src_)) : Mark<float>(lost, in, marks, ElementsIn(src_));
   if (const char* failure = Execute(primitive, stream, own.get())) return failure;
-  const auto is_marked = [](auto x) { return IsMarked(x); };
-  is_bf16 ? PutNan<Brain>(found, out, ElementsIn(dst_), is_marked) : PutNan<float>(found, out, ElementsIn(dst_), is_marked);
+  is_bf16 ? PutBack<Brain>(lost, found, out, ElementsIn(dst_)) : PutBack<float>(lost, found, out, ElementsIn(dst_));
   return nullptr;
 }
 

@@ -13,7 +13,7 @@ bool LosesNan(const Fused& fused);
 
 // Puts back the NaN that oneDNN's Relu, Clip, Exp, Softmax and MaxPool lose, which take one for less than anything. Their instructions
 // (MAXPS, MINPS, CMPPS of Intel's manual) raise the CPU's sticky flag of invalid operations over a NaN: a run that leaves it down has lost
-// none, and only after others is it looked where NaN had been.
+// none, and only after others is it looked where NaN had been. A MaxPool begins with the least number, too, which is more than -infinity.
 // Thread: thread-safe.   Cost: a few ns a run without NaN; another run, allocation and a lock with one.
 class NanKeeper {
  public:
@@ -25,6 +25,8 @@ class NanKeeper {
   // Of rows, of which each gives as many results: all NaN where one is, or where the largest is infinite. The results lie apart from them.
   NanKeeper(const dnnl_memory_desc_t& src, int64_t row) : kind_(Kind::kRows), src_(src), row_(row) {}
 
+  enum class Lost : uint8_t { kNan, kInfinity };
+
   // Executes the primitive with these arguments. Null, or why it did not run.
   const char* Run(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const;
 
@@ -34,7 +36,9 @@ class NanKeeper {
   std::shared_ptr<const Plain> PlainPrimitive() const;
   const char* RestoreRows(std::span<const dnnl_exec_arg_t> args) const;
   const char* RestoreBehind(dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const;
-  const char* RestoreMaximum(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const;
+  // Of windows that hold a NaN; of those that hold nothing but -infinity, whose result is the least number though none holds that.
+  const char* RestoreMaximum(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args, Lost lost) const;
+  bool HasLost(std::span<const dnnl_exec_arg_t> args) const;  // perhaps an infinity
 
   const Kind kind_;
   const DescMaker make_plain_;

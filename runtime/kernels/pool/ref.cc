@@ -49,11 +49,9 @@ void RunMax(const PoolWindows& s, const Buffers& buffers) {
   const int64_t size = s.in[0] * s.in[1] * s.in[2];
   Slide(s, [&](int64_t plane, const PlaneAxes& at, int64_t out) {
     const Place place = PlaceOf(s, at);
-    T high = std::numeric_limits<T>::lowest();
-    bool any = false;
+    T high = Least<T>();
     ForEachElement(s, place, x + plane * size, [&](T value) {
-      if (!any || value > high || IsNan(value)) high = IsNan(high) ? high : value;
-      any = true;
+      if (value > high || IsNan(value)) high = IsNan(high) ? high : value;
     });
     y[out] = high;
   });

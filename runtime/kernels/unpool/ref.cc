@@ -25,7 +25,7 @@ ArgWindows ArgWindowsOf(const ArgPool& pool, const Operation& operation) {
 
 template <typename T>
 struct Most {
-  T value = std::numeric_limits<T>::lowest();
+  T value = Least<T>();
   int64_t place = -1;
 };
 

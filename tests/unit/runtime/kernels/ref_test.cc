@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/ref.h"
 #include "tests/unit/runtime/kernels/cases.h"
 
@@ -44,6 +45,16 @@ TEST(Ref, MatMulTakesTurnsAndBroadcasts) {
   EXPECT_EQ(Floated(ref::MakeMatMul, MatMul{true, true}, {a, Floats({2, 2}, {1, 0, 1, 1})}, {3, 2}), (F{1, 5, 2, 7, 3, 9}));
   EXPECT_EQ(Floated(ref::MakeMatMul, MatMul{false, false, 2, 10}, {a, b, Floats({2}, {1, -1})}, {2, 2}), (F{24, 6, 42, 24}));
   EXPECT_EQ(Floated(ref::MakeMatMul, MatMul{}, {Floats({2, 1, 2}, {1, 2, 3, 4}), Floats({2, 1}, {1, 10})}, {2, 1, 1}), (F{21, 43}));
+}
+
+TEST(Ref, TheLargestOfNothingButInfinitiesIsOne) {
+  const float low = -std::numeric_limits<float>::infinity(), least = std::numeric_limits<float>::lowest();
+  const Tensor x = Floats({1, 1, 6}, {low, low, least, low, 1, low});
+  const Pool pool{false, false, {2}, {2}, {1}, {0}, {0}};
+  EXPECT_EQ(Floated(ref::MakePool, pool, {x}, {1, 1, 3}), (F{low, least, 1}));
+  EXPECT_EQ(Floated(onednn::MakePool, pool, {x}, {1, 1, 3}), (F{low, least, 1}));
+  const Pool beyond{false, false, {1}, {2}, {1}, {1}, {0}};  // windows of padding alone
+  EXPECT_EQ(Floated(ref::MakePool, beyond, {Floats({1, 1, 2}, {1, 2})}, {1, 1, 2})[0], low);
 }
 
 TEST(Ref, PoolsIgnoreOrCountPadding) {

@@ -1,0 +1,250 @@
+#include "runtime/onnx/compound.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "runtime/onnx/op.h"
+#include "runtime/onnx/tensor.h"
+
+namespace wf::onnx {
+namespace {
+
+using base::Status;
+
+constexpr const char* kMicrosoft = "com.microsoft";
+
+class Writer {
+ public:
+  Writer(const pb::NodeProto& node, int standard, std::vector<pb::NodeProto>& nodes) : node_(node), standard_(standard), nodes_(nodes) {}
+
+  Status Run(Op op) {
+    switch (op) {
+      case Op::kMsDequantizeLinear:
+      case Op::kMsQuantizeLinear:
+      case Op::kMsTrilu:
+        return Renamed();
+      case Op::kMsDynamicQuantizeMatMul:
+        return DynamicMatMul();
+      case Op::kMsFusedConv:
+        return Conv();
+      case Op::kMsFusedGemm:
+        return Gemm();
+      case Op::kMsGemmFastGelu:
+        return GemmFastGelu();
+      case Op::kMsQAttention:
+        return Attention();
+      case Op::kMsQGemm:
+        return QuantisedGemm();
+      case Op::kMsQLinearConcat:
+        return Concat();
+      case Op::kMsQLinearWhere:
+        return Where();
+      case Op::kMsQLinearAveragePool:
+        return Around("AveragePool", {"channels_last"});
+      case Op::kMsQLinearGlobalAveragePool:
+        return Around("GlobalAveragePool", {"channels_last"});
+      case Op::kMsQLinearLeakyRelu:
+        return Around("LeakyRelu", {});
+      case Op::kMsQLinearSigmoid:
+        return Around("Sigmoid", {});
+      case Op::kMsQLinearSoftmax:
+        return Softmax();
+      default:
+        return {base::kUnimplemented, "it is not supported"};
+    }
+  }
+
+ private:
+  std::string In(int i) const { return i < node_.input_size() ? node_.input(i) : ""; }
+  std::string Part(const char* name) const { return node_.output(0) + '#' + name; }
+
+  const pb::AttributeProto* Find(std::string_view name) const {
+    for (const pb::AttributeProto& attribute : node_.attribute()) {
+      if (attribute.name() == name) return &attribute;
+    }
+    return nullptr;
+  }
+  int64_t Int(std::string_view name, int64_t otherwise) const {
+    const pb::AttributeProto* const found = Find(name);
+    return found == nullptr ? otherwise : found->i();
+  }
+
+  pb::NodeProto& Add(const char* op, const std::vector<std::string>& in, const std::string& out, const char* domain = "") {
+    pb::NodeProto& added = nodes_.emplace_back();
+    added.set_op_type(op);
+    added.set_domain(domain);
+    added.set_name(node_.name());
+    for (const std::string& each : in) added.add_input(each);
+    added.add_output(out);
+    return added;
+  }
+  // Its attributes but for these.
+  void Keep(const std::vector<std::string_view>& others, pb::NodeProto& to) const {
+    for (const pb::AttributeProto& attribute : node_.attribute()) {
+      if (std::find(others.begin(), others.end(), attribute.name()) == others.end()) *to.add_attribute() = attribute;
+    }
+  }
+  static void SetInt(pb::NodeProto& node, const char* name, int64_t value) {
+    pb::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(pb::AttributeProto::INT);
+    attribute.set_i(value);
+  }
+  static void SetFloat(pb::NodeProto& node, const char* name, float value) {
+    pb::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(pb::AttributeProto::FLOAT);
+    attribute.set_f(value);
+  }
+
+  // Input i as the numbers that it stands for, with the scale and the zero point behind it.
+  std::string Dequantised(int i, int scale, int zero, const char* name, int64_t axis = 1) {
+    SetInt(Add("DequantizeLinear", {In(i), In(scale), In(zero)}, Part(name)), "axis", axis);
+    return Part(name);
+  }
+  void Quantise(const std::string& from, int scale, int zero) { Add("QuantizeLinear", {from, In(scale), In(zero)}, node_.output(0)); }
+
+  Status Renamed() {
+    nodes_.push_back(node_);
+    nodes_.back().set_domain("");
+    return Status::Ok();
+  }
+
+  Status Around(const char* op, const std::vector<std::string_view>& others) {
+    if (Int("channels_last", 0) != 0) return {base::kUnimplemented, "channels_last is not supported"};
+    Keep(others, Add(op, {Dequantised(0, 1, 2, "x")}, Part("y")));
+    Quantise(Part("y"), 3, 4);
+    return Status::Ok();
+  }
+
+  // From opset 13 on a Softmax goes along one axis, before along all from it on.
+  Status Softmax() {
+    if ((Int("opset", standard_) < 13) != (standard_ < 13))
+      return {base::kUnimplemented, "a Softmax of another opset than the model's is not supported"};
+    return Around("Softmax", {"opset"});
+  }
+
+  Status Concat() {
+    if (node_.input_size() % 3 != 2)
+      return {base::kInvalidArgument, fmt::format("{} inputs, wanted two and three for each tensor", node_.input_size())};
+    std::vector<std::string> parts;
+    for (int i = 2; i < node_.input_size(); i += 3) parts.push_back(Dequantised(i, i + 1, i + 2, fmt::format("x{}", i).c_str()));
+    Keep({}, Add("Concat", parts, Part("y")));
+    Quantise(Part("y"), 0, 1);
+    return Status::Ok();
+  }
+
+  Status Where() {
+    const std::string x = Dequantised(1, 2, 3, "x"), z = Dequantised(4, 5, 6, "z");
+    Add("Where", {In(0), x, z}, Part("y"));
+    Quantise(Part("y"), 7, 8);
+    return Status::Ok();
+  }
+
+  // The bias is of whole numbers whose scale is that of the product.
+  Status QuantisedGemm() {
+    const pb::AttributeProto* const alpha = Find("alpha");
+    if (alpha != nullptr && alpha->f() != 1) return {base::kUnimplemented, "`alpha` is not supported"};
+    std::vector<std::string> in = {Dequantised(0, 1, 2, "a"), Dequantised(3, 4, 5, "b", Int("transB", 0) != 0 ? 0 : 1)};
+    if (!In(6).empty()) {
+      Add("Mul", {In(1), In(4)}, Part("scale"));
+      SetInt(Add("DequantizeLinear", {In(6), Part("scale")}, Part("bias")), "axis", 0);
+      in.push_back(Part("bias"));
+    }
+    const bool is_quantised = !In(7).empty();
+    Keep({"alpha"}, Add("Gemm", in, is_quantised ? Part("y") : node_.output(0)));
+    if (is_quantised) Quantise(Part("y"), 7, 8);
+    return Status::Ok();
+  }
+
+  Status Attention() {
+    const std::string x = Dequantised(0, 3, 6, "x"), weights = Dequantised(1, 4, 7, "weights");
+    pb::NodeProto& added = Add("Attention", {x, weights, In(2), In(5), In(8)}, node_.output(0), kMicrosoft);
+    Keep({}, added);
+    if (node_.output_size() > 1) added.add_output(node_.output(1));
+    return Status::Ok();
+  }
+
+  Status DynamicMatMul() {
+    pb::NodeProto& quantised = Add("DynamicQuantizeLinear", {In(0)}, Part("a"));
+    quantised.add_output(Part("scale"));
+    quantised.add_output(Part("zero"));
+    Add("MatMulIntegerToFloat", {Part("a"), In(1), Part("scale"), In(2), Part("zero"), In(3), In(4)}, node_.output(0), kMicrosoft);
+    return Status::Ok();
+  }
+
+  Status GemmFastGelu() {
+    Add("MatMul", {In(0), In(1)}, Part("product"));
+    Add("FastGelu", {Part("product"), In(2)}, node_.output(0), kMicrosoft);
+    return Status::Ok();
+  }
+
+  Status Conv() {
+    const pb::AttributeProto* const parameters = Find("activation_params");
+    std::vector<float> values;
+    if (parameters != nullptr) values.assign(parameters->floats().begin(), parameters->floats().end());
+    Keep({"activation", "activation_params"}, Add("Conv", {In(0), In(1), In(2)}, Part("product")));
+    if (!In(3).empty()) Add("Add", {Part("product"), In(3)}, Part("sum"));
+    return Activate(Part(In(3).empty() ? "product" : "sum"), values);
+  }
+
+  Status Gemm() {
+    std::vector<float> values;
+    for (const char* name : {"activation_alpha", "activation_beta"}) {
+      if (const pb::AttributeProto* const value = Find(name)) values.push_back(value->f());
+    }
+    Keep({"activation", "activation_alpha", "activation_beta", "activation_gamma"}, Add("Gemm", {In(0), In(1), In(2)}, Part("product")));
+    return Activate(Part("product"), values);
+  }
+
+  Status Activate(const std::string& from, const std::vector<float>& values) {
+    struct Activation {
+      const char *name, *first, *second;
+    };
+    static constexpr Activation kActivations[] = {{"Clip", "min", "max"}, {"Elu", "alpha", ""}, {"HardSigmoid", "alpha", "beta"},
+                                                  {"HardSwish", "", ""},  {"Identity", "", ""}, {"LeakyRelu", "alpha", ""},
+                                                  {"Relu", "", ""},       {"Sigmoid", "", ""},  {"Softplus", "", ""},
+                                                  {"Tanh", "", ""}};
+    const pb::AttributeProto* const wanted = Find("activation");
+    const std::string name = wanted == nullptr ? "Identity" : wanted->s();
+    const auto* const found =
+        std::find_if(std::begin(kActivations), std::end(kActivations), [&](const Activation& each) { return name == each.name; });
+    if (found == std::end(kActivations)) return {base::kUnimplemented, fmt::format("activation `{}` is not supported", Printable(name))};
+    pb::NodeProto& added = Add(found->name, {from}, node_.output(0));
+    if (*found->first != 0 && !values.empty()) SetFloat(added, found->first, values[0]);
+    if (*found->second != 0 && values.size() > 1) SetFloat(added, found->second, values[1]);
+    return Status::Ok();
+  }
+
+  const pb::NodeProto& node_;
+  const int standard_;
+  std::vector<pb::NodeProto>& nodes_;
+};
+
+}  // namespace
+
+bool IsCompound(const OperatorRow& row) {
+  switch (row.op) {
+#define OPERATOR(domain, name, since, min_in, max_in, max_out, types, attributes, infer, lower) \
+  case Op::k##domain##name:                                                                     \
+    return std::string_view(#infer) == "Compound";
+#include "runtime/onnx/operators.def"
+#undef OPERATOR
+  }
+  return false;
+}
+
+Status WriteOutCompound(const pb::NodeProto& node, const OperatorRow& row, int standard, std::vector<pb::NodeProto>& nodes) {
+  for (const pb::AttributeProto& attribute : node.attribute()) {
+    if (WantedKind(row.attributes, attribute.name()) == Attribute::Kind::kOther)
+      return {base::kUnimplemented, fmt::format("attribute `{}` is not supported", Printable(attribute.name()))};
+  }
+  if (node.output(0).empty()) return {base::kInvalidArgument, "its first output has no name"};
+  return Writer(node, standard, nodes).Run(row.op);
+}
+
+}  // namespace wf::onnx

@@ -1,0 +1,155 @@
+// Nodes of com.microsoft that are written as several: against those, and against numbers.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "runtime/model/walk.h"
+#include "tests/unit/runtime/onnx/builder.h"
+
+namespace wf::model {
+namespace {
+
+using onnx::pb::FLOAT;
+using onnx::pb::INT32;
+using onnx::pb::UINT8;
+using testing::Builder;
+using Bytes = std::vector<uint8_t>;
+using F = std::vector<float>;
+
+template <typename T>
+Elements ElementsOf(uint8_t dtype, std::vector<int64_t> dim, const std::vector<T>& values) {
+  const auto memory = kernels::Allocate(static_cast<int64_t>(values.size() * sizeof(T)));
+  if (!values.empty()) std::memcpy(memory.get(), values.data(), values.size() * sizeof(T));
+  return {{dtype, std::move(dim), nullptr, nullptr}, memory};
+}
+
+// Output 0, of T.
+template <typename T>
+std::vector<T> Result(Builder& builder, const std::vector<Elements>& inputs) {
+  kernels::UseOneThread();
+  auto read = builder.Read();
+  WF_CHECK(read.ok(), read.status().message());
+  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+  WF_CHECK(made.ok(), made.status().message());
+  Budget budget;
+  Walk walk(*made, PartLimits{int64_t{1} << 20, &budget});
+  const base::Status ran = walk.Run(inputs);
+  WF_CHECK(ran.ok(), ran.message());
+  const Elements out = walk.outputs()[0];
+  const auto* data = reinterpret_cast<const T*>(out.data.get());
+  return {data, data + out.info.count()};
+}
+
+struct Case : Builder {
+  Case() : Builder(17) {
+    model().add_opset_import()->set_domain("com.microsoft");
+    model().mutable_opset_import(1)->set_version(1);
+  }
+  onnx::pb::NodeProto& Compound(const std::string& op, const std::vector<std::string>& in) {
+    onnx::pb::NodeProto& node = Node(op, in, {"y"});
+    node.set_domain("com.microsoft");
+    Output("y");
+    return node;
+  }
+  void Scale(const std::string& name, float value) { SetFloats(Tensor(name, {}, FLOAT), {value}); }
+  void Byte(const std::string& name, int value) { Tensor(name, {}, UINT8).add_int32_data(value); }
+};
+
+TEST(Compound, WhatIsQuantisedAroundAFunction) {
+  Case sigmoid;
+  sigmoid.Input("x", {3}, UINT8);
+  sigmoid.Scale("xs", 0.5f);
+  sigmoid.Byte("xz", 4);
+  sigmoid.Scale("ys", 1.0f / 256);
+  sigmoid.Byte("yz", 0);
+  sigmoid.Compound("QLinearSigmoid", {"x", "xs", "xz", "ys", "yz"});
+  EXPECT_EQ(Result<uint8_t>(sigmoid, {ElementsOf<uint8_t>(WF_U8, {3}, {4, 0, 8})}), (Bytes{128, 31, 225}));
+  Case leaky;
+  leaky.Input("x", {2}, UINT8);
+  leaky.Scale("s", 0.5f);
+  leaky.Byte("z", 100);
+  Builder::Int(leaky.Compound("QLinearLeakyRelu", {"x", "s", "z", "s", "z"}), "unused", 1);
+  EXPECT_EQ(leaky.Error(), "`x.onnx`: node `n` (QLinearLeakyRelu): attribute `unused` is not supported");
+  leaky.graph.mutable_node(0)->clear_attribute();
+  EXPECT_EQ(Result<uint8_t>(leaky, {ElementsOf<uint8_t>(WF_U8, {2}, {104, 0})}), (Bytes{104, 99}));
+}
+
+TEST(Compound, ConcatAndWhereOfSeveralScales) {
+  Case concat;
+  concat.Input("a", {2}, UINT8).Input("b", {1}, UINT8);
+  concat.Scale("one", 1);
+  concat.Scale("half", 0.5f);
+  concat.Byte("z", 10);
+  Builder::Int(concat.Compound("QLinearConcat", {"one", "z", "a", "half", "z", "b", "one", "z"}), "axis", 0);
+  EXPECT_EQ(Result<uint8_t>(concat, {ElementsOf<uint8_t>(WF_U8, {2}, {10, 30}), ElementsOf<uint8_t>(WF_U8, {1}, {7})}), (Bytes{10, 20, 7}));
+  concat.graph.mutable_node(0)->add_input("a");
+  EXPECT_EQ(concat.Error(), "`x.onnx`: node `n` (QLinearConcat): 9 inputs, wanted two and three for each tensor");
+}
+
+TEST(Compound, AGemmOfBytesWithABiasOfTheProductsScale) {
+  Case b;
+  b.Input("a", {1, 2}, UINT8);
+  b.Scale("as", 0.5f);
+  b.Byte("az", 2);
+  b.Byte("bz", 0);
+  onnx::pb::TensorProto& weights = b.Tensor("b", {2, 2}, UINT8);
+  for (const int each : {1, 2, 3, 4}) weights.add_int32_data(each);
+  b.Scale("bs", 2);
+  onnx::pb::TensorProto& bias = b.Tensor("c", {2}, INT32);
+  for (const int each : {10, -10}) bias.add_int32_data(each);
+  b.Compound("QGemm", {"a", "as", "az", "b", "bs", "bz", "c"});
+  // (a - 2) / 2 = 1, 2; b = 2 4; 6 8; bias in steps of 1
+  EXPECT_EQ(Result<float>(b, {ElementsOf<uint8_t>(WF_U8, {1, 2}, {4, 6})}), (F{24, 10}));
+}
+
+TEST(Compound, AProductThatQuantisesItsInput) {
+  Case b;
+  b.Input("a", {1, 2});
+  onnx::pb::TensorProto& weights = b.Tensor("b", {2, 1}, UINT8);
+  for (const int each : {3, 1}) weights.add_int32_data(each);
+  b.Scale("bs", 0.5f);
+  b.Byte("bz", 1);
+  Builder::SetFloats(b.Tensor("c", {1}, FLOAT), {10});
+  b.Compound("DynamicQuantizeMatMul", {"a", "b", "bs", "bz", "c"});
+  EXPECT_NEAR(Result<float>(b, {ElementsOf<float>(WF_F32, {1, 2}, {1, 2})})[0], 11, 0.02);
+}
+
+TEST(Compound, AConvolutionWithWhatIsAddedAndAnActivation) {
+  Case b;
+  b.Input("x", {1, 1, 3}).Input("z", {1, 1, 3});
+  Builder::SetFloats(b.Tensor("w", {1, 1, 1}, FLOAT), {2});
+  onnx::pb::NodeProto& node = b.Compound("FusedConv", {"x", "w", "", "z"});
+  Builder::String(node, "activation", "LeakyRelu");
+  onnx::pb::AttributeProto& parameters = *node.add_attribute();
+  parameters.set_name("activation_params");
+  parameters.set_type(onnx::pb::AttributeProto::FLOATS);
+  parameters.add_floats(0.5f);
+  EXPECT_EQ(Result<float>(b, {ElementsOf<float>(WF_F32, {1, 1, 3}, {1, 2, 3}), ElementsOf<float>(WF_F32, {1, 1, 3}, {0, -8, 1})}),
+            (F{2, -2, 7}));
+  node.mutable_attribute(0)->set_s("Gloss");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (FusedConv): activation `Gloss` is not supported");
+}
+
+TEST(Compound, AGemmWithAnActivation) {
+  Case b;
+  b.Input("x", {1, 2});
+  Builder::SetFloats(b.Tensor("w", {2, 2}, FLOAT), {1, -1, 1, -1});
+  Builder::String(b.Compound("FusedGemm", {"x", "w"}), "activation", "Relu");
+  EXPECT_EQ(Result<float>(b, {ElementsOf<float>(WF_F32, {1, 2}, {1, 2})}), (F{3, 0}));
+}
+
+TEST(Compound, NodesThatTheStandardHasByTheSameName) {
+  Case b;
+  b.Input("x", {2}, UINT8);
+  b.Scale("s", 0.5f);
+  b.Byte("z", 4);
+  b.Compound("DequantizeLinear", {"x", "s", "z"});
+  EXPECT_EQ(Result<float>(b, {ElementsOf<uint8_t>(WF_U8, {2}, {4, 0})}), (F{0, -2}));
+  Case wrong;
+  wrong.Input("x", {2}, UINT8);
+  wrong.Compound("QuantizeLinear", {"x"});
+  EXPECT_EQ(wrong.Error(), "`x.onnx`: node `n` (QuantizeLinear): 1 input, wanted 2 to 3");
+}
+
+}  // namespace
+}  // namespace wf::model

@@ -1,0 +1,333 @@
+// Sequences and optional values, which are gone once a file is read: from a file to its results.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "runtime/model/walk.h"
+#include "tests/unit/runtime/onnx/builder.h"
+
+namespace wf::model {
+namespace {
+
+using onnx::pb::BOOL;
+using onnx::pb::FLOAT;
+using onnx::pb::INT64;
+using testing::Builder;
+using F = std::vector<float>;
+
+Elements FloatsIn(std::vector<int64_t> dim, const F& values) {
+  const auto memory = kernels::Allocate(static_cast<int64_t>(values.size() * sizeof(float)));
+  if (!values.empty()) std::memcpy(memory.get(), values.data(), values.size() * sizeof(float));
+  return {{WF_F32, std::move(dim), nullptr, nullptr}, memory};
+}
+
+// The results of a model of opset 17, those of f32.
+std::vector<F> Results(Builder& builder, const std::vector<Elements>& inputs) {
+  kernels::UseOneThread();
+  auto read = builder.Read();
+  WF_CHECK(read.ok(), read.status().message());
+  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+  WF_CHECK(made.ok(), made.status().message());
+  Budget budget;
+  Walk walk(*made, PartLimits{int64_t{1} << 20, &budget});
+  const base::Status ran = walk.Run(inputs);
+  WF_CHECK(ran.ok(), ran.message());
+  std::vector<F> results;
+  for (const Elements& each : walk.outputs()) {
+    const auto* data = reinterpret_cast<const float*>(each.data.get());
+    results.emplace_back(data, data + each.info.count());
+  }
+  return results;
+}
+
+onnx::pb::GraphProto& Body(onnx::pb::NodeProto& node, const std::string& name) {
+  onnx::pb::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::pb::AttributeProto::GRAPH);
+  return *attribute.mutable_g();
+}
+
+onnx::pb::NodeProto& Add(onnx::pb::GraphProto& body, const std::string& op, const std::vector<std::string>& in, const std::string& out) {
+  onnx::pb::NodeProto& node = *body.add_node();
+  node.set_op_type(op);
+  for (const std::string& each : in) node.add_input(each);
+  node.add_output(out);
+  return node;
+}
+
+void Scalar(Builder& b, const std::string& name, int64_t value) { b.Tensor(name, {}, INT64).add_int64_data(value); }
+
+// x, of four, split by `split` into the sequence `parts`.
+Builder Parts(int64_t split) {
+  Builder b;
+  b.Input("x", {4}).Output("y");
+  Scalar(b, "split", split);
+  Scalar(b, "first", 0);
+  Scalar(b, "second", 1);
+  Scalar(b, "last", -1);
+  b.Node("SplitToSequence", {"x", "split"}, {"parts"});
+  return b;
+}
+const std::vector<Elements> kFour = {FloatsIn({4}, {1, 2, 3, 4})};
+
+TEST(Sequences, APartIsTakenByItsPositionFromEitherEnd) {
+  for (const auto& [position, wanted] : {std::pair("first", F{1, 2, 3}), std::pair("second", F{4}), std::pair("last", F{4})}) {
+    Builder b = Parts(3);
+    b.Node("SequenceAt", {"parts", position}, {"y"});
+    EXPECT_EQ(Results(b, kFour)[0], wanted) << position;
+  }
+}
+
+TEST(Sequences, InsertEraseAndConcatKeepTheOrder) {
+  Builder b = Parts(1);
+  b.Node("SequenceInsert", {"parts", "x", "first"}, {"more"});
+  b.Node("SequenceErase", {"more", "second"}, {"fewer"});
+  b.Node("SequenceErase", {"fewer"}, {"rest"});
+  Builder::Int(b.Node("ConcatFromSequence", {"rest"}, {"y"}), "axis", 0);
+  EXPECT_EQ(Results(b, kFour)[0], (F{1, 2, 3, 4, 2, 3}));
+}
+
+TEST(Sequences, PartsWithoutTheirAxisAreStackedAlongANewOne) {
+  Builder b;
+  b.Input("x", {2, 2}).Output("y", {2, 2}).Output("n", {}, INT64);
+  onnx::pb::NodeProto& split = b.Node("SplitToSequence", {"x"}, {"columns"});
+  Builder::Int(split, "axis", 1);
+  Builder::Int(split, "keepdims", 0);
+  onnx::pb::NodeProto& join = b.Node("ConcatFromSequence", {"columns"}, {"y"});
+  Builder::Int(join, "axis", 0);
+  Builder::Int(join, "new_axis", 1);
+  b.Node("SequenceLength", {"columns"}, {"n"});
+  EXPECT_EQ(Results(b, {FloatsIn({2, 2}, {1, 2, 3, 4})})[0], (F{1, 3, 2, 4}));
+}
+
+TEST(Sequences, OneOfEqualShapesIsChosenByAComputedPosition) {
+  Builder b = Parts(2);
+  b.Input("at", {}, INT64);
+  b.Node("SequenceAt", {"parts", "at"}, {"y"});
+  const auto at = kernels::Allocate(8);
+  const int64_t one = 1;
+  std::memcpy(at.get(), &one, sizeof one);
+  EXPECT_EQ(Results(b, {kFour[0], {{WF_I64, {}, nullptr, nullptr}, at}})[0], (F{3, 4}));
+}
+
+TEST(Sequences, ALoopOverTheirLengthIsWrittenOut) {
+  Builder b = Parts(1);
+  Builder::Int(b.Node("SequenceEmpty", {}, {"none"}), "dtype", FLOAT);
+  b.Node("SequenceLength", {"parts"}, {"turns"});
+  onnx::pb::NodeProto& loop = b.Node("Loop", {"turns", "", "none"}, {"doubled"});
+  onnx::pb::GraphProto& body = Body(loop, "body");
+  for (const char* input : {"i", "c", "so_far"}) body.add_input()->set_name(input);
+  Add(body, "Identity", {"c"}, "same");
+  Add(body, "SequenceAt", {"parts", "i"}, "each");
+  Add(body, "Add", {"each", "each"}, "twice");
+  Add(body, "SequenceInsert", {"so_far", "twice"}, "longer");
+  for (const char* output : {"same", "longer"}) body.add_output()->set_name(output);
+  Builder::Int(b.Node("ConcatFromSequence", {"doubled"}, {"y"}), "axis", 0);
+  EXPECT_EQ(Results(b, kFour)[0], (F{2, 4, 6, 8}));
+}
+
+TEST(Sequences, AMapRunsItsBodyForEachTensor) {
+  Builder b = Parts(2);
+  onnx::pb::NodeProto& map = b.Node("SequenceMap", {"parts", "x"}, {"sums"});
+  onnx::pb::GraphProto& body = Body(map, "body");
+  for (const char* input : {"each", "whole"}) body.add_input()->set_name(input);
+  Add(body, "ReduceSum", {"each"}, "sum");
+  Add(body, "Add", {"sum", "whole"}, "moved");
+  body.add_output()->set_name("moved");
+  Builder::Int(b.Node("ConcatFromSequence", {"sums"}, {"y"}), "axis", 0);
+  EXPECT_EQ(Results(b, kFour)[0], (F{4, 5, 6, 7, 8, 9, 10, 11}));
+}
+
+TEST(Sequences, BranchesOfAnIfGiveTheSameNumber) {
+  const auto with = [](int64_t other) {
+    Builder b;
+    b.Input("c", {1}, BOOL).Input("x", {4}).Output("y");
+    Scalar(b, "split", 2);
+    onnx::pb::NodeProto& node = b.Node("If", {"c"}, {"parts"});
+    onnx::pb::GraphProto &yes = Body(node, "then_branch"), &no = Body(node, "else_branch");
+    onnx::pb::TensorProto& sizes = *yes.add_initializer();
+    sizes.set_name("sizes");
+    sizes.set_data_type(INT64);
+    sizes.add_dims(2);
+    sizes.add_int64_data(3);
+    sizes.add_int64_data(1);
+    Add(yes, "SplitToSequence", {"x", "sizes"}, "made");
+    yes.add_output()->set_name("made");
+    std::vector<std::string> twice(static_cast<size_t>(other), "x");
+    Add(no, "SequenceConstruct", twice, "same");
+    no.add_output()->set_name("same");
+    Builder::Int(b.Node("ConcatFromSequence", {"parts"}, {"y"}), "axis", 0);
+    return b;
+  };
+  Builder b = with(2);
+  const auto condition = kernels::Allocate(1);
+  *condition = 1;
+  EXPECT_EQ(Results(b, {{{WF_BOOL, {1}, nullptr, nullptr}, condition}, kFour[0]})[0], (F{1, 2, 3, 4}));
+  *condition = 0;
+  EXPECT_EQ(Results(b, {{{WF_BOOL, {1}, nullptr, nullptr}, condition}, kFour[0]})[0], (F{1, 2, 3, 4, 1, 2, 3, 4}));
+  Builder uneven = with(3);
+  EXPECT_EQ(uneven.Error(), "`x.onnx`: node `n` (If): its output 0 is not the same number of tensors on both ways, which only a run tells");
+}
+
+TEST(Sequences, ABranchThatIsNeverTakenMayHoldAnything) {
+  Builder b;
+  b.Input("x", {4}).Output("y");
+  b.Node("Optional", {"x"}, {"there"});
+  b.Node("OptionalHasElement", {"there"}, {"has"});
+  onnx::pb::NodeProto& node = b.Node("If", {"has"}, {"y"});
+  onnx::pb::GraphProto &yes = Body(node, "then_branch"), &no = Body(node, "else_branch");
+  Add(yes, "OptionalGetElement", {"there"}, "value");
+  yes.add_output()->set_name("value");
+  Add(no, "Nonsense", {"there"}, "value");
+  no.add_output()->set_name("value");
+  EXPECT_EQ(Results(b, kFour)[0], (F{1, 2, 3, 4}));
+}
+
+TEST(Sequences, AnAbsentValueIsKnownToBe) {
+  Builder b;
+  b.Input("x", {4}).Output("y");
+  b.Node("Optional", {}, {"absent"});
+  b.Node("OptionalGetElement", {"absent"}, {"y"});
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (OptionalGetElement): it takes an optional value that is not there");
+}
+
+TEST(Sequences, WhatIsNoneOrNowhereIsTold) {
+  const auto told = [](int64_t split, const std::string& op, const std::vector<std::string>& in) {
+    Builder b = Parts(split);
+    Scalar(b, "far", 7);
+    b.Longs("whole", {1, 2});
+    b.Node(op, in, {"y"});
+    return b.Error();
+  };
+  EXPECT_EQ(told(2, "SequenceAt", {"parts", "far"}), "`x.onnx`: node `n` (SequenceAt): position 7 in a sequence of 2 tensors");
+  EXPECT_EQ(told(2, "SequenceErase", {"parts", "far"}), "`x.onnx`: node `n` (SequenceErase): position 7 in a sequence of 2 tensors");
+  EXPECT_EQ(told(2, "SequenceInsert", {"parts", "x", "far"}), "`x.onnx`: node `n` (SequenceInsert): position 7 in a sequence of 2 tensors");
+  EXPECT_EQ(told(2, "SequenceInsert", {"parts", "whole"}),
+            "`x.onnx`: node `n` (SequenceInsert): tensors of different types in a sequence, f32 and i64");
+  EXPECT_EQ(told(2, "SequenceConstruct", {"x", "whole"}),
+            "`x.onnx`: node `n` (SequenceConstruct): tensors of different types in a sequence, f32 and i64");
+  EXPECT_EQ(told(2, "SequenceAt", {"x", "first"}), "`x.onnx`: node `n` (SequenceAt): input 0 is a tensor, wanted a sequence");
+  EXPECT_EQ(told(2, "Relu", {"parts"}),
+            "`x.onnx`: node `n` (Relu): it reads `parts`, a sequence or an optional value that is not there, which it does not take here");
+  EXPECT_EQ(told(0, "SequenceLength", {"parts"}), "`x.onnx`: node `n` (SplitToSequence): parts of 0");
+  EXPECT_EQ(told(2, "SequenceLength", {"nothing"}),
+            "`x.onnx`: node `n` (SequenceLength): it reads `nothing`, which neither an input, an initialiser nor an earlier node provides");
+}
+
+TEST(Sequences, PartsAreCountedBeforeTheyAreMade) {
+  Builder b;
+  b.Input("x", {2'000'000'000}).Output("n", {}, INT64);
+  b.Node("SplitToSequence", {"x"}, {"parts"});
+  b.Node("SequenceLength", {"parts"}, {"n"});
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (SplitToSequence): 2000000000 parts, 65535 are the most");
+  Builder open;
+  open.Input("x", {"n"}).Output("n", {}, INT64);
+  open.Node("SplitToSequence", {"x"}, {"parts"});
+  open.Node("SequenceLength", {"parts"}, {"n"});
+  EXPECT_EQ(open.Error(), "`x.onnx`: node `n` (SplitToSequence): how many parts there are depends on an extent that the file leaves open");
+}
+
+TEST(Sequences, TurnsAreBounded) {
+  Builder b;
+  b.Input("x", {4}).Output("y");
+  Scalar(b, "turns", INT64_MAX);
+  Builder::Int(b.Node("SequenceEmpty", {}, {"none"}), "dtype", FLOAT);
+  onnx::pb::GraphProto& body = Body(b.Node("Loop", {"turns", "", "none"}, {"many"}), "body");
+  for (const char* input : {"i", "c", "so_far"}) body.add_input()->set_name(input);
+  Add(body, "SequenceInsert", {"so_far", "x"}, "longer");
+  for (const char* output : {"c", "longer"}) body.add_output()->set_name(output);
+  Builder::Int(b.Node("ConcatFromSequence", {"many"}, {"y"}), "axis", 0);
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Loop): its sequences together have more than 1048576 tensors, in a body of node `n` (Loop)");
+  Builder endless;
+  endless.Input("x", {4}).Output("y");
+  Builder::Int(endless.Node("SequenceEmpty", {}, {"none"}), "dtype", FLOAT);
+  onnx::pb::GraphProto& idle = Body(endless.Node("Loop", {"", "", "none"}, {"y"}), "body");
+  for (const char* input : {"i", "c", "so_far"}) idle.add_input()->set_name(input);
+  for (const char* output : {"c", "so_far"}) idle.add_output()->set_name(output);
+  EXPECT_EQ(endless.Error(),
+            "`x.onnx`: node `n` (Loop): the turns over sequences, written out, have more than 65536 nodes or too many bytes");
+}
+
+// Puts x times 1, 2, .. behind a sequence, as often as a run says.
+Builder Growing() {
+  Builder b;
+  b.Input("m", {}, INT64).Input("x", {1, 2}).Output("y");
+  Builder::Int(b.Node("SequenceEmpty", {}, {"none"}), "dtype", FLOAT);
+  onnx::pb::NodeProto& loop = b.Node("Loop", {"m", "", "x", "none"}, {"last", "many"});
+  onnx::pb::GraphProto& body = Body(loop, "body");
+  for (const char* input : {"i", "c", "each", "so_far"}) body.add_input()->set_name(input);
+  Add(body, "Add", {"each", "x"}, "next");
+  Add(body, "Identity", {"c"}, "same");
+  Add(body, "SequenceInsert", {"so_far", "each"}, "longer");
+  for (const char* output : {"same", "next", "longer"}) body.add_output()->set_name(output);
+  return b;
+}
+std::vector<Elements> Turns(int64_t turns) {
+  const auto memory = kernels::Allocate(8);
+  std::memcpy(memory.get(), &turns, sizeof turns);
+  return {{{WF_I64, {}, nullptr, nullptr}, memory}, FloatsIn({1, 2}, {1, 10})};
+}
+
+TEST(Sequences, WhatALoopPutsBehindOneIsStackedHoweverOftenItTurns) {
+  struct Joined {
+    int64_t axis, is_new;
+    F wanted;
+  };
+  for (const Joined& each : {Joined{0, 0, {1, 10, 2, 20, 3, 30}}, Joined{0, 1, {1, 10, 2, 20, 3, 30}}, Joined{1, 0, {1, 10, 2, 20, 3, 30}},
+                             Joined{-1, 1, {1, 2, 3, 10, 20, 30}}}) {
+    Builder b = Growing();
+    onnx::pb::NodeProto& node = b.Node("ConcatFromSequence", {"many"}, {"y"});
+    Builder::Int(node, "axis", each.axis);
+    Builder::Int(node, "new_axis", each.is_new);
+    EXPECT_EQ(Results(b, Turns(3))[0], each.wanted) << each.axis << ' ' << each.is_new;
+  }
+  Builder b = Growing();
+  Scalar(b, "end", -1);
+  b.Node("SequenceAt", {"many", "end"}, {"y"});
+  EXPECT_EQ(Results(b, Turns(4))[0], (F{4, 40}));
+}
+
+TEST(Sequences, WhatOnlyARunCountsIsNotTakenApartFurther) {
+  Builder b = Growing();
+  b.Node("SequenceErase", {"many"}, {"fewer"});
+  Builder::Int(b.Node("ConcatFromSequence", {"fewer"}, {"y"}), "axis", 0);
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (SequenceErase): input 0 has as many tensors as only a run tells, which is not supported here");
+  Builder out = Growing();
+  out.graph.mutable_output(0)->set_name("many");
+  EXPECT_EQ(out.Error(), "`x.onnx`: output `many` is a sequence of as many tensors as only a run tells");
+}
+
+TEST(Sequences, ALoopWhoseTurnsOnlyARunTellsCarriesNone) {
+  Builder b;
+  b.Input("m", {}, INT64).Input("x", {4}).Output("y");
+  b.Node("SequenceConstruct", {"x"}, {"one"});
+  onnx::pb::GraphProto& body = Body(b.Node("Loop", {"m", "", "one"}, {"many"}), "body");
+  for (const char* input : {"i", "c", "so_far"}) body.add_input()->set_name(input);
+  for (const char* output : {"c", "so_far"}) body.add_output()->set_name(output);
+  Builder::Int(b.Node("ConcatFromSequence", {"many"}, {"y"}), "axis", 0);
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Loop): it carries a sequence, and how often it turns is computed from data");
+}
+
+TEST(Sequences, AnInputHasAsManyTensorsAsAreGiven) {
+  Builder b;
+  onnx::pb::ValueInfoProto& input = *b.graph.add_input();
+  input.set_name("x");
+  input.mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(FLOAT);
+  b.Output("y");
+  Builder::Int(b.Node("ConcatFromSequence", {"x"}, {"y"}), "axis", 0);
+  EXPECT_EQ(
+      b.Error(),
+      "`x.onnx`: input `x` is a sequence, and how many tensors it has is not said; a written signature lists them, as in `x as \"x[0]\": "
+      "f32[n]`");
+  const std::string bytes = b.Bytes();
+  onnx::ReadOptions options;
+  options.given = onnx::Given{{{"x[0]", WF_F32, {onnx::Dim(2)}}, {"x[1]", WF_F32, {onnx::Dim(3)}}}, {}};
+  const auto read = onnx::ReadModelBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "x.onnx", options);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  ASSERT_EQ(read->signature.inputs.size(), 2u);
+  EXPECT_EQ(read->signature.inputs[1].ToString(), "x[1]: f32[3]");
+  EXPECT_EQ(read->signature.outputs[0].ToString(), "y: f32[5]");
+}
+
+}  // namespace
+}  // namespace wf::model

@@ -1,0 +1,159 @@
+// Strings that runs bring and make: from a file to its results.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "runtime/kernels/texts.h"
+#include "runtime/model/walk.h"
+#include "tests/unit/runtime/onnx/builder.h"
+
+namespace wf::model {
+namespace {
+
+using onnx::pb::INT64;
+using onnx::pb::STRING;
+using testing::Builder;
+using Strings = std::vector<std::string>;
+
+// A model with the input x of strings, of which outputs are told.
+struct Read {
+  explicit Read(Builder& builder) : bytes(builder.Bytes()) {
+    kernels::UseOneThread();
+    onnx::ReadOptions options;
+    options.texts = true;
+    auto read = onnx::ReadModelBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "x.onnx", options);
+    WF_CHECK(read.ok(), read.status().message());
+    file = std::make_shared<const onnx::Model>(*std::move(read));
+    auto made = Optimise(file);
+    WF_CHECK(made.ok(), made.status().message());
+    program = *std::move(made);
+    texts = std::make_unique<kernels::Texts>(file->graph.texts, int64_t{1} << 16);
+    walk = std::make_unique<Walk>(program, PartLimits{int64_t{1} << 20, &budget, texts.get()});
+  }
+  std::string Run(const Strings& strings, std::vector<int64_t> dim) {
+    texts->Clear();
+    const auto numbers = kernels::Allocate(static_cast<int64_t>(strings.size()) * 8);
+    for (size_t i = 0; i < strings.size(); ++i) reinterpret_cast<int64_t*>(numbers.get())[i] = texts->Number(strings[i]);
+    const std::vector<Elements> inputs = {{InfoOf(onnx::kStringType, std::move(dim)), numbers}};
+    budget.Begin(INT64_MAX, nullptr);
+    return walk->Run(inputs).message();
+  }
+  Strings Out(size_t i = 0) const {
+    const Elements out = walk->outputs()[i];
+    Strings strings;
+    for (int64_t at = 0; at < out.info.count(); ++at) strings.emplace_back(texts->At(reinterpret_cast<const int64_t*>(out.data.get())[at]));
+    return strings;
+  }
+  std::vector<int64_t> Dim(size_t i = 0) const { return walk->outputs()[i].info.dim; }
+
+  const std::string bytes;
+  std::shared_ptr<const onnx::Model> file;
+  Program program;
+  Budget budget;
+  std::unique_ptr<kernels::Texts> texts;
+  std::unique_ptr<Walk> walk;
+};
+
+onnx::pb::AttributeProto& Words(onnx::pb::NodeProto& node, const std::string& name, const Strings& words) {
+  onnx::pb::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::pb::AttributeProto::STRINGS);
+  for (const std::string& each : words) attribute.add_strings(each);
+  return attribute;
+}
+
+TEST(RunTexts, ANormaliserLeavesWordsOutAndGivesOneEmptyStringForNone) {
+  Builder b(20);
+  b.Input("x", {"n"}, STRING).Output("y");
+  onnx::pb::NodeProto& node = b.Node("StringNormalizer", {"x"}, {"y"});
+  Words(node, "stopwords", {"Monday"});
+  Builder::String(node, "case_change_action", "UPPER");
+  Read read(b);
+  EXPECT_EQ(read.Run({"monday", "Tuesday", "MONDAY"}, {3}), "");
+  EXPECT_EQ(read.Out(), (Strings{"TUESDAY"}));
+  EXPECT_EQ(read.Run({"monday", "monday"}, {2}), "");
+  EXPECT_EQ(read.Out(), (Strings{""}));
+  EXPECT_EQ(read.Run({}, {0}), "");
+  EXPECT_EQ(read.Dim(), (std::vector<int64_t>{1}));
+}
+
+TEST(RunTexts, ASplitGivesAsManyAsTheLongestHas) {
+  const auto with = [](const std::string& delimiter, int64_t most, const Strings& strings) {
+    Builder b(20);
+    b.Input("x", {"n"}, STRING).Output("y").Output("n", {"n"}, INT64);
+    onnx::pb::NodeProto& node = b.Node("StringSplit", {"x"}, {"y", "n"});
+    if (!delimiter.empty()) Builder::String(node, "delimiter", delimiter);
+    if (most >= 0) Builder::Int(node, "maxsplit", most);
+    Read read(b);
+    EXPECT_EQ(read.Run(strings, {static_cast<int64_t>(strings.size())}), "");
+    Strings out = read.Out();
+    out.push_back(std::to_string(read.Dim()[1]));
+    return out;
+  };
+  EXPECT_EQ(with(".", -1, {"abc.com", "def.net.x"}), (Strings{"abc", "com", "", "def", "net", "x", "3"}));
+  EXPECT_EQ(with("", -1, {"  hello   world ", ""}), (Strings{"hello", "world", "", "", "2"}));
+  EXPECT_EQ(with("", 1, {" a b  c "}), (Strings{"a", "b  c", "2"}));
+  EXPECT_EQ(with("--", 0, {"a--b"}), (Strings{"a--b", "1"}));
+  EXPECT_EQ(with("\xff", -1, {"a\xff\xff"}), (Strings{"a", "", "", "3"}));
+  EXPECT_EQ(with(".", -1, {}), (Strings{"0"}));
+}
+
+TEST(RunTexts, WhatASplitMakesIsBounded) {
+  Builder b(20);
+  b.Input("x", {"n"}, STRING).Output("y");
+  Builder::String(b.Node("StringSplit", {"x"}, {"y", ""}), "delimiter", ",");
+  Read read(b);
+  EXPECT_EQ(read.Run({std::string(60'000, ','), "a", "b", "c"}, {4}),
+            "`x.onnx`: node `n` (StringSplit): a tensor string[4, 60001] is above the limit of 1048576 bytes");
+}
+
+TEST(RunTexts, StringsGoThroughNodesThatMoveAndCompare) {
+  Builder b(20);
+  b.Input("x", {"n"}, STRING).Output("y").Output("same");
+  b.Node("StringConcat", {"x", "x"}, {"twice"});
+  Builder::Int(b.Node("Concat", {"twice", "x"}, {"y"}), "axis", 0);
+  b.Node("Equal", {"twice", "x"}, {"same"});
+  Read read(b);
+  EXPECT_EQ(read.Run({"a", ""}, {2}), "");
+  EXPECT_EQ(read.Out(), (Strings{"aa", "", "a", ""}));
+  EXPECT_EQ(read.walk->outputs()[1].data.get()[0], 0);
+  EXPECT_EQ(read.walk->outputs()[1].data.get()[1], 1);
+}
+
+TEST(RunTexts, WhatARunSplitIsLookedUpAmongTheKeysOfTheFile) {
+  Builder b(20);
+  b.model().add_opset_import()->set_domain("ai.onnx.ml");
+  b.model().mutable_opset_import(1)->set_version(3);
+  b.Input("x", {1}, STRING).Output("y", {"a", "b"}, INT64);
+  Builder::String(b.Node("StringSplit", {"x"}, {"words", ""}), "delimiter", " ");
+  onnx::pb::NodeProto& node = b.Node("LabelEncoder", {"words"}, {"y"});
+  node.set_domain("ai.onnx.ml");
+  Words(node, "keys_strings", {"cat", "dog"});
+  Builder::Ints(node, "values_int64s", {10, 20});
+  Read read(b);
+  EXPECT_EQ(read.Run({"dog bird cat"}, {1}), "");
+  const auto* numbers = reinterpret_cast<const int64_t*>(read.walk->outputs()[0].data.get());
+  EXPECT_EQ(std::vector<int64_t>(numbers, numbers + 3), (std::vector<int64_t>{20, -1, 10}));
+}
+
+TEST(RunTexts, StringsThatAreNoNumbersEndTheRun) {
+  Builder b(20);
+  b.Input("x", {"n"}, STRING).Output("y");
+  Builder::Int(b.Node("Cast", {"x"}, {"y"}), "to", onnx::pb::FLOAT);
+  Read read(b);
+  EXPECT_EQ(read.Run({"1.5", "one"}, {2}), "`x.onnx`: node `n` (Cast): a string that is no number of the type");
+}
+
+TEST(RunTexts, OutputsOfStringsAreLeftOutUnlessTheyAreAskedFor) {
+  Builder b(20);
+  b.Input("x", {"n"}).Output("y").Output("z");
+  Builder::Int(b.Node("Cast", {"x"}, {"y"}), "to", STRING);
+  b.Node("Relu", {"x"}, {"z"});
+  const auto read = b.Read();
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(read->left_out, (Strings{"y"}));
+}
+
+}  // namespace
+}  // namespace wf::model

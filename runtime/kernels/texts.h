@@ -10,7 +10,7 @@
 namespace wf::kernels {
 
 // The strings of one run, by number: first those of the model's file, then those that its inputs bring and its nodes make. Equal strings
-// have one number, so that what only moves or compares elements needs no more than these (ADR 0058).
+// have one number, so that what only moves or compares elements needs no more than these (ADR 0059).
 // Thread: confined.   Owns: the strings of the run.   Borrows: those of the file.
 // Bounds: strings of the run have kMostBytes with what keeping them takes.   Cost: an allocation for each that is new.
 class Texts {

@@ -98,6 +98,11 @@ bool IsReducer(std::string_view name);
 ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, const Where& where);
 ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where);
 
+// index_reach.cc: reports each index in `=>` and in reducers that leaves its axis whenever `expr`, the whole of a function, or a run of
+// `workflow` is evaluated. True: there is one.
+bool ReportReach(Body& body, const Expr& expr);
+bool ReportReach(Body& body, const Workflow& workflow);
+
 // check_loop.cc
 ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where);

@@ -2,6 +2,7 @@
 
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/check_decl.h"
+#include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/resolve_type.h"
 
@@ -98,7 +99,7 @@ bool CheckFnBody(Body& body, const ast::FnDecl& decl, const Signature& signature
                              where);
   if (signature.result->kind == TypeKind::kError || IsPoison(*value)) return false;
   value = FitResult(body, std::move(value), signature, decl.result->span);
-  if (IsPoison(*value)) return false;
+  if (IsPoison(*value) || ReportReach(body, *value)) return false;
   out.body = std::move(value);
   out.locals = body.locals;
   out.may_fail = body.may_fail;

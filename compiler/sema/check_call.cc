@@ -39,7 +39,7 @@ void SkipArguments(Body& body, const Call& call) {
 
 // Arguments are still looked at when the callee is unknown: they may hold mistakes of their own. That their types are not known has been
 // said.
-ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where) {
+ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where, TypeRef meant) {
   for (const GivenArgument& argument : GivenArguments(call)) {
     if (argument.value->kind == ast::ExprKind::kLambdaExpr) {
       SkipUnchecked(body, *argument.value);
@@ -47,7 +47,13 @@ ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where) {
       CheckExpr(body, *argument.value, body.env.types.Error(), where);
     }
   }
-  return Poison(body, call.span());
+  return Poison(body, call.span(), meant);
+}
+
+TypeRef MeantBy(Body& body, const Entity& callee) {
+  const TypeRef result = callee.signature->result;
+  if (result == nullptr || result->is_unknown) return nullptr;
+  return MapDims(body.env.types, result, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
 }
 
 namespace {
@@ -62,7 +68,7 @@ ExprPtr CheckFnCall(Body& body, Entity& callee, const Call& call, TypeRef wanted
 ExprPtr CheckWaitingCall(Body& body, Entity& callee, const Call& call, const Where& where) {
   if (!MayWaitHere(body, call, callee, where)) {
     SkipArguments(body, call);
-    return Poison(body, call.span());
+    return Poison(body, call.span(), MeantBy(body, callee));
   }
   body.may_fail = true;
   body.annotates = body.annotates || callee.signature->annotates;
@@ -94,7 +100,7 @@ ExprPtr CheckRecord(Body& body, Entity& callee, const Call& call, const Where& w
   const auto given = BindArguments(body, call, callee.name, callee.span, names);
   if (!given) {
     SkipArguments(body, call);
-    return Poison(body, call.span());
+    return Poison(body, call.span(), callee.type);
   }
   ExprPtr record = Make(ExprKind::kRecord, callee.type, call.span());
   bool sound = true;
@@ -107,7 +113,7 @@ ExprPtr CheckRecord(Body& body, Entity& callee, const Call& call, const Where& w
     sound = sound && !IsPoison(*value);
     record->args.push_back(std::move(value));
   }
-  return sound ? std::move(record) : Poison(body, call.span());
+  return sound ? std::move(record) : Poison(body, call.span(), callee.type);
 }
 
 ExprPtr CheckEntityCall(Body& body, Entity& callee, const Call& call, TypeRef wanted, const Where& where) {

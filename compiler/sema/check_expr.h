@@ -31,7 +31,7 @@ TypeRef Join(Body& body, TypeRef a, TypeRef b);
 
 // check_expr.cc: makers
 ExprPtr Make(ExprKind kind, TypeRef type, const Span& span);
-ExprPtr Poison(Body& body, const Span& span);
+ExprPtr Poison(Body& body, const Span& span, TypeRef meant = nullptr);
 ExprPtr MakeInt(Body& body, int64_t value, DType dtype, const Span& span);
 ExprPtr MakeText(Body& body, std::string text, const Span& span);
 ExprPtr ReadLocal(Body& body, LocalId local, const Span& span);

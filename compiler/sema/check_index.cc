@@ -175,7 +175,8 @@ ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where) {
     if (subscript.first) SkipUnchecked(body, *subscript.first);
     if (subscript.last) SkipUnchecked(body, *subscript.last);
   }
-  return Poison(body, expr.span);
+  const TypeRef meant = IsPoison(*object) ? object->type->element : nullptr;
+  return Poison(body, expr.span, meant != nullptr && meant->kind == TypeKind::kList ? meant->element : nullptr);
 }
 
 }  // namespace wf::sema

@@ -95,9 +95,21 @@ const ast::Type* WrittenField(const Body& body, const Expr& field) {
   return part != nullptr ? part->type.get() : nullptr;
 }
 
+// Of what a wrong call would yield: editors know its members.
+ExprPtr ReadMeant(Body& body, TypeRef type, const ast::Name& member, const Span& span) {
+  Sink* const sink = body.env.input.sink;
+  if (type == nullptr || sink == nullptr) return Poison(body, span);
+  sink->ReadMember(member.span, type);
+  const auto is_it = [&](const Field& field) { return field.name == member.text; };
+  const auto field = std::find_if(type->fields.begin(), type->fields.end(), is_it);
+  if (field == type->fields.end()) return Poison(body, span);
+  sink->UseField(member.span, type, *field);
+  return Poison(body, span, field->type);
+}
+
 ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Span& span) {
   const TypeRef type = object->type;
-  if (type->kind == TypeKind::kError) return Poison(body, span);
+  if (type->kind == TypeKind::kError) return ReadMeant(body, type->element, member, span);
   if (Sink* sink = body.env.input.sink) sink->ReadMember(member.span, type);
   if (type->kind == TypeKind::kOptional) {
     body.env.Report(object->span, kMayBeNone, {ToString(type)});

@@ -508,7 +508,7 @@ bool HasTooManyParts(Env& env, size_t parts, const std::string& what, const Span
 
 void ForEachDim(TypeRef type, const std::function<void(const Dim&)>& visit) {
   for (const Dim& dim : type->dims) visit(dim);
-  if (type->element != nullptr) ForEachDim(type->element, visit);
+  if (type->element != nullptr && type->kind != TypeKind::kError) ForEachDim(type->element, visit);
   for (const Field& field : type->fields) ForEachDim(field.type, visit);
 }
 

@@ -36,7 +36,8 @@ enum class ReduceKind : uint8_t { kSum, kProd, kMin, kMax, kAny, kAll };
 // Where an operation comes from.
 struct Place {
   uint32_t line = 0;  // of the root file's text; the `site` of failures
-  source::Span span;
+  source::Span span = {};
+  bool is_within = false;  // in a function of the standard library, whose call the span is
 };
 
 struct Op {

@@ -48,7 +48,14 @@ ValueId BodyWriter::Write(const Expr& expr) {
 // The place of what is written next; the place to go back to.
 ir::Place BodyWriter::Enter(const Span& span) {
   const ir::Place outer_place = b_.place();
-  if (const uint32_t line = c_.LineOf(span); line != 0) b_.set_place({line, span});
+  ir::Place place = outer_place;
+  if (frame_->function != nullptr && frame_->function->is_std) {
+    place.is_within = true;
+  } else if (span.file != source::FileId::kNone) {
+    const uint32_t line = c_.LineOf(span);
+    place = {line != 0 ? line : outer_place.line, span};
+  }
+  b_.set_place(place);
   return outer_place;
 }
 

@@ -75,6 +75,7 @@ namespace {
 // The body of a function whose types are all known. Fills `out`; false after a report.
 bool CheckFnBody(Body& body, const ast::FnDecl& decl, const Signature& signature, Function& out) {
   out.n_params = static_cast<uint32_t>(signature.params.size());
+  out.is_std = body.module.is_std;
   out.result = signature.result;
   out.span = decl.name.span;
   if (const ast::CallExpr* native = NativeCall(decl)) {

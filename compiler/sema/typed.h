@@ -164,6 +164,7 @@ struct Function {
   ExprPtr body;        // null: native
   std::string native;  // symbol in runtime_symbols.def, or that of an extern
   bool may_fail = false;
+  bool is_std = false;
   Span span;
 };
 

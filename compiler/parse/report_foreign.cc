@@ -136,7 +136,7 @@ Help Reporter::HelpForAssign(const Mistake& mistake) const {
   if (mistake.rule == P::RuleTypeBody) return "a type is made of fields: `type T { x: i64; }`";
   if ((mistake.rule == P::RuleBody || mistake.rule == P::RuleWorkflowHead) && Expects(mistake, T::LBRACE) && !Expects(mistake, T::SEMI))
     return "a workflow has a body: `{ return (y: x); }`";
-  if (mistake.rule == P::RuleParams && mistake.at > 1 && TypeAt(at - 2) == T::KW_STUB)
+  if ((mistake.rule == P::RuleParams || mistake.rule == P::RuleStubStmt) && at > 1 && TypeAt(at - 2) == T::KW_STUB)
     return fmt::format("a stub says what it is given, as the model does: `stub {}(x: f32[n]) = ..;`", Spelling(at - 1));
   if (Expects(mistake, T::RBRACKET))
     return "`n` of `f32[n]` takes its value from what is given; a number is a dimension of its own: `f32[3]`";

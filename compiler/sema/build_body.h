@@ -78,6 +78,7 @@ class BodyWriter {
   ir::ValueId WriteOne(const Expr& expr), WriteCut(const Expr& expr, ir::SlotId slot);
   ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteKind(const Expr& expr), WriteOfArgs(const Expr& expr);
+  ir::ValueId WriteMeta(const Expr& expr, const std::vector<ir::ValueId>& args);
   ir::Place Enter(const Span& span);
   bool IsTooLarge(const Expr& expr);
   void StopBeyond(const char* limit);

@@ -311,6 +311,7 @@ ExprPtr CheckMeta(const CallSite& site) {
     site.body.env.Report((*arguments)[0]->span, kHeaderKey, {key});
     return site.Fail();
   }
+  site.body.env.metadata.insert(key);
   ExprPtr otherwise = CheckExpr(site.body, *(*arguments)[1], site.wanted, site.where);
   if (IsPoison(*otherwise)) return site.Fail();
   if (otherwise->type->kind != TypeKind::kScalar && otherwise->type->kind != TypeKind::kString) {

@@ -291,6 +291,7 @@ struct Test {
   Workflow workflow;
   std::vector<Outcome> outcomes;  // beside the workflow's results
   std::vector<Stub> stubs;
+  std::map<std::string, std::string> metadata;  // what `meta` reads
 };
 
 struct Program {

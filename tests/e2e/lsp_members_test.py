@@ -73,7 +73,7 @@ class Members(Session):
         self.assertNotIn("text:", await self.labels(editor, 'hi}", |m:'))
         self.assertEqual(await self.labels(editor, "priority |high"), ["high", "normal", "low"])
         self.assertEqual((await self.labels(editor, "fails |Empty"))[0], "Empty")
-        self.assertEqual(await self.labels(editor, "stub |Scores"), ["Scores"])
+        self.assertEqual(await self.labels(editor, "stub |Scores"), ["Scores", "meta"])
         await self.client.diagnostics(editor)
         editor.change(MEMBERS.replace("expect q.text", "expect q."))
         self.assertEqual(await self.labels(editor, "expect q.|"), ["text", "m"])

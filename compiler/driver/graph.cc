@@ -90,6 +90,7 @@ class WorkflowReader {
   void Enter(const Call& call);
   void Wait(const Call& call, const std::vector<size_t>& controls);
   void Leave(const Call& call);
+  void ConnectEnds(const std::vector<Call>& calls);
   NodeId NodeWriting(ir::SlotId slot) const;
   bool IsShown(size_t node) const { return place_[node] != kNowhere; }
   Graph::Node& Shown(size_t node) { return result_.stages[place_[node].first].nodes[place_[node].second]; }
@@ -97,11 +98,11 @@ class WorkflowReader {
   const ir::Program& program_;
   const ir::Workflow& workflow_;
   Graph::Workflow result_;
-  std::vector<std::pair<size_t, size_t>> place_;              // per node of the program: stage and position, or none
-  std::vector<TaskId> writers_;                               // per slot; kNone: nobody
-  std::vector<std::vector<TaskId>> tasks_of_;                 // per node of the program
-  std::map<TaskId, std::vector<std::string>> returns_after_;  // the controls that they wait for
-  std::vector<ir::StageId> stage_ids_;                        // beside the result's stages
+  std::vector<std::pair<size_t, size_t>> place_;  // per node of the program: stage and position, or none
+  std::vector<TaskId> writers_;                   // per slot; kNone: nobody
+  std::vector<std::vector<TaskId>> tasks_of_;     // per node of the program
+  std::map<TaskId, Graph::Control> returns_;      // shown where a control has no other that waits for it
+  std::vector<ir::StageId> stage_ids_;            // beside the result's stages
   std::map<std::string_view, const Graph::Control*> controls_;
   static constexpr std::pair<size_t, size_t> kNowhere{SIZE_MAX, SIZE_MAX};
 };
@@ -228,11 +229,7 @@ void WorkflowReader::ReadTasks() {
     const ir::Task& task = program_.tasks[at];
     if (!Inside(task.region)) continue;
     const TaskId id{static_cast<uint16_t>(at)};
-    if (task.kind == ir::TaskKind::kReturn) {
-      Graph::Node waits;
-      control.Read(id, waits);
-      returns_after_[id] = waits.after;
-    }
+    if (task.kind == ir::TaskKind::kReturn) returns_.emplace(id, control.Return(id));
     Graph::Task shown = ReadTask(id, control);
     const auto place = task.node == NodeId::kNone ? kNowhere : place_[Index(task.node)];
     if (place == kNowhere) {
@@ -314,7 +311,7 @@ void WorkflowReader::Wait(const Call& call, const std::vector<size_t>& controls)
 // The caller's node has its value from the nodes that the returns inside read; of several returns a control has chosen.
 void WorkflowReader::Leave(const Call& call) {
   for (const TaskId task : call.returns) {
-    for (const std::string& control : call.returns.size() > 1 ? returns_after_[task] : std::vector<std::string>())
+    for (const std::string& control : call.returns.size() > 1 ? returns_.at(task).after : std::vector<std::string>())
       AddUnique(Shown(call.caller).after, control);
   }
   std::vector<TaskId> open = call.returns;
@@ -365,6 +362,27 @@ void WorkflowReader::ConnectCalls() {
     Wait(call, controls[NameOf(call.path)]);
   }
   for (const Call& call : calls) Leave(call);
+  ConnectEnds(calls);
+}
+
+// A control that nothing else waits for decides whether there is a reply, or a value of the call.
+void WorkflowReader::ConnectEnds(const std::vector<Call>& calls) {
+  std::set<std::string> waited;
+  const auto note = [&](const auto& one) { waited.insert(one.after.begin(), one.after.end()); };
+  for (const Graph::Stage& stage : result_.stages) std::for_each(stage.nodes.begin(), stage.nodes.end(), note);
+  std::for_each(result_.controls.begin(), result_.controls.end(), note);
+  const auto is_end = [&](const std::string& name) { return !waited.contains(name); };
+  for (const Call& call : calls) {
+    for (const TaskId task : call.returns) {
+      for (const std::string& name : returns_.at(task).after) {
+        if (is_end(name)) AddUnique(Shown(call.caller).after, name);
+      }
+    }
+  }
+  for (auto& [task, shown] : returns_) {
+    const bool is_own = program_[task].line != 0 && program_[task].node == program_[workflow_.root].node;
+    if (is_own && std::any_of(shown.after.begin(), shown.after.end(), is_end)) result_.controls.push_back(std::move(shown));
+  }
 }
 
 // What is waited for stands in the order of the text.

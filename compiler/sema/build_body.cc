@@ -46,7 +46,7 @@ ValueId BodyWriter::Write(const Expr& expr) {
   return value;
 }
 
-// The place of what is written next; the place to go back to.
+// The place of what is written next; the place to go back to. Of what stands in the standard library its caller knows the call.
 ir::Place BodyWriter::Enter(const Span& span) {
   const ir::Place outer_place = b_.place();
   ir::Place place = outer_place;

@@ -99,7 +99,7 @@ class BodyWriter {
   ir::ValueId WriteUnary(const Expr& expr, ir::ValueId a), WriteBinary(const Expr& expr, ir::ValueId a, ir::ValueId b);
   ir::ValueId Arithmetic(BinaryOp op, ir::ValueId a, ir::ValueId b);
   ir::ValueId Equal(ir::ValueId a, ir::ValueId b);
-  ir::ValueId EqualLists(ir::ValueId a, ir::ValueId b);
+  ir::ValueId EqualLists(ir::ValueId a, ir::ValueId b), EqualOptionals(ir::ValueId a, ir::ValueId b);
   ir::ValueId WriteLazy(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteCoalesce(const Expr& expr);
   ir::ValueId WriteBlock(const Expr& expr);

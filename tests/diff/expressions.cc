@@ -28,7 +28,7 @@ bool Lists(const Type& type) { return type.kind == Kind::kList; }
 bool Records(const Type& type) { return type.kind == Kind::kRecord || type.kind == Kind::kTuple; }
 // `==` takes it.
 bool IsComparable(const Type& type) {
-  if (IsOptional(type) || IsTensor(type) || type.kind == Kind::kMap) return false;
+  if (IsTensor(type) || type.kind == Kind::kMap) return false;
   return std::all_of(type.of.begin(), type.of.end(), IsComparable);
 }
 // What is written where no type is wanted has this one.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -74,6 +75,7 @@ class WorkflowReader {
   std::string NameOf(NodeId id) const { return NameOf(program_[id].path); }
   void FindTasks();
   void ConnectCalls();
+  void DropEarlierWaits();
   void OrderWaits();
   void OrderStages();
   void ConnectStages();
@@ -90,7 +92,7 @@ class WorkflowReader {
   void Enter(const Call& call);
   void Wait(const Call& call, const std::vector<size_t>& controls);
   void Leave(const Call& call);
-  void ConnectEnds(const std::vector<Call>& calls);
+  void ConnectEnds();
   NodeId NodeWriting(ir::SlotId slot) const;
   bool IsShown(size_t node) const { return place_[node] != kNowhere; }
   Graph::Node& Shown(size_t node) { return result_.stages[place_[node].first].nodes[place_[node].second]; }
@@ -362,27 +364,53 @@ void WorkflowReader::ConnectCalls() {
     Wait(call, controls[NameOf(call.path)]);
   }
   for (const Call& call : calls) Leave(call);
-  ConnectEnds(calls);
+  ConnectEnds();
 }
 
 // A control that nothing else waits for decides whether there is a reply, or a value of the call.
-void WorkflowReader::ConnectEnds(const std::vector<Call>& calls) {
+void WorkflowReader::ConnectEnds() {
   std::set<std::string> waited;
   const auto note = [&](const auto& one) { waited.insert(one.after.begin(), one.after.end()); };
   for (const Graph::Stage& stage : result_.stages) std::for_each(stage.nodes.begin(), stage.nodes.end(), note);
   std::for_each(result_.controls.begin(), result_.controls.end(), note);
   const auto is_end = [&](const std::string& name) { return !waited.contains(name); };
-  for (const Call& call : calls) {
-    for (const TaskId task : call.returns) {
-      for (const std::string& name : returns_.at(task).after) {
-        if (is_end(name)) AddUnique(Shown(call.caller).after, name);
-      }
-    }
+  std::map<std::string_view, size_t> callers;
+  for (size_t at = 0; at < program_.nodes.size(); ++at) {
+    if (IsShown(at)) callers.emplace(program_.nodes[at].path, at);
   }
   for (auto& [task, shown] : returns_) {
-    const bool is_own = program_[task].line != 0 && program_[task].node == program_[workflow_.root].node;
-    if (is_own && std::any_of(shown.after.begin(), shown.after.end(), is_end)) result_.controls.push_back(std::move(shown));
+    const NodeId node = program_[task].node;
+    std::erase_if(shown.after, std::not_fn(is_end));
+    if (shown.after.empty() || node == NodeId::kNone) continue;
+    const std::string_view path = program_[node].path;
+    if (const auto caller = callers.find(path.substr(0, path.rfind('/'))); caller != callers.end()) {
+      for (const std::string& name : shown.after) AddUnique(Shown(caller->second).after, name);
+    } else if (node == program_[workflow_.root].node && program_[task].line != 0) {
+      result_.controls.push_back(std::move(shown));
+    }
   }
+}
+
+// What others that are waited for wait for needs no saying.
+void WorkflowReader::DropEarlierWaits() {
+  std::map<std::string_view, const Graph::Control*> controls;
+  for (const Graph::Control& control : result_.controls) controls.emplace(control.name, &control);
+  const auto drop = [&](auto& one) {
+    if (one.after.size() < 2) return;
+    std::set<std::string_view> earlier;
+    for (std::vector<std::string_view> open(one.after.begin(), one.after.end()); !open.empty();) {
+      const auto control = controls.find(open.back());
+      open.pop_back();
+      if (control == controls.end()) continue;
+      for (const std::string& before : control->second->after) {
+        if (earlier.insert(before).second) open.push_back(before);
+      }
+    }
+    const std::set<std::string> gone(earlier.begin(), earlier.end());  // `after` may be what `earlier` looks at
+    std::erase_if(one.after, [&](const std::string& name) { return gone.contains(name); });
+  };
+  for (Graph::Stage& stage : result_.stages) std::for_each(stage.nodes.begin(), stage.nodes.end(), drop);
+  std::for_each(result_.controls.begin(), result_.controls.end(), drop);
 }
 
 // What is waited for stands in the order of the text.
@@ -479,6 +507,7 @@ Graph::Workflow WorkflowReader::Read() {
   ReadNodes();
   ReadTasks();
   ConnectCalls();
+  DropEarlierWaits();
   OrderWaits();
   ConnectStages();
   OrderStages();

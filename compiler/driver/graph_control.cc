@@ -83,38 +83,20 @@ bool ControlReader::IsNobodys(NodeId node) const {
   return node == NodeId::kNone || program_[node].stage == ir::StageId::kNone || name_of_(node).empty();
 }
 
-// The controls that a task waits for, itself and through what nobody's tasks compute for it, but for those that others of them wait for.
+// The controls that a task waits for, itself and through what nobody's tasks compute for it.
 std::vector<TaskId> ControlReader::Waits(TaskId id) const {
-  std::vector<TaskId> waits = program_[id].after;
-  std::erase_if(waits, [&](TaskId before) { return controls_[Index(before)].empty(); });
-  const size_t own = waits.size();
-  AddBehindValues(id, waits);
-  if (waits.size() == own) return waits;
-  std::set<TaskId> earlier;
-  for (std::vector<TaskId> open = waits; !open.empty();) {
-    std::vector<TaskId> before = program_[open.back()].after;
-    AddBehindValues(open.back(), before);
-    open.pop_back();
-    std::copy_if(before.begin(), before.end(), std::back_inserter(open), [&](TaskId one) { return earlier.insert(one).second; });
-  }
-  std::erase_if(waits, [&](TaskId one) { return earlier.contains(one); });
-  return waits;
-}
-
-void ControlReader::AddBehindValues(TaskId id, std::vector<TaskId>& waits) const {
+  std::vector<TaskId> waits;
   std::set<TaskId> seen;
   for (std::vector<TaskId> open = {id}; !open.empty();) {
     const ir::Task& task = program_[open.back()];
     open.pop_back();
+    std::copy_if(task.after.begin(), task.after.end(), std::back_inserter(waits), [&](TaskId one) { return seen.insert(one).second; });
     for (const ir::SlotId slot : task.in) {
       const TaskId writer = writers_[Index(slot)];
-      if (writer == TaskId::kNone || !IsNobodys(program_[writer].node) || !seen.insert(writer).second) continue;
-      open.push_back(writer);
-      for (const TaskId before : program_[writer].after) {
-        if (!controls_[Index(before)].empty() && std::find(waits.begin(), waits.end(), before) == waits.end()) waits.push_back(before);
-      }
+      if (writer != TaskId::kNone && IsNobodys(program_[writer].node) && seen.insert(writer).second) open.push_back(writer);
     }
   }
+  return waits;
 }
 
 // The shown nodes whose values a task takes, through what is nobody's and through the call that it is part of.

@@ -29,7 +29,6 @@ class ControlReader {
   std::vector<std::string> NodesRead(ir::TaskId id) const;
   bool IsNobodys(ir::NodeId node) const;
   std::vector<ir::TaskId> Waits(ir::TaskId id) const;
-  void AddBehindValues(ir::TaskId id, std::vector<ir::TaskId>& waits) const;
   void ReadBlocks(ir::TaskId id, std::vector<std::string>& after, std::vector<std::string>& inside) const;
   std::string BlockName(ir::TaskId entering, ir::RegionId block) const;
   uint32_t LineOf(const ir::Task& task) const;

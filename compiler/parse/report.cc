@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "compiler/diag/foreign.h"
 #include "compiler/parse/strings.h"
@@ -216,8 +217,13 @@ bool Reporter::ReportElse(const Mistake& mistake) {
                     : "a fallback stands behind `else` without braces: `node y = f(x) else e;`";
     }
     if (mistake.at > 0 && TypeAt(mistake.at - 1) == T::FAT_ARROW)
-      help = "an arm is one expression, without braces; what needs a `let` is a `fn` of its own: `0 => f(x)`";
-    if (IsBodyBehindAssign(mistake.at)) help = "a body in braces stands where `=` does: `fn f(x: f32) -> f32 { x }`";
+      help = TypeAt(mistake.at - 2) == T::RBRACKET
+                 ? "what stands behind `=>` is one expression, without braces; what needs a `let` is a `fn` of its own: `[i] => f(x[i])`"
+                 : "an arm is one expression, without braces; what needs a `let` is a `fn` of its own: `0 => f(x)`";
+    if (TypeAt(mistake.at + 1) == T::DOT) {  // `{ ...b, x: 1 }`
+      help = "a record does not change; another is built, with all of its fields: `Box(x: 1.0, y: b.y)`";
+    } else if (IsBodyBehindAssign(mistake.at))
+      help = "a body in braces stands where `=` does: `fn f(x: f32) -> f32 { x }`";
     emitter_.Emit(SpanAt(mistake.at), diag::kBraceInExpression).Help(std::string(help));
     return true;
   }
@@ -455,7 +461,9 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       return fmt::format("a dimension is named in one word; write `const {0}: i64 = {1}.{0};` above, and `{0}` here", Spelling(at + 1),
                          Spelling(at - 1));
     case T::NAME:
-      return HelpForSetting(mistake);
+      if (auto setting = HelpForSetting(mistake)) return setting;
+      if (mistake.rule != P::RuleBlock || !Expects(mistake, T::LBRACE)) return std::nullopt;
+      return "what belongs to an `if`, a `for` or a `fold` stands in braces: `if c { a } else { b }`";
     case T::COMMA:
       return HelpForComma(mistake);
     case T::LBRACE:
@@ -463,6 +471,8 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       if (const auto settings = HelpForPlaceOfSettings(mistake)) return settings;
       if (at == 0 || TypeAt(at - 1) != T::NAME || !Expects(mistake, T::SEMI)) return std::nullopt;
       if (Expects(mistake, T::KW_AS)) return "settings stand in the service itself, or at the nodes of the workflow: `timeout 5s;`";
+      if (std::islower(static_cast<unsigned char>(Spelling(at - 1).front())) != 0)  // `b { x: 1.0 }`
+        return "a record does not change; another is built, with all of its fields: `Box(x: 1.0, y: b.y)`";
       return fmt::format("a record is built `{}(field: value)`", Spelling(at - 1));
     default:
       return std::nullopt;

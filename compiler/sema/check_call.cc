@@ -8,6 +8,7 @@
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/settings.h"
 #include "compiler/sema/waiting.h"
 #include "runtime/base/text.h"
 
@@ -215,8 +216,11 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& 
       named = true;
       const auto at = std::find(names.begin(), names.end(), argument.label->text);
       if (at == names.end()) {
-        label(body.env.Report(argument.label->span, kUnknownParameter, {callee, argument.label->text}))
-            .DidYouMean(argument.label->span, argument.label->text, names);
+        auto builder = label(body.env.Report(argument.label->span, kUnknownParameter, {callee, argument.label->text}));
+        builder.DidYouMean(argument.label->span, argument.label->text, names);
+        if (FindSetting(argument.label->text) != nullptr && !diag::Suggest(argument.label->text, names))
+          builder.Help("a setting stands in braces behind the node's expression: `node y = " + callee + "(..) { " + argument.label->text +
+                       " ..; }`");
         continue;
       }
       index = static_cast<size_t>(at - names.begin());

@@ -169,7 +169,8 @@ void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl) 
   Signature& signature = NewSignature(entity);
   Body body(env, module, &decl);
   if (!decl.type_params.empty() && !module.is_std) {
-    env.Report(decl.type_params.front().span, kStdOnly, {"a type variable"});
+    env.Report(decl.type_params.front().span, kStdOnly, {"a type variable"})
+        .Help("a function of your own is of one type, as in `fn first(xs: list<string>) -> string`; dimensions may be any: `f32[n]`");
     body.silenced = true;
   }
   for (const ast::Name& variable : decl.type_params) {

@@ -169,6 +169,8 @@ ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where) {
     auto builder = body.env.Report(expr.span, kNotIndexable, {ToString(object->type)});
     if (object->type->kind == TypeKind::kString || object->type->kind == TypeKind::kBytes)
       builder.Help("a text is taken apart where something stands between its parts: `text.split(s, \",\")` of std.text");
+    if (object->type->kind == TypeKind::kRecord && !object->type->fields.empty())
+      builder.Help("its parts are read by name, as in " + ReadOfMember(body, *object, object->type->fields[0].name));
     if (object->type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
   }
   for (const ast::Subscript& subscript : expr.subscripts) {

@@ -34,6 +34,9 @@ bool AddSource(Body& body, const ast::Expr& expr, Loop& loop, std::vector<TypeRe
     if (element != nullptr) body.env.Report(source->span, kCannotInfer, {"an empty list"});
     if (element == nullptr) {
       auto report = body.env.Report(source->span, kNotIterable, {ToString(source->type)});
+      if (source->type->kind == TypeKind::kScalar && IsInteger(source->type->dtype))
+        report.Help("`[i < " + CodeAt(body, source->span, "n") +
+                    "] => i` is a tensor of the numbers below it, and `[i < n] => e` makes another");
       if (source->type->kind == TypeKind::kMap)
         report.Help("`keys(m)` is the list of its keys, and `m[k]` what stands behind one, or `none`");
     }

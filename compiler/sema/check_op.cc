@@ -89,6 +89,8 @@ ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, const Expr& op
   }
   if (IsEquality(step.op) && HoldsTensor(type))
     builder.Help("a tensor is compared element by element, `all[i](a[i] == b[i])`, or by `close(a, b)`");
+  if (type->kind == TypeKind::kString && step.op == ast::BinaryOp::kRem) builder.Help("a text has holes for values: `\"x is {x}\"`");
+  if (type->kind == TypeKind::kString && IsComparison(step.op)) builder.Help("texts have no order; they are compared by `==` and `!=`");
   if (type->kind == TypeKind::kRecord && type->name.empty() && !type->fields.empty())
     builder.Help("its parts are read by name, as in " + ReadOfMember(body, operand, type->fields[0].name));
   return Poison(body, step.span);
@@ -204,7 +206,10 @@ std::string HelpToConvert(const Body& body, const Expr& left, const Expr& right)
     const Expr &truth = is_left ? left : right, &number = is_left ? right : left;
     return "convert the `bool`: `" + std::string(ir::NameOf(number.type->dtype)) + "(" + CodeAt(body, truth.span, "..") + ")`";
   }
-  return "convert one of them, as in `" + std::string(ir::NameOf((ir::IsFloat(right.type->dtype) ? right : left).type->dtype)) + "(..)`";
+  const bool is_right = ir::IsFloat(right.type->dtype);  // the type of it is the wider
+  const Expr& other = is_right ? left : right;
+  return "convert one of them, as in `" + std::string(ir::NameOf((is_right ? right : left).type->dtype)) + "(" +
+         CodeAt(body, other.span, "..") + ")`";
 }
 
 ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
@@ -239,7 +244,8 @@ ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr r
   const auto one_is = [&](TypeKind kind) { return left->type->kind == kind || right->type->kind == kind; };
   if (one_is(TypeKind::kOptional)) {
     const TypeRef optional = left->type->kind == TypeKind::kOptional ? left->type : right->type;
-    const bool is_compared = IsEquality(step.op) && IsComparable(optional) && (where.left_of == nullptr || where.left_of->left.get() != &step);
+    const bool is_compared =
+        IsEquality(step.op) && IsComparable(optional) && (where.left_of == nullptr || where.left_of->left.get() != &step);
     if (is_compared) return CompareValues(body, step, std::move(left), std::move(right));
     return ReportOptional(body, step, *left, *right, where);
   }
@@ -262,6 +268,13 @@ ExprPtr Resolve(Body& body, Operand operand, TypeRef hint) {
 
 ExprPtr CheckLogical(Body& body, const ast::BinaryExpr& step, ExprPtr left, const Where& where) {
   const TypeRef bool_type = body.env.types.Scalar(DType::kBool);
+  if (step.op == ast::BinaryOp::kOr && left->type->kind == TypeKind::kOptional && !IsScalarBool(left->type->element)) {  // `x || 0`
+    const std::string value = CodeAt(body, left->span, "x"), other = CodeAt(body, step.right->span, "y");
+    body.env.Report(left->span, kTypeMismatch, {"bool", ToString(left->type)})
+        .Help("`" + value + " ?? " + other + "` is " + other + " where there is no `" + value + "`");
+    SkipUnchecked(body, *step.right);
+    return Poison(body, step.span);
+  }
   left = Coerce(body, std::move(left), bool_type);
   ExprPtr right = CheckAs(body, *step.right, bool_type, where);
   if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);

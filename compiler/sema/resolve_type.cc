@@ -45,7 +45,8 @@ std::optional<Dim> EntityDim(Body& body, const ast::DimExpr& dim, const Entity& 
 bool IsReservedHere(Body& body, const ast::DimExpr& dim) {
   const bool in_model = body.self != nullptr && body.self->kind == ast::DeclKind::kModelDecl;
   if (!IsReservedDimension(dim.text) || in_model) return false;
-  body.env.Report(dim.span, kBatchDimension).Help("call the dimension something else; a call of a model has no batch axis");
+  body.env.Report(dim.span, kBatchDimension)
+      .Help("calls of models, and stubs, have no batch axis: leave it out; a dimension of your own is called something else");
   return true;
 }
 

@@ -342,10 +342,22 @@ std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) cons
   if (at > 0 && (TypeAt(at - 1) == T::INT || TypeAt(at - 1) == T::FLOAT) && IsUnit(Spelling(at)))
     return "units stand only in settings; a number that is computed with has none";
   const bool is_number = (value == T::INT || value == T::FLOAT) && diag::IsForeign(diag::Foreign::kSetting, Spelling(at));
-  if (!Expects(mistake, T::LBRACE) || (!is_number && value != T::MEASURE)) return std::nullopt;
+  if (!Expects(mistake, T::LBRACE)) return std::nullopt;
+  if (!is_number && value != T::MEASURE) {
+    const bool begins_block = mistake.rule == P::RuleBlock;  // `if c x else y`
+    return begins_block
+               ? std::optional<std::string>("what belongs to an `if`, a `for` or a `fold` stands in braces: `if c { a } else { b }`")
+               : std::nullopt;
+  }
   const std::string setting = fmt::format("{{ {} {}; }}", Spelling(at), Spelling(at + 1));
   if (Expects(mistake, T::SEMI)) return fmt::format("settings stand in braces: `{}`", setting);
   return fmt::format("settings stand after the block, in braces of their own: `{}`", setting);
+}
+
+// `Box { x: 1.0 }`, and `b { x: 1.0 }` of one that is there.
+std::string Reporter::HelpForRecord(const std::string& name) {
+  if (std::islower(static_cast<unsigned char>(name.front())) == 0) return fmt::format("a record is built `{}(field: value)`", name);
+  return "a record does not change; another is built, with all of its fields: `Box(x: 1.0, y: b.y)`";
 }
 
 // Settings where none stand: before the value of a node, behind its fallback, at a `let`.
@@ -461,9 +473,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       return fmt::format("a dimension is named in one word; write `const {0}: i64 = {1}.{0};` above, and `{0}` here", Spelling(at + 1),
                          Spelling(at - 1));
     case T::NAME:
-      if (auto setting = HelpForSetting(mistake)) return setting;
-      if (mistake.rule != P::RuleBlock || !Expects(mistake, T::LBRACE)) return std::nullopt;
-      return "what belongs to an `if`, a `for` or a `fold` stands in braces: `if c { a } else { b }`";
+      return HelpForSetting(mistake);
     case T::COMMA:
       return HelpForComma(mistake);
     case T::LBRACE:
@@ -471,9 +481,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       if (const auto settings = HelpForPlaceOfSettings(mistake)) return settings;
       if (at == 0 || TypeAt(at - 1) != T::NAME || !Expects(mistake, T::SEMI)) return std::nullopt;
       if (Expects(mistake, T::KW_AS)) return "settings stand in the service itself, or at the nodes of the workflow: `timeout 5s;`";
-      if (std::islower(static_cast<unsigned char>(Spelling(at - 1).front())) != 0)  // `b { x: 1.0 }`
-        return "a record does not change; another is built, with all of its fields: `Box(x: 1.0, y: b.y)`";
-      return fmt::format("a record is built `{}(field: value)`", Spelling(at - 1));
+      return HelpForRecord(Spelling(at - 1));
     default:
       return std::nullopt;
   }

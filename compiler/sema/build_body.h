@@ -98,8 +98,7 @@ class BodyWriter {
   // ---- build_scalar.cc ----
   ir::ValueId WriteUnary(const Expr& expr, ir::ValueId a), WriteBinary(const Expr& expr, ir::ValueId a, ir::ValueId b);
   ir::ValueId Arithmetic(BinaryOp op, ir::ValueId a, ir::ValueId b);
-  ir::ValueId Equal(ir::ValueId a, ir::ValueId b);
-  ir::ValueId EqualLists(ir::ValueId a, ir::ValueId b), EqualOptionals(ir::ValueId a, ir::ValueId b);
+  ir::ValueId Equal(ir::ValueId a, ir::ValueId b), EqualLists(ir::ValueId a, ir::ValueId b), EqualOptionals(ir::ValueId a, ir::ValueId b);
   ir::ValueId WriteLazy(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteCoalesce(const Expr& expr);
   ir::ValueId WriteBlock(const Expr& expr);

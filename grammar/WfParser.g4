@@ -28,7 +28,7 @@ serviceItem : ('workflow' | what='model') path ('as' STRING)? ';' | setting ;
 testDecl : 'test' STRING testBody ;
 testBody : '{' testItem* '}' ;
 testItem : letStmt | stubStmt | expectStmt ;
-stubStmt : 'stub' path params '=' expr ';' ;
+stubStmt : 'stub' path (params | '(' STRING ')') '=' expr ';' ; // the string is a key of `meta`
 expectStmt : 'expect' expr ('fails' path)? ';' ;
 
 binding : NAME '(' args? ')' (settings | ';') ;

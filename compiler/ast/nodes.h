@@ -140,6 +140,8 @@ struct FailStmt : Stmt {
 struct StubStmt : Stmt {
   WF_STMT(StubStmt) Path target;
   std::vector<Param> params;
+  std::optional<std::string> key;  // `stub meta("key") = ..`, which has no parameters
+  Span key_span{};
   ExprPtr value;
 };
 struct ExpectStmt : Stmt {

@@ -160,7 +160,7 @@ std::string TextOf(const Stmt& stmt) {
   if (const auto* node = DynAs<NodeStmt>(stmt)) return node->name.text;
   if (const auto* stage = DynAs<StageStmt>(stmt)) return stage->name.text;
   if (const auto* call = DynAs<CallStmt>(stmt)) return ToString(call->callee);
-  if (const auto* stub = DynAs<StubStmt>(stmt)) return ToString(stub->target);
+  if (const auto* stub = DynAs<StubStmt>(stmt)) return ToString(stub->target) + (stub->key ? "(" + Quote(*stub->key) + ")" : "");
   if (const auto* expect = DynAs<ExpectStmt>(stmt); expect != nullptr && expect->fails) return "fails " + ToString(*expect->fails);
   return "";
 }

@@ -12,11 +12,17 @@ Span Join(const Span& first, const Span& last) {
   return {first.file, first.begin, std::max(first.end, last.end)};
 }
 
+LineEnd EndOfLine(std::string_view text, size_t from) {
+  const size_t end = std::min(text.find_first_of("\r\n", from), text.size());
+  const size_t length = end == text.size() ? 0 : text.substr(end).starts_with("\r\n") ? 2 : 1;
+  return {end, end + length};
+}
+
 FileId SourceMap::Add(std::string name, std::string text) {
   File file{std::move(name), std::move(text), {}};
   file.line_begins.push_back(static_cast<uint32_t>(ByteOrderMarkLength(file.text)));  // which is no column
-  for (uint32_t at = 0; at < file.text.size(); ++at) {
-    if (file.text[at] == '\n') file.line_begins.push_back(at + 1);
+  for (LineEnd line = EndOfLine(file.text, 0); line.next > line.end; line = EndOfLine(file.text, line.next)) {
+    file.line_begins.push_back(static_cast<uint32_t>(line.next));
   }
   files_.push_back(std::move(file));
   return static_cast<FileId>(files_.size() - 1);
@@ -35,10 +41,8 @@ Position SourceMap::PositionOf(FileId file, uint32_t byte) const {
 std::string_view SourceMap::Line(FileId file, uint32_t line) const {
   const File& source = files_[static_cast<size_t>(file)];
   WF_CHECK(line >= 1 && line <= source.line_begins.size(), line);
-  const std::string_view from = std::string_view(source.text).substr(source.line_begins[line - 1]);
-  std::string_view one = from.substr(0, from.find('\n'));
-  if (one.ends_with('\r')) one.remove_suffix(1);
-  return one;
+  const size_t begin = source.line_begins[line - 1];
+  return std::string_view(source.text).substr(begin, EndOfLine(source.text, begin).end - begin);
 }
 
 }  // namespace wf::source

@@ -20,6 +20,13 @@ struct Span {
 };
 Span Join(const Span& first, const Span& last);  // from the start of `first` to the end of `last`; same file
 
+// Of the line that holds the byte `from`: where it ends, and where the next one begins. A line ends in "\n", "\r\n" or, as editors count, a
+// "\r" that stands alone; the last one with the text.
+struct LineEnd {
+  size_t end, next;
+};
+LineEnd EndOfLine(std::string_view text, size_t from);
+
 struct Position {
   uint32_t line = 1, column = 1;
 };  // both from 1; columns in UTF-8 bytes

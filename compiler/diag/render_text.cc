@@ -88,6 +88,7 @@ bool SaysSo(const std::vector<std::string>& help, const Edit& fix) {
 }
 
 std::string TextOfFix(const Edit& fix) {
+  if (fix.replacement.find('\n') != std::string::npos) return "end the lines with line feeds";
   if (fix.span.empty()) return fmt::format("insert `{}`", Shorten(fix.replacement));
   return fix.replacement.empty() ? "remove it" : fmt::format("write `{}`", Shorten(fix.replacement));
 }

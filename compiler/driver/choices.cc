@@ -111,14 +111,15 @@ std::vector<Remaining> ChecksOfDimensions(const sema::Program& program) {
   return finder.Find();
 }
 
-// What an operation checks, said of the text that it stands for; empty: nothing, or a dimension.
+// What an operation checks, said of the text that it stands for, which may be a call of what holds it; empty: nothing, or a dimension.
 std::string_view CheckOf(const ir::Op& op) {
-  if (op.kind == ir::OpKind::kCheckIndex) return "`{}` lies inside what it indexes";
-  if (op.kind == ir::OpKind::kCheckDivisor) return "`{}` is not 0";
+  const std::string_view index = op.place.is_within ? "an index in `{}` lies inside what it indexes" : "`{}` lies inside what it indexes";
+  if (op.kind == ir::OpKind::kCheckIndex) return index;
+  if (op.kind == ir::OpKind::kCheckDivisor) return op.place.is_within ? "a divisor in `{}` is not 0" : "`{}` is not 0";
   if (op.kind != ir::OpKind::kStickyIf && op.kind != ir::OpKind::kFailIf) return {};
   switch (static_cast<int32_t>(op.imm)) {
     case code::kIndex:
-      return "`{}` lies inside what it indexes";
+      return index;
     case code::kZip:
       return "what `{}` goes through is of one length";
     case code::kEmpty:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <set>
@@ -74,6 +75,7 @@ class WorkflowReader {
   std::string NameOf(NodeId id) const { return NameOf(program_[id].path); }
   void FindTasks();
   void ConnectCalls();
+  void DropEarlierWaits();
   void OrderWaits();
   void OrderStages();
   void ConnectStages();
@@ -90,6 +92,7 @@ class WorkflowReader {
   void Enter(const Call& call);
   void Wait(const Call& call, const std::vector<size_t>& controls);
   void Leave(const Call& call);
+  void ConnectEnds();
   NodeId NodeWriting(ir::SlotId slot) const;
   bool IsShown(size_t node) const { return place_[node] != kNowhere; }
   Graph::Node& Shown(size_t node) { return result_.stages[place_[node].first].nodes[place_[node].second]; }
@@ -97,11 +100,11 @@ class WorkflowReader {
   const ir::Program& program_;
   const ir::Workflow& workflow_;
   Graph::Workflow result_;
-  std::vector<std::pair<size_t, size_t>> place_;              // per node of the program: stage and position, or none
-  std::vector<TaskId> writers_;                               // per slot; kNone: nobody
-  std::vector<std::vector<TaskId>> tasks_of_;                 // per node of the program
-  std::map<TaskId, std::vector<std::string>> returns_after_;  // the controls that they wait for
-  std::vector<ir::StageId> stage_ids_;                        // beside the result's stages
+  std::vector<std::pair<size_t, size_t>> place_;  // per node of the program: stage and position, or none
+  std::vector<TaskId> writers_;                   // per slot; kNone: nobody
+  std::vector<std::vector<TaskId>> tasks_of_;     // per node of the program
+  std::map<TaskId, Graph::Control> returns_;      // shown where a control has no other that waits for it
+  std::vector<ir::StageId> stage_ids_;            // beside the result's stages
   std::map<std::string_view, const Graph::Control*> controls_;
   static constexpr std::pair<size_t, size_t> kNowhere{SIZE_MAX, SIZE_MAX};
 };
@@ -228,11 +231,7 @@ void WorkflowReader::ReadTasks() {
     const ir::Task& task = program_.tasks[at];
     if (!Inside(task.region)) continue;
     const TaskId id{static_cast<uint16_t>(at)};
-    if (task.kind == ir::TaskKind::kReturn) {
-      Graph::Node waits;
-      control.Read(id, waits);
-      returns_after_[id] = waits.after;
-    }
+    if (task.kind == ir::TaskKind::kReturn) returns_.emplace(id, control.Return(id));
     Graph::Task shown = ReadTask(id, control);
     const auto place = task.node == NodeId::kNone ? kNowhere : place_[Index(task.node)];
     if (place == kNowhere) {
@@ -314,7 +313,7 @@ void WorkflowReader::Wait(const Call& call, const std::vector<size_t>& controls)
 // The caller's node has its value from the nodes that the returns inside read; of several returns a control has chosen.
 void WorkflowReader::Leave(const Call& call) {
   for (const TaskId task : call.returns) {
-    for (const std::string& control : call.returns.size() > 1 ? returns_after_[task] : std::vector<std::string>())
+    for (const std::string& control : call.returns.size() > 1 ? returns_.at(task).after : std::vector<std::string>())
       AddUnique(Shown(call.caller).after, control);
   }
   std::vector<TaskId> open = call.returns;
@@ -365,6 +364,53 @@ void WorkflowReader::ConnectCalls() {
     Wait(call, controls[NameOf(call.path)]);
   }
   for (const Call& call : calls) Leave(call);
+  ConnectEnds();
+}
+
+// A control that nothing else waits for decides whether there is a reply, or a value of the call.
+void WorkflowReader::ConnectEnds() {
+  std::set<std::string> waited;
+  const auto note = [&](const auto& one) { waited.insert(one.after.begin(), one.after.end()); };
+  for (const Graph::Stage& stage : result_.stages) std::for_each(stage.nodes.begin(), stage.nodes.end(), note);
+  std::for_each(result_.controls.begin(), result_.controls.end(), note);
+  const auto is_end = [&](const std::string& name) { return !waited.contains(name); };
+  std::map<std::string_view, size_t> callers;
+  for (size_t at = 0; at < program_.nodes.size(); ++at) {
+    if (IsShown(at)) callers.emplace(program_.nodes[at].path, at);
+  }
+  for (auto& [task, shown] : returns_) {
+    const NodeId node = program_[task].node;
+    std::erase_if(shown.after, std::not_fn(is_end));
+    if (shown.after.empty() || node == NodeId::kNone) continue;
+    const std::string_view path = program_[node].path;
+    if (const auto caller = callers.find(path.substr(0, path.rfind('/'))); caller != callers.end()) {
+      for (const std::string& name : shown.after) AddUnique(Shown(caller->second).after, name);
+    } else if (node == program_[workflow_.root].node && program_[task].line != 0) {
+      result_.controls.push_back(std::move(shown));
+    }
+  }
+}
+
+// What others that are waited for wait for needs no saying.
+void WorkflowReader::DropEarlierWaits() {
+  std::map<std::string_view, const Graph::Control*> controls;
+  for (const Graph::Control& control : result_.controls) controls.emplace(control.name, &control);
+  const auto drop = [&](auto& one) {
+    if (one.after.size() < 2) return;
+    std::set<std::string_view> earlier;
+    for (std::vector<std::string_view> open(one.after.begin(), one.after.end()); !open.empty();) {
+      const auto control = controls.find(open.back());
+      open.pop_back();
+      if (control == controls.end()) continue;
+      for (const std::string& before : control->second->after) {
+        if (earlier.insert(before).second) open.push_back(before);
+      }
+    }
+    const std::set<std::string> gone(earlier.begin(), earlier.end());  // `after` may be what `earlier` looks at
+    std::erase_if(one.after, [&](const std::string& name) { return gone.contains(name); });
+  };
+  for (Graph::Stage& stage : result_.stages) std::for_each(stage.nodes.begin(), stage.nodes.end(), drop);
+  std::for_each(result_.controls.begin(), result_.controls.end(), drop);
 }
 
 // What is waited for stands in the order of the text.
@@ -461,6 +507,7 @@ Graph::Workflow WorkflowReader::Read() {
   ReadNodes();
   ReadTasks();
   ConnectCalls();
+  DropEarlierWaits();
   OrderWaits();
   ConnectStages();
   OrderStages();

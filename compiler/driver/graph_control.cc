@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -48,6 +49,7 @@ bool ControlReader::Inside(RegionId region) const {
 }
 
 uint32_t ControlReader::LineOf(const ir::Task& task) const {
+  if (task.line != 0) return task.line;
   for (const ir::Op& op : task.body.ops) {
     if (op.place.line != 0) return op.place.line;
   }
@@ -76,6 +78,27 @@ void ControlReader::NameControls() {
   }
 }
 
+// Of a `let`, a condition or a result, which are no nodes.
+bool ControlReader::IsNobodys(NodeId node) const {
+  return node == NodeId::kNone || program_[node].stage == ir::StageId::kNone || name_of_(node).empty();
+}
+
+// The controls that a task waits for, itself and through what nobody's tasks compute for it.
+std::vector<TaskId> ControlReader::Waits(TaskId id) const {
+  std::vector<TaskId> waits;
+  std::set<TaskId> seen;
+  for (std::vector<TaskId> open = {id}; !open.empty();) {
+    const ir::Task& task = program_[open.back()];
+    open.pop_back();
+    std::copy_if(task.after.begin(), task.after.end(), std::back_inserter(waits), [&](TaskId one) { return seen.insert(one).second; });
+    for (const ir::SlotId slot : task.in) {
+      const TaskId writer = writers_[Index(slot)];
+      if (writer != TaskId::kNone && IsNobodys(program_[writer].node) && seen.insert(writer).second) open.push_back(writer);
+    }
+  }
+  return waits;
+}
+
 // The shown nodes whose values a task takes, through what is nobody's and through the call that it is part of.
 std::vector<std::string> ControlReader::NodesRead(TaskId id) const {
   std::vector<std::string> names;
@@ -90,9 +113,8 @@ std::vector<std::string> ControlReader::NodesRead(TaskId id) const {
       if (writer == TaskId::kNone || !seen.insert(writer).second) continue;
       const NodeId node = program_[writer].node;
       const std::string name = node == NodeId::kNone ? "" : name_of_(node);
-      const bool is_workflow = node != NodeId::kNone && program_[node].stage == ir::StageId::kNone;
       const bool is_caller = !name.empty() && path.starts_with(program_[node].path + "/");
-      if (name.empty() || is_workflow || is_caller) {
+      if (IsNobodys(node) || is_caller) {
         open.push_back(writer);
       } else {
         AddIfNamed(names, name);
@@ -129,7 +151,7 @@ void ControlReader::ReadBlocks(TaskId id, std::vector<std::string>& after, std::
   for (TaskId at = id; at != TaskId::kNone;) {
     const ir::Task& task = program_[at];
     if (is_own) {
-      for (const TaskId before : task.after) AddIfNamed(after, controls_[Index(before)]);
+      for (const TaskId before : Waits(at)) AddIfNamed(after, controls_[Index(before)]);
     }
     const TaskId entering = task.region == root_ || task.region == RegionId::kNone ? TaskId::kNone : Entering(task.region);
     if (entering == TaskId::kNone) return;
@@ -158,6 +180,13 @@ std::vector<Graph::Control> ControlReader::Controls() const {
     return std::pair(calls.at(call_of(a)), a.line) < std::pair(calls.at(call_of(b)), b.line);
   });
   return result;
+}
+
+Graph::Control ControlReader::Return(TaskId id) const {
+  const uint32_t line = LineOf(program_[id]);
+  Graph::Control control{.name = fmt::format("return line {}", line), .line = line, .reads = NodesRead(id), .after = {}, .inside = {}};
+  ReadBlocks(id, control.after, control.inside);
+  return control;
 }
 
 void ControlReader::Read(TaskId id, Graph::Node& node) const { ReadBlocks(id, node.after, node.inside); }

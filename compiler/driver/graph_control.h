@@ -18,6 +18,7 @@ class ControlReader {
   ControlReader(const ir::Program& program, ir::RegionId root, const NameOf& name_of);
   std::vector<Graph::Control> Controls() const;  // in textual order
   void Read(ir::TaskId id, Graph::Node& node) const;
+  Graph::Control Return(ir::TaskId id) const;  // of the workflow itself
 
   // The task that enters the block that `region` is; kNone: it is a workflow's own.
   ir::TaskId Entering(ir::RegionId region) const { return entering_[static_cast<size_t>(region)]; }
@@ -26,6 +27,8 @@ class ControlReader {
   bool Inside(ir::RegionId region) const;
   void NameControls();
   std::vector<std::string> NodesRead(ir::TaskId id) const;
+  bool IsNobodys(ir::NodeId node) const;
+  std::vector<ir::TaskId> Waits(ir::TaskId id) const;
   void ReadBlocks(ir::TaskId id, std::vector<std::string>& after, std::vector<std::string>& inside) const;
   std::string BlockName(ir::TaskId entering, ir::RegionId block) const;
   uint32_t LineOf(const ir::Task& task) const;

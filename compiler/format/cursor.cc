@@ -17,7 +17,7 @@ size_t Cursor::LineBreaks(size_t begin, size_t end) const {
   size_t most = 0, run = 0;
   for (size_t at = begin; at < end; ++at) {
     const char c = text_[at];
-    if (c == '\n' || (c == '\r' && text_.substr(at + 1, 1) != "\n")) {
+    if (c == '\n') {
       most = std::max(most, ++run);
     } else if (c != ' ' && c != '\t' && c != '\r') {
       run = 0;  // a token that is left out

@@ -90,8 +90,9 @@ Doc Layout::If(const ast::IfStmt& stmt) {
 }
 
 Doc Layout::Stub(const ast::StubStmt& stub) {
-  return Concat(
-      {Token("stub"), Space(), Path(stub.target), Params(stub.params), Space(), Token("="), Indented(*stub.value), at_.Close(";")});
+  const Doc head = Concat({Token("stub"), Space(), Path(stub.target)});
+  const Doc given = stub.key ? Concat({Token("("), at_.Take(), Token(")")}) : Params(stub.params);
+  return Concat({head, given, Space(), Token("="), Indented(*stub.value), at_.Close(";")});
 }
 
 Doc Layout::Expect(const ast::ExpectStmt& expect) {

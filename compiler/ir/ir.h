@@ -36,7 +36,8 @@ enum class ReduceKind : uint8_t { kSum, kProd, kMin, kMax, kAny, kAll };
 // Where an operation comes from.
 struct Place {
   uint32_t line = 0;  // of the root file's text; the `site` of failures
-  source::Span span;
+  source::Span span = {};
+  bool is_within = false;  // in a function of the standard library, whose call the span is
 };
 
 struct Op {
@@ -93,6 +94,7 @@ struct Task {
   uint32_t window = 0;  // kEach: most elements in flight
   uint32_t place = 0;   // kRun that annotates: among all that do, in textual order; the last of a key counts
   uint32_t limit = 0;   // kEach: most elements of its node, which the bodies check; here for people to read
+  uint32_t line = 0;    // kReturn: of the statement; 0: there is none
   bool control = false, blocking = false, compute = false;
   bool of_parameters = false;               // control that no statement is: extents of parameters are held against the signature
   float cost_ns = 0, cost_ns_per_unit = 0;  // filled by the cost pass

@@ -1,6 +1,7 @@
 #include "compiler/ir/scalar.h"
 
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -368,6 +369,40 @@ std::string ScalarText(DType dtype, uint64_t bits) {
   if (dtype == DType::kF32) return {buffer, base::PutFloat(buffer, F32Of(bits))};
   if (dtype == DType::kF64) return {buffer, base::PutFloat(buffer, F64Of(bits))};
   return IsSigned(dtype) ? std::to_string(SignedOf(dtype, bits)) : std::to_string(bits);
+}
+
+namespace {
+
+template <typename T>
+std::optional<T> ParseNumber(const std::string& text) {
+  T value{};
+  const char* const end = text.data() + text.size();
+  const auto [at, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || at != end || text.empty()) return {};
+  return value;
+}
+
+}  // namespace
+
+std::optional<uint64_t> ParseScalar(DType dtype, const std::string& text) {
+  if (dtype == DType::kBool) {
+    if (text == "true") return 1;
+    return text == "false" ? std::optional<uint64_t>(0) : std::nullopt;
+  }
+  if (dtype == DType::kF64 || IsFloat(dtype)) {
+    if (text.empty() || (text[0] != '-' && (text[0] < '0' || text[0] > '9'))) return {};
+    const std::optional<double> value = ParseNumber<double>(text);
+    if (!value || !std::isfinite(*value)) return {};
+    if (dtype == DType::kF64) return F64Bits(*value);
+    const std::optional<float> narrow = ParseNumber<float>(text);
+    return narrow ? std::optional<uint64_t>(ConvertScalar(DType::kF32, dtype, F32Bits(*narrow))) : std::nullopt;
+  }
+  const std::optional<int64_t> value = ParseNumber<int64_t>(text);
+  if (!value && dtype == DType::kU64) return ParseNumber<uint64_t>(text);
+  if (!value) return {};
+  const uint64_t bits = MaskTo(dtype, static_cast<uint64_t>(*value));
+  const bool is_same = IsSigned(dtype) ? SignedOf(dtype, bits) == *value : *value >= 0 && bits == static_cast<uint64_t>(*value);
+  return is_same ? std::optional<uint64_t>(bits) : std::nullopt;
 }
 
 }  // namespace wf::ir

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "compiler/ir/ir.h"
@@ -31,5 +32,7 @@ uint64_t MaskTo(DType dtype, uint64_t bits);           // zero-extended
 bool SameScalar(DType dtype, uint64_t a, uint64_t b);  // equal bits; any two NaNs of one float type are the same
 // As `text` prints it: decimal integers, true and false, the shortest text that reads back as the same float (nan, inf, -inf).
 std::string ScalarText(DType dtype, uint64_t bits);
+// The bits of a scalar written as JSON writes it; nothing: it is none of the type. Metadata is read so.
+std::optional<uint64_t> ParseScalar(DType dtype, const std::string& text);
 
 }  // namespace wf::ir

@@ -142,6 +142,7 @@ class Completion {
       Things(ThingKind::kModel);
       Things(ThingKind::kRemote);
       Things(ThingKind::kModule);
+      Add("meta", kFunctionItem, "metadata of requests");
     } else if (context_.words.empty()) {
       Statements();
     } else if (context_.block == Block::kService && context_.words.size() == 1) {

@@ -57,11 +57,13 @@ ThingKind KindOf(sema::LocalKind kind) {
   return ThingKind::kLet;
 }
 
-std::string TypeText(sema::TypeRef type) { return type->kind == sema::TypeKind::kError ? "" : ToString(type); }
+// The type of a value, or what it would be of a wrong call.
+sema::TypeRef Meant(sema::TypeRef type) { return type->kind == sema::TypeKind::kError && type->element != nullptr ? type->element : type; }
+std::string TypeText(sema::TypeRef type) { return Meant(type)->kind == sema::TypeKind::kError ? "" : ToString(Meant(type)); }
 
 std::vector<FieldText> FieldsOf(sema::TypeRef type) {
   std::vector<FieldText> fields;
-  for (const sema::Field& field : type->fields) fields.emplace_back(field.name, TypeText(field.type));
+  for (const sema::Field& field : Meant(type)->fields) fields.emplace_back(field.name, TypeText(field.type));
   return fields;
 }
 

@@ -40,12 +40,11 @@ Position PositionOf(const source::SourceMap& sources, FileId file, uint32_t byte
 uint32_t ByteOf(std::string_view text, Position position) {
   size_t begin = 0;
   for (uint32_t line = 0; line < position.line; ++line) {
-    const size_t end = text.find('\n', begin);
-    if (end == std::string_view::npos) return static_cast<uint32_t>(text.size());
-    begin = end + 1;
+    const source::LineEnd end = source::EndOfLine(text, begin);
+    if (end.next == end.end) return static_cast<uint32_t>(text.size());
+    begin = end.next;
   }
-  std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
-  if (line.ends_with('\r')) line.remove_suffix(1);
+  const std::string_view line = text.substr(begin, source::EndOfLine(text, begin).end - begin);
   uint32_t units = 0;
   size_t byte = 0;
   while (byte < line.size() && units < position.character) {

@@ -92,7 +92,12 @@ ast::StmtPtr TreeBuilder::TestItem(P::TestItemContext& ctx) {
   if (auto* stub = ctx.stubStmt()) {
     auto stmt = std::make_unique<ast::StubStmt>(SpanOfRule(ctx));
     stmt->target = PathOf(*stub->path());
-    stmt->params = Params(*stub->params());
+    if (stub->params() != nullptr) {
+      stmt->params = Params(*stub->params());
+    } else {
+      stmt->key = Plain(stub->STRING());
+      stmt->key_span = SpanOfToken(static_cast<const Token&>(*stub->STRING()->getSymbol()));
+    }
     stmt->value = Expr(*stub->expr());
     return stmt;
   }

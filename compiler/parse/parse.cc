@@ -22,6 +22,28 @@ bool CheckEncoding(source::FileId file, std::string_view bytes, diag::Emitter& e
   return false;
 }
 
+// What stands behind a return is a line of its own in an editor, and of the line before in a terminal and a diff, where it may look like a
+// comment.
+bool CheckLineEnds(source::FileId file, std::string_view bytes, diag::Emitter& emitter) {
+  std::optional<uint32_t> first;
+  uint32_t last = 0;
+  std::string mended;  // from the first to the last
+  for (source::LineEnd line = source::EndOfLine(bytes, 0); line.next > line.end; line = source::EndOfLine(bytes, line.next)) {
+    const bool is_lone = bytes[line.end] == '\r' && line.next == line.end + 1;
+    const auto at = static_cast<uint32_t>(line.end);
+    if (is_lone && !first) first = last = at;
+    if (!is_lone || !first) continue;
+    mended += bytes.substr(last, at - last);
+    if (!bytes.substr(line.next).starts_with("\r\n")) mended += '\n';  // "\r\r\n" ends one line
+    last = at + 1;
+  }
+  if (!first) return true;
+  emitter.Emit({file, *first, *first + 1}, diag::kLoneReturn)
+      .Help("lines end with a line feed, or with both, as editors write them")
+      .Fix({file, *first, last}, mended);
+  return false;
+}
+
 std::string HelpForEmpty(Role role) {
   return role == Role::kImport ? "what is imported declares at least one thing that others use, as a `fn`, a `type` or a `workflow`"
                                : "a program declares at least one `workflow` and a `service` that publishes it";
@@ -31,7 +53,7 @@ std::string HelpForEmpty(Role role) {
 
 std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, Role role) {
   const std::string_view bytes = sources.text(file);
-  if (!CheckEncoding(file, bytes, emitter)) return std::nullopt;
+  if (!CheckEncoding(file, bytes, emitter) || !CheckLineEnds(file, bytes, emitter)) return std::nullopt;
   const Text text{file, bytes, source::ByteOrderMarkLength(bytes)};
   ByteStream stream(text.bytes, text.begin);
   grammar::WfLexer lexer(&stream);

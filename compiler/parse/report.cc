@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "compiler/diag/foreign.h"
 #include "compiler/parse/strings.h"
@@ -216,8 +217,13 @@ bool Reporter::ReportElse(const Mistake& mistake) {
                     : "a fallback stands behind `else` without braces: `node y = f(x) else e;`";
     }
     if (mistake.at > 0 && TypeAt(mistake.at - 1) == T::FAT_ARROW)
-      help = "an arm is one expression, without braces; what needs a `let` is a `fn` of its own: `0 => f(x)`";
-    if (IsBodyBehindAssign(mistake.at)) help = "a body in braces stands where `=` does: `fn f(x: f32) -> f32 { x }`";
+      help = TypeAt(mistake.at - 2) == T::RBRACKET
+                 ? "what stands behind `=>` is one expression, without braces; what needs a `let` is a `fn` of its own: `[i] => f(x[i])`"
+                 : "an arm is one expression, without braces; what needs a `let` is a `fn` of its own: `0 => f(x)`";
+    if (TypeAt(mistake.at + 1) == T::DOT) {  // `{ ...b, x: 1 }`
+      help = "a record does not change; another is built, with all of its fields: `Box(x: 1.0, y: b.y)`";
+    } else if (IsBodyBehindAssign(mistake.at))
+      help = "a body in braces stands where `=` does: `fn f(x: f32) -> f32 { x }`";
     emitter_.Emit(SpanAt(mistake.at), diag::kBraceInExpression).Help(std::string(help));
     return true;
   }
@@ -336,10 +342,22 @@ std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) cons
   if (at > 0 && (TypeAt(at - 1) == T::INT || TypeAt(at - 1) == T::FLOAT) && IsUnit(Spelling(at)))
     return "units stand only in settings; a number that is computed with has none";
   const bool is_number = (value == T::INT || value == T::FLOAT) && diag::IsForeign(diag::Foreign::kSetting, Spelling(at));
-  if (!Expects(mistake, T::LBRACE) || (!is_number && value != T::MEASURE)) return std::nullopt;
+  if (!Expects(mistake, T::LBRACE)) return std::nullopt;
+  if (!is_number && value != T::MEASURE) {
+    const bool begins_block = mistake.rule == P::RuleBlock;  // `if c x else y`
+    return begins_block
+               ? std::optional<std::string>("what belongs to an `if`, a `for` or a `fold` stands in braces: `if c { a } else { b }`")
+               : std::nullopt;
+  }
   const std::string setting = fmt::format("{{ {} {}; }}", Spelling(at), Spelling(at + 1));
   if (Expects(mistake, T::SEMI)) return fmt::format("settings stand in braces: `{}`", setting);
   return fmt::format("settings stand after the block, in braces of their own: `{}`", setting);
+}
+
+// `Box { x: 1.0 }`, and `b { x: 1.0 }` of one that is there.
+std::string Reporter::HelpForRecord(const std::string& name) {
+  if (std::islower(static_cast<unsigned char>(name.front())) == 0) return fmt::format("a record is built `{}(field: value)`", name);
+  return "a record does not change; another is built, with all of its fields: `Box(x: 1.0, y: b.y)`";
 }
 
 // Settings where none stand: before the value of a node, behind its fallback, at a `let`.
@@ -463,7 +481,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
       if (const auto settings = HelpForPlaceOfSettings(mistake)) return settings;
       if (at == 0 || TypeAt(at - 1) != T::NAME || !Expects(mistake, T::SEMI)) return std::nullopt;
       if (Expects(mistake, T::KW_AS)) return "settings stand in the service itself, or at the nodes of the workflow: `timeout 5s;`";
-      return fmt::format("a record is built `{}(field: value)`", Spelling(at - 1));
+      return HelpForRecord(Spelling(at - 1));
     default:
       return std::nullopt;
   }

@@ -136,7 +136,7 @@ Help Reporter::HelpForAssign(const Mistake& mistake) const {
   if (mistake.rule == P::RuleTypeBody) return "a type is made of fields: `type T { x: i64; }`";
   if ((mistake.rule == P::RuleBody || mistake.rule == P::RuleWorkflowHead) && Expects(mistake, T::LBRACE) && !Expects(mistake, T::SEMI))
     return "a workflow has a body: `{ return (y: x); }`";
-  if (mistake.rule == P::RuleParams && mistake.at > 1 && TypeAt(at - 2) == T::KW_STUB)
+  if ((mistake.rule == P::RuleParams || mistake.rule == P::RuleStubStmt) && at > 1 && TypeAt(at - 2) == T::KW_STUB)
     return fmt::format("a stub says what it is given, as the model does: `stub {}(x: f32[n]) = ..;`", Spelling(at - 1));
   if (Expects(mistake, T::RBRACKET))
     return "`n` of `f32[n]` takes its value from what is given; a number is a dimension of its own: `f32[3]`";
@@ -266,6 +266,10 @@ Help Reporter::HelpForChoice(const Mistake& mistake) const {
 
 // `x in [1, 2]`, `x not in xs`.
 Help Reporter::HelpForIn(size_t at, bool holds) const {
+  const int32_t around = tokens_.opener[at];
+  if (around >= 0 && TypeAt(static_cast<size_t>(around)) == T::LBRACKET &&
+      TypeAt(CloserOf(static_cast<size_t>(around)) + 1) == T::FAT_ARROW)
+    return fmt::format("how far an index goes stands behind `<`: `[{} < {}] => ..`", Spelling(at - 1), Spelling(at + 1));
   const std::string value = at > 1 && StartOfValue(at) + 1 == at ? Spelling(at - 1) : "x";
   const size_t first = at + (holds ? 1 : 2);
   const std::string_view compares = holds ? "==" : "!=", joins = holds ? " || " : " && ";
@@ -280,7 +284,8 @@ Help Reporter::HelpForIn(size_t at, bool holds) const {
     if (count > 0 && count < 5 && IsCloseBracket(TypeAt(next))) return "each is compared: `" + text + "`";
   }
   const std::string list = TypeAt(first) == T::NAME ? Spelling(first) : "xs", index = value == "i" ? "k" : "i";
-  return fmt::format("each is compared: `{4}[{3} < len({1})]({1}[{3}] {2} {0})`", value, list, compares, index, holds ? "any" : "all");
+  return fmt::format("each is compared: `{4}[{3} < len({1})]({1}[{3}] {2} {0})`; of a map, `{1}[{0}] {5} none`", value, list, compares,
+                     index, holds ? "any" : "all", holds ? "!=" : "==");
 }
 
 // A word between two values, or a type in parentheses in front of one.
@@ -351,12 +356,35 @@ bool Reporter::IsOfComprehension(size_t at) const {
   return false;
 }
 
+// What is written otherwise in a declaration or statement that begins so.
+Help Reporter::HelpForDeclaration(const Mistake& mistake) const {
+  const size_t at = mistake.at, found = TypeAt(at);
+  const auto item = ItemAt(at);
+  const size_t head = item ? TypeAt(*item) : size_t{Token::EOF};
+  if (head == T::KW_IMPORT && found == T::SLASH && TypeAt(at + 1) == T::NAME) {
+    std::string path;
+    for (size_t part = *item + 1; TypeAt(part) == T::NAME || TypeAt(part) == T::SLASH || TypeAt(part) == T::DOT; ++part)
+      path += TypeAt(part) == T::SLASH ? "." : Spelling(part);
+    return fmt::format("the parts of a path are joined by `.`: `import {};`", path);
+  }
+  if (head == T::KW_STAGE && found == T::NAME && Expects(mistake, T::LBRACE))
+    return "a stage has a name and nothing else; its nodes wait for what they read";
+  if (mistake.rule == P::RuleExpectStmt && found == T::LPAREN && Expects(mistake, T::SEMI))
+    return "`fails` compares the error and not its message: `expect e fails Bad;`";
+  if (mistake.rule == P::RuleTupleField && found == T::RPAREN && Expects(mistake, T::COLON) && TypeAt(at - 1) == T::NAME)
+    return fmt::format("what a tuple holds has names: `{0}: {0}`", Spelling(at - 1));
+  return std::nullopt;
+}
+
 Help Reporter::HelpForHabit(const Mistake& mistake) const {
   if (mistake.at == 0) return std::nullopt;
   if (auto point = HelpForFloat(mistake.at)) return point;
   if (TypeAt(mistake.at - 1) == T::KW_FOR && TypeAt(mistake.at) == T::LPAREN) {  // `for (i, x) in xs`
     const size_t closer = CloserOf(mistake.at);
     const std::string names = TextBetween(mistake.at + 1, closer, "i, x");
+    for (size_t inside = mistake.at + 1; inside < closer && TypeAt(inside) != Token::EOF; ++inside) {
+      if (TypeAt(inside) == T::KW_IN) return fmt::format("a loop stands without parentheses: `for {} {{ .. }}`", names);
+    }
     if (TypeAt(closer) != Token::EOF && TypeAt(closer + 1) == T::KW_IN)
       return fmt::format("the names of a loop stand without parentheses: `for {} in ..`", names);
   }
@@ -364,6 +392,9 @@ Help Reporter::HelpForHabit(const Mistake& mistake) const {
   const size_t after = found == Token::EOF ? found : TypeAt(mistake.at + 1);
   size_t word = mistake.at - 1;
   if (before == T::RBRACKET && tokens_.opener[word] > 0) word = static_cast<size_t>(tokens_.opener[word]) - 1;
+  if (const auto item = ItemAt(mistake.at); item && TypeAt(*item) == T::KW_EXTERN && before != T::COLON &&
+                                            (Expects(mistake, T::ASSIGN) || before == T::ASSIGN) && !Expects(mistake, T::ARROW))
+    return "an extern is bound to its file: `= cpp(\"file.cc\");`";
   const auto fits = [](size_t row, size_t type) { return row == Tokens::kAny || row == type; };
   for (const Habit& habit : kHabits) {
     if (!fits(habit.before, before) || !fits(habit.found, found) || !fits(habit.after, after)) continue;
@@ -371,6 +402,7 @@ Help Reporter::HelpForHabit(const Mistake& mistake) const {
     const auto is_wanted = [&](size_t type) { return type == Tokens::kAny || Expects(mistake, type); };
     if (std::all_of(habit.wanted.begin(), habit.wanted.end(), is_wanted)) return std::string(habit.help);
   }
+  if (auto declared = HelpForDeclaration(mistake)) return declared;
   if (const auto arm = HelpForArm(mistake)) return arm;
   if (const auto unnamed = HelpForUnnamed(mistake)) return unnamed;
   if (found == T::NAME && Spelling(mistake.at) == "where" && IsOfComprehension(mistake.at))

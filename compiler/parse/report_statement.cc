@@ -310,6 +310,11 @@ void Reporter::HelpToStart(const Mistake& mistake, size_t word, diag::Builder& b
                                            : "an `if` has one `else`, which is its last; those between are `else if c { .. }`");
   } else if (mistake.rule == P::RuleStageBody) {
     built.Help("a stage holds nodes alone; what else the workflow has stands outside of its braces");
+  } else if (mistake.rule == P::RuleTestBody && (name.starts_with("assert") || name == "check")) {
+    built.Help("what has to hold stands behind `expect`: `expect f(1.0) == 2.0;`");
+  } else if (SequenceOf(mistake.rule) == kInBody &&
+             (TypeAt(word) == T::KW_FN || TypeAt(word) == T::KW_WORKFLOW || TypeAt(word) == T::KW_TYPE)) {
+    built.Help(fmt::format("a `{}` is declared in no braces, above the workflow", name));
   } else if (TypeAt(word) == T::KW_PACKAGE) {
     built.Help("`package` stands once, before everything else");
   } else if (const auto import = of_file ? HelpToImport(word) : std::nullopt) {

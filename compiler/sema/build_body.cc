@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/scalar.h"
 #include "compiler/sema/build_checks.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/errors.h"
@@ -45,10 +46,17 @@ ValueId BodyWriter::Write(const Expr& expr) {
   return value;
 }
 
-// The place of what is written next; the place to go back to.
+// The place of what is written next; the place to go back to. Of what stands in the standard library its caller knows the call.
 ir::Place BodyWriter::Enter(const Span& span) {
   const ir::Place outer_place = b_.place();
-  if (const uint32_t line = c_.LineOf(span); line != 0) b_.set_place({line, span});
+  ir::Place place = outer_place;
+  if (frame_->function != nullptr && frame_->function->is_std) {
+    place.is_within = true;
+  } else if (span.file != source::FileId::kNone) {
+    const uint32_t line = c_.LineOf(span);
+    place = {line != 0 ? line : outer_place.line, span};
+  }
+  b_.set_place(place);
   return outer_place;
 }
 
@@ -192,6 +200,18 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
   return ValueId::kNone;
 }
 
+// What a test says of it stands in place of the request's, and is read as that would be.
+ValueId BodyWriter::WriteMeta(const Expr& expr, const std::vector<ValueId>& args) {
+  const auto stub = c_.metadata.find(expr.args[0]->text);
+  if (stub == c_.metadata.end()) return b_.Emit(OpKind::kMeta, b_.TypeOf(args[1]), args);
+  if (expr.type->kind == TypeKind::kString) return b_.Text(stub->second);
+  if (const auto bits = ir::ParseScalar(expr.type->dtype, stub->second)) return b_.Scalar(expr.type->dtype, *bits);
+  const ir::BlockId message = b_.Open({});
+  b_.Close(b_.Text("metadata `" + stub->first + "` is not a value of type " + std::string(ir::NameOf(expr.type->dtype))));
+  b_.FailIf(b_.Bool(true), code::kInputParams, message);
+  return Zero(TypeOf(expr.type));
+}
+
 // The kinds that are one operation of their arguments.
 ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
   std::vector<ValueId> args;
@@ -219,7 +239,7 @@ ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
     case ExprKind::kMapIndex:
       return b_.Emit(OpKind::kMapGet, b_.types().Optional(b_.types()[b_.TypeOf(args[0])].element), args);
     case ExprKind::kMeta:
-      return b_.Emit(OpKind::kMeta, b_.TypeOf(args[1]), args);
+      return WriteMeta(expr, args);
     default:
       break;  // WriteKind says which come here
   }

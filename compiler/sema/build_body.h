@@ -78,6 +78,7 @@ class BodyWriter {
   ir::ValueId WriteOne(const Expr& expr), WriteCut(const Expr& expr, ir::SlotId slot);
   ir::ValueId WriteOperator(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteKind(const Expr& expr), WriteOfArgs(const Expr& expr);
+  ir::ValueId WriteMeta(const Expr& expr, const std::vector<ir::ValueId>& args);
   ir::Place Enter(const Span& span);
   bool IsTooLarge(const Expr& expr);
   void StopBeyond(const char* limit);
@@ -97,8 +98,7 @@ class BodyWriter {
   // ---- build_scalar.cc ----
   ir::ValueId WriteUnary(const Expr& expr, ir::ValueId a), WriteBinary(const Expr& expr, ir::ValueId a, ir::ValueId b);
   ir::ValueId Arithmetic(BinaryOp op, ir::ValueId a, ir::ValueId b);
-  ir::ValueId Equal(ir::ValueId a, ir::ValueId b);
-  ir::ValueId EqualLists(ir::ValueId a, ir::ValueId b);
+  ir::ValueId Equal(ir::ValueId a, ir::ValueId b), EqualLists(ir::ValueId a, ir::ValueId b), EqualOptionals(ir::ValueId a, ir::ValueId b);
   ir::ValueId WriteLazy(const Expr& expr, ir::ValueId first);
   ir::ValueId WriteCoalesce(const Expr& expr);
   ir::ValueId WriteBlock(const Expr& expr);

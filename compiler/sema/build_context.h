@@ -38,6 +38,7 @@ struct BuildContext {
   std::vector<int64_t> constants = {};                       // Program::consts to ir constants, -1 not yet
   std::map<std::string, int> paths = {};                     // of nodes: how many ask for each
   std::map<std::pair<bool, uint32_t>, uint32_t> stubs = {};  // of a test: remotes (true) and models to the functions called instead
+  std::map<std::string, std::string> metadata = {};          // of a test
 };
 
 }  // namespace wf::sema

@@ -5,6 +5,7 @@
 #include "compiler/sema/build_body.h"
 #include "compiler/sema/build_bounds.h"
 #include "compiler/sema/build_checks.h"
+#include "compiler/sema/resolve_type.h"
 #include "runtime/abi/dtype.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
@@ -34,6 +35,7 @@ std::optional<ValueId> BodyWriter::SolveAt(ValueId value, TypeRef type, const Fr
 }
 
 std::optional<ValueId> BodyWriter::SymbolValue(const std::string& symbol, Frame* frame) {
+  if (symbol == kAnySymbol) return {};  // each `_` is another: that of a parameter is not that of what is made of it
   const auto bound = frame->symbols.find(symbol);
   if (bound != frame->symbols.end() && b_.IsVisible(bound->second)) return bound->second;
   const auto argument = frame->arguments.find(symbol);

@@ -204,6 +204,7 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
     c.ops_left = fresh.ops_left;
     c.visits_left = fresh.visits_left;
     c.stubs.clear();
+    c.metadata = test.metadata;
     c.paths.clear();
     for (const Test::Stub& stub : test.stubs) c.stubs.emplace(std::pair(stub.is_remote, stub.target), stub.function);
     const std::string name = "t" + std::to_string(out.workflows.size());

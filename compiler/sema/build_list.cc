@@ -172,12 +172,15 @@ ValueId BodyWriter::WriteListIndex(const Expr& expr) {
   if (b_.IsConstant(index) && b_.IsConstant(length) && b_.body()[index].imm < b_.body()[length].imm) {
     return b_.Emit(OpKind::kListGet, element, {list, index});
   }
+  const ir::Place outer_place = Enter(expr.args[1]->span);
+  const ValueId is_out = tensor_depth_ == 0 ? ValueId::kNone : IsOutside(index, length);
   if (tensor_depth_ == 0) {
     FailOutside(index, length, "index {} of a list of {}");
-    return b_.Emit(OpKind::kListGet, element, {list, index});
+  } else {
+    b_.StickyIf(is_out, code::kIndex);
   }
-  const ValueId is_out = IsOutside(index, length);
-  b_.StickyIf(is_out, code::kIndex);
+  b_.set_place(outer_place);
+  if (tensor_depth_ == 0) return b_.Emit(OpKind::kListGet, element, {list, index});
   const ir::BlockId otherwise = b_.Open({});
   b_.Close(Zero(element));
   const ir::BlockId then = b_.Open({});

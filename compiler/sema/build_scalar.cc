@@ -89,13 +89,25 @@ ValueId BodyWriter::Equal(ValueId a, ValueId b) {
     }
     case ir::TypeKind::kList:
       return EqualLists(a, b);
+    case ir::TypeKind::kOptional:
+      return EqualOptionals(a, b);
     case ir::TypeKind::kTensor:
     case ir::TypeKind::kMap:
-    case ir::TypeKind::kOptional:
       break;
   }
   WF_CHECK(false, b_.types().ToString(b_.TypeOf(a)));
   return a;
+}
+
+// Both are none, or neither is and what they hold is equal.
+ValueId BodyWriter::EqualOptionals(ValueId a, ValueId b) {
+  const ir::TypeId boolean = b_.ScalarType(DType::kBool);
+  const ValueId has_a = b_.Emit(OpKind::kHas, boolean, {a}), has_b = b_.Emit(OpKind::kHas, boolean, {b});
+  const ir::BlockId then = b_.Open({});
+  b_.Close(Equal(b_.Emit(OpKind::kUnwrap, b_.Known(a).element, {a}), b_.Emit(OpKind::kUnwrap, b_.Known(b).element, {b})));
+  const ir::BlockId otherwise = b_.Open({});
+  b_.Close(b_.Not(b_.Binary(OpKind::kOr, has_a, has_b)));
+  return b_.If(b_.Binary(OpKind::kAnd, has_a, has_b), boolean, then, otherwise);
 }
 
 ValueId BodyWriter::EqualLists(ValueId a, ValueId b) {

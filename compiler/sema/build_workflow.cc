@@ -234,6 +234,7 @@ size_t WorkflowBuilder::BuildIf(size_t index) {
 void WorkflowBuilder::BuildReturn(const Stmt& stmt) {
   ++n_returns_;
   ir::Task task = tasks_.NewTask(TaskKind::kReturn);
+  task.line = c_.LineOf(stmt.span);
   if (is_called_) {
     task.in = {ReturnedTuple(stmt)};
   } else {

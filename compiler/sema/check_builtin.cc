@@ -80,8 +80,10 @@ ExprPtr CheckElementwise1(const CallSite& site, Builtin builtin) {
 ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
   if ((builtin == Builtin::kMin || builtin == Builtin::kMax) && GivenArguments(site.call).size() == 1) {
     const std::string name(site.name);
-    site.body.env.Report(site.call.span(), kArgumentMissing, {name, "b"}).Help("of all elements: `" + name + "[i](x[i])`");
-    SkipUnchecked(site.body, *GivenArguments(site.call)[0].value);
+    auto builder = site.body.env.Report(site.call.span(), kArgumentMissing, {name, "b"});
+    const ExprPtr value = CheckExpr(site.body, *GivenArguments(site.call)[0].value, nullptr, site.where);
+    const bool is_matrix = value->type->kind == TypeKind::kTensor && value->type->dims.size() == 2;
+    builder.Help("of all elements: `" + name + (is_matrix ? "[i, j](x[i, j])`" : "[i](x[i])`"));
     return site.Fail();
   }
   const auto arguments = site.Arguments({{"a"}, {"b"}});
@@ -311,6 +313,7 @@ ExprPtr CheckMeta(const CallSite& site) {
     site.body.env.Report((*arguments)[0]->span, kHeaderKey, {key});
     return site.Fail();
   }
+  site.body.env.metadata.insert(key);
   ExprPtr otherwise = CheckExpr(site.body, *(*arguments)[1], site.wanted, site.where);
   if (IsPoison(*otherwise)) return site.Fail();
   if (otherwise->type->kind != TypeKind::kScalar && otherwise->type->kind != TypeKind::kString) {

@@ -8,6 +8,7 @@
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/settings.h"
 #include "compiler/sema/waiting.h"
 #include "runtime/base/text.h"
 
@@ -39,7 +40,7 @@ void SkipArguments(Body& body, const Call& call) {
 
 // Arguments are still looked at when the callee is unknown: they may hold mistakes of their own. That their types are not known has been
 // said.
-ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where) {
+ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where, TypeRef meant) {
   for (const GivenArgument& argument : GivenArguments(call)) {
     if (argument.value->kind == ast::ExprKind::kLambdaExpr) {
       SkipUnchecked(body, *argument.value);
@@ -47,7 +48,13 @@ ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where) {
       CheckExpr(body, *argument.value, body.env.types.Error(), where);
     }
   }
-  return Poison(body, call.span());
+  return Poison(body, call.span(), meant);
+}
+
+TypeRef MeantBy(Body& body, const Entity& callee) {
+  const TypeRef result = callee.signature->result;
+  if (result == nullptr || result->is_unknown) return nullptr;
+  return MapDims(body.env.types, result, [](const Dim& dim) { return dim.is_constant() ? dim : AnyDim(); });
 }
 
 namespace {
@@ -62,7 +69,7 @@ ExprPtr CheckFnCall(Body& body, Entity& callee, const Call& call, TypeRef wanted
 ExprPtr CheckWaitingCall(Body& body, Entity& callee, const Call& call, const Where& where) {
   if (!MayWaitHere(body, call, callee, where)) {
     SkipArguments(body, call);
-    return Poison(body, call.span());
+    return Poison(body, call.span(), MeantBy(body, callee));
   }
   body.may_fail = true;
   body.annotates = body.annotates || callee.signature->annotates;
@@ -94,7 +101,7 @@ ExprPtr CheckRecord(Body& body, Entity& callee, const Call& call, const Where& w
   const auto given = BindArguments(body, call, callee.name, callee.span, names);
   if (!given) {
     SkipArguments(body, call);
-    return Poison(body, call.span());
+    return Poison(body, call.span(), callee.type);
   }
   ExprPtr record = Make(ExprKind::kRecord, callee.type, call.span());
   bool sound = true;
@@ -107,7 +114,7 @@ ExprPtr CheckRecord(Body& body, Entity& callee, const Call& call, const Where& w
     sound = sound && !IsPoison(*value);
     record->args.push_back(std::move(value));
   }
-  return sound ? std::move(record) : Poison(body, call.span());
+  return sound ? std::move(record) : Poison(body, call.span(), callee.type);
 }
 
 ExprPtr CheckEntityCall(Body& body, Entity& callee, const Call& call, TypeRef wanted, const Where& where) {
@@ -209,8 +216,11 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& 
       named = true;
       const auto at = std::find(names.begin(), names.end(), argument.label->text);
       if (at == names.end()) {
-        label(body.env.Report(argument.label->span, kUnknownParameter, {callee, argument.label->text}))
-            .DidYouMean(argument.label->span, argument.label->text, names);
+        auto builder = label(body.env.Report(argument.label->span, kUnknownParameter, {callee, argument.label->text}));
+        builder.DidYouMean(argument.label->span, argument.label->text, names);
+        if (FindSetting(argument.label->text) != nullptr && !diag::Suggest(argument.label->text, names))
+          builder.Help("a setting stands in braces behind the node's expression: `node y = " + callee + "(..) { " + argument.label->text +
+                       " ..; }`");
         continue;
       }
       index = static_cast<size_t>(at - names.begin());

@@ -38,8 +38,10 @@ std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings&
 TypeRef BelowOptional(TypeRef wanted, const Expr& value);
 ExprPtr MakeSome(Body& body, ExprPtr value);
 
-// Of a callee that is not known: poison. The arguments may hold mistakes of their own.
-ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where);
+// Of a callee that is not known, or arguments that it does not take: poison. The arguments may hold mistakes of their own.
+ExprPtr CheckArgumentsOnly(Body& body, const Call& call, const Where& where, TypeRef meant = nullptr);
+// What a call of it yields, whatever its arguments: for editors, of a call that is wrong. Null: that depends on them.
+TypeRef MeantBy(Body& body, const Entity& callee);
 
 // check_signature.cc: a call of a signature whose types hold symbols: arguments in parameter order, checks, and the result's type. Used for
 // fn, extern, model, remote, stubs and workflows. `expr` has its kind and index set already,

@@ -168,6 +168,10 @@ void ReportBinding(Env& env, const ast::Binding& binding, const std::string& wan
   std::string text(env.input.sources.Text(call));
   while (text.ends_with(';') || text.ends_with(' ')) text.pop_back();
   auto builder = env.Report(call, code, {diag::FirstLine(text)});
+  const auto* path = binding.arguments.size() == 1 ? binding.arguments[0].value.get() : nullptr;
+  if (binding.function.text == wanted && path != nullptr &&
+      (path->kind == ast::ExprKind::kNameExpr || path->kind == ast::ExprKind::kMemberExpr))
+    builder.Help("the path stands in quotes: `" + wanted + "(\"" + std::string(env.input.sources.Text(path->span)) + "\")`");
   if (binding.function.text != wanted) builder.DidYouMean(binding.function.span, binding.function.text, std::vector<std::string>{wanted});
 }
 

@@ -99,9 +99,9 @@ ExprPtr Make(ExprKind kind, TypeRef type, const Span& span) {
   return expr;
 }
 
-ExprPtr Poison(Body& body, const Span& span) {
+ExprPtr Poison(Body& body, const Span& span, TypeRef meant) {
   body.env.NoteUnsound(span);
-  return Make(ExprKind::kNone, body.env.types.Error(), span);
+  return Make(ExprKind::kNone, body.env.types.Error(meant), span);
 }
 
 ExprPtr MakeInt(Body& body, int64_t value, DType dtype, const Span& span) {

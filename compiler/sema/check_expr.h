@@ -33,7 +33,7 @@ TypeRef Join(Body& body, TypeRef a, TypeRef b);
 
 // check_expr.cc: makers
 ExprPtr Make(ExprKind kind, TypeRef type, const Span& span);
-ExprPtr Poison(Body& body, const Span& span);
+ExprPtr Poison(Body& body, const Span& span, TypeRef meant = nullptr);
 ExprPtr MakeInt(Body& body, int64_t value, DType dtype, const Span& span);
 ExprPtr MakeText(Body& body, std::string text, const Span& span);
 ExprPtr ReadLocal(Body& body, LocalId local, const Span& span);
@@ -99,6 +99,11 @@ bool IsReducer(const ast::CallExpr& call);
 bool IsReducer(std::string_view name);
 ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, const Where& where);
 ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where);
+
+// index_reach.cc: reports each index in `=>` and in reducers that leaves its axis whenever `expr`, the whole of a function, or a run of
+// `workflow` is evaluated. True: there is one.
+bool ReportReach(Body& body, const Expr& expr);
+bool ReportReach(Body& body, const Workflow& workflow);
 
 // check_loop.cc
 ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeRef wanted, const Where& where);

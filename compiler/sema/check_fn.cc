@@ -2,6 +2,7 @@
 
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/check_decl.h"
+#include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/resolve_type.h"
 
@@ -75,6 +76,7 @@ namespace {
 // The body of a function whose types are all known. Fills `out`; false after a report.
 bool CheckFnBody(Body& body, const ast::FnDecl& decl, const Signature& signature, Function& out) {
   out.n_params = static_cast<uint32_t>(signature.params.size());
+  out.is_std = body.module.is_std;
   out.result = signature.result;
   out.span = decl.name.span;
   if (const ast::CallExpr* native = NativeCall(decl)) {
@@ -99,7 +101,7 @@ bool CheckFnBody(Body& body, const ast::FnDecl& decl, const Signature& signature
                              where);
   if (signature.result->kind == TypeKind::kError || IsPoison(*value)) return false;
   value = FitResult(body, std::move(value), signature, decl.result->span);
-  if (IsPoison(*value)) return false;
+  if (IsPoison(*value) || ReportReach(body, *value)) return false;
   out.body = std::move(value);
   out.locals = body.locals;
   out.may_fail = body.may_fail;
@@ -168,7 +170,8 @@ void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl) 
   Signature& signature = NewSignature(entity);
   Body body(env, module, &decl);
   if (!decl.type_params.empty() && !module.is_std) {
-    env.Report(decl.type_params.front().span, kStdOnly, {"a type variable"});
+    env.Report(decl.type_params.front().span, kStdOnly, {"a type variable"})
+        .Help("a function of your own is of one type, as in `fn first(xs: list<string>) -> string`; dimensions may be any: `f32[n]`");
     body.silenced = true;
   }
   for (const ast::Name& variable : decl.type_params) {

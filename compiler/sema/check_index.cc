@@ -11,8 +11,11 @@ namespace {
 ExprPtr CheckPosition(Body& body, const ast::Expr& expr, const Where& where) {
   const TypeRef i64 = body.env.types.Scalar(DType::kI64);
   ExprPtr value = CheckAs(body, expr, i64, where);
-  if (value->kind == ExprKind::kScalar && static_cast<int64_t>(value->bits) < 0 && !IsPoison(*value)) {
-    body.env.Report(expr.span, kNegativeIndex, {std::string(body.env.input.sources.Text(expr.span))});
+  const auto known = IsPoison(*value) ? std::nullopt : AsDim(body, *value);
+  if (known && known->constant().value_or(0) < 0) {
+    const std::string text(body.env.input.sources.Text(expr.span)), number = std::to_string(*known->constant());
+    auto builder = body.env.Report(expr.span, kNegativeIndex, {text});
+    if (value->kind != ExprKind::kScalar) builder.Help("`" + text + "` is " + number);
     return Poison(body, expr.span);
   }
   return value;
@@ -111,6 +114,13 @@ ExprPtr IndexTensor(Body& body, const ast::IndexExpr& expr, ExprPtr object, cons
   return result;
 }
 
+// Of a list that is written where it is read, or declared as a constant.
+std::optional<int64_t> LengthOf(const Body& body, const Expr& list) {
+  if (list.kind == ExprKind::kList) return static_cast<int64_t>(list.args.size());
+  if (list.kind != ExprKind::kConst) return std::nullopt;
+  return static_cast<int64_t>(body.env.program.consts[list.index].value.items->size());
+}
+
 ExprPtr IndexOne(Body& body, const ast::IndexExpr& expr, ExprPtr object, const Where& where) {
   const bool is_list = object->type->kind == TypeKind::kList;
   if (expr.subscripts.size() != 1 || expr.subscripts[0].is_slice) {
@@ -123,9 +133,8 @@ ExprPtr IndexOne(Body& body, const ast::IndexExpr& expr, ExprPtr object, const W
   const ast::Expr& at = *expr.subscripts[0].first;
   ExprPtr key = is_list ? CheckPosition(body, at, where) : CheckAs(body, at, body.env.types.Simple(TypeKind::kString), where);
   if (IsPoison(*key)) return Poison(body, expr.span);
-  if (is_list && object->kind == ExprKind::kList && !IsInside(body, *object, *key, Dim(static_cast<int64_t>(object->args.size())), false)) {
-    return Poison(body, expr.span);
-  }
+  const auto length = is_list ? LengthOf(body, *object) : std::nullopt;
+  if (length && !IsInside(body, *object, *key, Dim(*length), false)) return Poison(body, expr.span);
   const TypeRef element = object->type->element;
   ExprPtr result = Make(is_list ? ExprKind::kListIndex : ExprKind::kMapIndex, element, expr.span);
   if (!is_list && element->kind != TypeKind::kOptional) result->type = body.env.types.Optional(element);
@@ -160,13 +169,16 @@ ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where) {
     auto builder = body.env.Report(expr.span, kNotIndexable, {ToString(object->type)});
     if (object->type->kind == TypeKind::kString || object->type->kind == TypeKind::kBytes)
       builder.Help("a text is taken apart where something stands between its parts: `text.split(s, \",\")` of std.text");
+    if (object->type->kind == TypeKind::kRecord && !object->type->fields.empty())
+      builder.Help("its parts are read by name, as in " + ReadOfMember(body, *object, object->type->fields[0].name));
     if (object->type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
   }
   for (const ast::Subscript& subscript : expr.subscripts) {
     if (subscript.first) SkipUnchecked(body, *subscript.first);
     if (subscript.last) SkipUnchecked(body, *subscript.last);
   }
-  return Poison(body, expr.span);
+  const TypeRef meant = IsPoison(*object) ? object->type->element : nullptr;
+  return Poison(body, expr.span, meant != nullptr && meant->kind == TypeKind::kList ? meant->element : nullptr);
 }
 
 }  // namespace wf::sema

@@ -24,12 +24,19 @@ TypeRef ElementOf(Types& types, TypeRef source) {
 // One thing to loop over; adds its element type.
 bool AddSource(Body& body, const ast::Expr& expr, Loop& loop, std::vector<TypeRef>& elements, const Where& where) {
   ExprPtr source = CheckExpr(body, expr, nullptr, where);
-  if (IsPoison(*source)) return false;
+  if (IsPoison(*source)) {
+    const TypeRef meant = source->type->element;
+    elements.push_back(body.env.types.Error(meant != nullptr ? ElementOf(body.env.types, meant) : nullptr));
+    return false;
+  }
   const TypeRef element = ElementOf(body.env.types, source->type);
   if (element == nullptr || element->kind == TypeKind::kNever) {
     if (element != nullptr) body.env.Report(source->span, kCannotInfer, {"an empty list"});
     if (element == nullptr) {
       auto report = body.env.Report(source->span, kNotIterable, {ToString(source->type)});
+      if (source->type->kind == TypeKind::kScalar && IsInteger(source->type->dtype))
+        report.Help("`[i < " + CodeAt(body, source->span, "n") +
+                    "] => i` is a tensor of the numbers below it, and `[i < n] => e` makes another");
       if (source->type->kind == TypeKind::kMap)
         report.Help("`keys(m)` is the list of its keys, and `m[k]` what stands behind one, or `none`");
     }
@@ -108,7 +115,10 @@ std::optional<Loop> FindSource(Body& body, const ast::Expr& source, std::vector<
 std::optional<Loop> BindNames(Body& body, const ast::Expr& source, const std::vector<ast::Name>& names,
                               const std::vector<TypeRef>& elements, std::optional<Loop> loop) {
   if (!loop) {
-    for (const ast::Name& name : names) body.Declare(LocalKind::kLoop, name, body.env.types.Error());
+    for (size_t i = 0; i < names.size(); ++i) {
+      const bool is_meant = names.size() == elements.size() && elements[i]->kind == TypeKind::kError;
+      body.Declare(LocalKind::kLoop, names[i], is_meant ? elements[i] : body.env.types.Error());
+    }
     return std::nullopt;
   }
   if (names.size() != elements.size()) {

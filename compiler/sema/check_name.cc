@@ -95,9 +95,21 @@ const ast::Type* WrittenField(const Body& body, const Expr& field) {
   return part != nullptr ? part->type.get() : nullptr;
 }
 
+// Of what a wrong call would yield: editors know its members.
+ExprPtr ReadMeant(Body& body, TypeRef type, const ast::Name& member, const Span& span) {
+  Sink* const sink = body.env.input.sink;
+  if (type == nullptr || sink == nullptr) return Poison(body, span);
+  sink->ReadMember(member.span, type);
+  const auto is_it = [&](const Field& field) { return field.name == member.text; };
+  const auto field = std::find_if(type->fields.begin(), type->fields.end(), is_it);
+  if (field == type->fields.end()) return Poison(body, span);
+  sink->UseField(member.span, type, *field);
+  return Poison(body, span, field->type);
+}
+
 ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Span& span) {
   const TypeRef type = object->type;
-  if (type->kind == TypeKind::kError) return Poison(body, span);
+  if (type->kind == TypeKind::kError) return ReadMeant(body, type->element, member, span);
   if (Sink* sink = body.env.input.sink) sink->ReadMember(member.span, type);
   if (type->kind == TypeKind::kOptional) {
     body.env.Report(object->span, kMayBeNone, {ToString(type)});
@@ -126,8 +138,13 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
       body.env.Report(member.span, kUnknownMember, {ToString(type), member.text}).DidYouMean(member.span, member.text, fields_of);
   const bool are_few = !type->fields.empty() && type->fields.size() <= kMembersNamed;
   if (are_few && !diag::Suggest(member.text, fields_of())) builder.Help("it has " + Quoted(fields_of()));
-  std::string library = type->kind == TypeKind::kRecord ? "" : LibraryWith(body.env, member.text);
-  if (type->kind == TypeKind::kString && library != "text") library.clear();
+  const bool is_text = type->kind == TypeKind::kString, is_list = type->kind == TypeKind::kList;
+  std::string library = type->kind == TypeKind::kRecord ? ""
+                                                        : LibraryWith(body.env, member.text,
+                                                                      is_text   ? "text"
+                                                                      : is_list ? "lists"
+                                                                                : "tensor");
+  if (is_text && library != "text") library.clear();
   if (const auto help = diag::OursFor(diag::Foreign::kMember, member.text); !help.empty() && type->kind != TypeKind::kRecord)
     builder.Help(std::string(help));
   else if (!library.empty())
@@ -135,13 +152,15 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
                  "`, and takes the value: `x |> f()` is `f(x)`");
   else if (type->kind == TypeKind::kTensor && IsReducer(member.text))
     builder.Help("`" + member.text + "[i](x[i])` goes through `x`");
+  else if (is_list && IsReducer(member.text))
+    builder.Help("`" + member.text + "[i < len(xs)](xs[i])` goes through `xs`");
   else if (type->kind == TypeKind::kTensor)
     builder.Help("`len(x)` is its first extent; a dimension that a type names, such as `n` of `f32[n]`, is read as a number");
   else if (NameOf(Builtin::kLen) == member.text || !OurNameFor(member.text).empty())
     builder.Help("`len(x)` is its length");
   else if (type->kind == TypeKind::kMap)
     builder.Help("a key is looked up as in `m[\"" + member.text + "\"]`, which is `none` where it is not there");
-  else if (type->kind == TypeKind::kList && HasMember(type->element, member.text))
+  else if (is_list && HasMember(type->element, member.text))
     builder.Help("its elements have it: `[x." + member.text + " for x in " + CodeAt(body, object->span, "xs") + "]`");
   else if (type->kind != TypeKind::kRecord)
     builder.Help("a value is given to a function: `f(x)`, or `x |> f()`");

@@ -53,9 +53,11 @@ BinaryOp Typed(ast::BinaryOp op) {
 }
 
 bool HoldsNumbers(TypeRef type) { return type->kind == TypeKind::kScalar || type->kind == TypeKind::kTensor; }
+bool MayHoldNumbers(TypeRef type) { return HoldsNumbers(type->kind == TypeKind::kOptional ? type->element : type); }
 
 TypeRef ScalarHint(Types& types, TypeRef wanted) {
   if (wanted == nullptr) return nullptr;
+  if (wanted->kind == TypeKind::kOptional) wanted = wanted->element;
   if (wanted->kind == TypeKind::kTensor && wanted->dtype != DType::kNone) return types.Scalar(wanted->dtype);
   return wanted;
 }
@@ -87,6 +89,8 @@ ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, const Expr& op
   }
   if (IsEquality(step.op) && HoldsTensor(type))
     builder.Help("a tensor is compared element by element, `all[i](a[i] == b[i])`, or by `close(a, b)`");
+  if (type->kind == TypeKind::kString && step.op == ast::BinaryOp::kRem) builder.Help("a text has holes for values: `\"x is {x}\"`");
+  if (type->kind == TypeKind::kString && IsComparison(step.op)) builder.Help("texts have no order; they are compared by `==` and `!=`");
   if (type->kind == TypeKind::kRecord && type->name.empty() && !type->fields.empty())
     builder.Help("its parts are read by name, as in " + ReadOfMember(body, operand, type->fields[0].name));
   return Poison(body, step.span);
@@ -143,7 +147,7 @@ const Field* MemberOf(TypeRef record, TypeRef type) {
   return at == record->fields.end() ? nullptr : &*at;
 }
 
-// Whether `==` compares two values of the type as one: nothing that holds a map, an optional or a tensor.
+// Whether `==` compares two values of the type as one: nothing that holds a map or a tensor.
 bool IsComparable(TypeRef type) {
   switch (type->kind) {
     case TypeKind::kScalar:
@@ -153,13 +157,13 @@ bool IsComparable(TypeRef type) {
     case TypeKind::kNever:
       return true;
     case TypeKind::kList:
+    case TypeKind::kOptional:
       return IsComparable(type->element);
     case TypeKind::kRecord:
       return std::all_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return IsComparable(field.type); });
     case TypeKind::kNone:
     case TypeKind::kTensor:
     case TypeKind::kMap:
-    case TypeKind::kOptional:
     case TypeKind::kVariable:
       return false;
   }
@@ -167,7 +171,7 @@ bool IsComparable(TypeRef type) {
 }
 
 ExprPtr CompareValues(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
-  if (!IsEquality(step.op) || !IsComparable(left->type)) return ReportNoOperator(body, step, *left, *right);
+  if (!IsEquality(step.op) || (!left->type->is_open && !IsComparable(left->type))) return ReportNoOperator(body, step, *left, *right);
   const TypeRef joined = Join(body, left->type, right->type);
   if (joined == nullptr || !IsComparable(joined)) {
     auto builder = body.env.Report(step.op_span, kOperandsDiffer, {ast::Spelling(step.op), ToString(left->type), ToString(right->type)});
@@ -202,7 +206,10 @@ std::string HelpToConvert(const Body& body, const Expr& left, const Expr& right)
     const Expr &truth = is_left ? left : right, &number = is_left ? right : left;
     return "convert the `bool`: `" + std::string(ir::NameOf(number.type->dtype)) + "(" + CodeAt(body, truth.span, "..") + ")`";
   }
-  return "convert one of them, as in `" + std::string(ir::NameOf((ir::IsFloat(right.type->dtype) ? right : left).type->dtype)) + "(..)`";
+  const bool is_right = ir::IsFloat(right.type->dtype);  // the type of it is the wider
+  const Expr& other = is_right ? left : right;
+  return "convert one of them, as in `" + std::string(ir::NameOf((is_right ? right : left).type->dtype)) + "(" +
+         CodeAt(body, other.span, "..") + ")`";
 }
 
 ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
@@ -235,7 +242,13 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
 ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right, const Where& where) {
   if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
   const auto one_is = [&](TypeKind kind) { return left->type->kind == kind || right->type->kind == kind; };
-  if (one_is(TypeKind::kOptional)) return ReportOptional(body, step, *left, *right, where);
+  if (one_is(TypeKind::kOptional)) {
+    const TypeRef optional = left->type->kind == TypeKind::kOptional ? left->type : right->type;
+    const bool is_compared =
+        IsEquality(step.op) && IsComparable(optional) && (where.left_of == nullptr || where.left_of->left.get() != &step);
+    if (is_compared) return CompareValues(body, step, std::move(left), std::move(right));
+    return ReportOptional(body, step, *left, *right, where);
+  }
   if (one_is(TypeKind::kNone)) return ReportNone(body, step, left->type, right->type);
   const bool strings = left->type->kind == TypeKind::kString && right->type->kind == TypeKind::kString;
   if (strings && step.op == ast::BinaryOp::kAdd) return Concatenate(body, step, std::move(left), std::move(right));
@@ -255,6 +268,13 @@ ExprPtr Resolve(Body& body, Operand operand, TypeRef hint) {
 
 ExprPtr CheckLogical(Body& body, const ast::BinaryExpr& step, ExprPtr left, const Where& where) {
   const TypeRef bool_type = body.env.types.Scalar(DType::kBool);
+  if (step.op == ast::BinaryOp::kOr && left->type->kind == TypeKind::kOptional && !IsScalarBool(left->type->element)) {  // `x || 0`
+    const std::string value = CodeAt(body, left->span, "x"), other = CodeAt(body, step.right->span, "y");
+    body.env.Report(left->span, kTypeMismatch, {"bool", ToString(left->type)})
+        .Help("`" + value + " ?? " + other + "` is " + other + " where there is no `" + value + "`");
+    SkipUnchecked(body, *step.right);
+    return Poison(body, step.span);
+  }
   left = Coerce(body, std::move(left), bool_type);
   ExprPtr right = CheckAs(body, *step.right, bool_type, where);
   if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
@@ -334,10 +354,10 @@ Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef
     left.literal = nullptr;
   }
   TypeRef left_hint = hint;
-  if (right && HoldsNumbers(right->type)) left_hint = ScalarHint(body.env.types, right->type);
+  if (right && MayHoldNumbers(right->type)) left_hint = ScalarHint(body.env.types, right->type);
   ExprPtr left_value = Resolve(body, std::move(left), left_hint);
   if (right_literal)
-    right = CheckLiteral(body, *step.right, HoldsNumbers(left_value->type) ? ScalarHint(body.env.types, left_value->type) : hint);
+    right = CheckLiteral(body, *step.right, MayHoldNumbers(left_value->type) ? ScalarHint(body.env.types, left_value->type) : hint);
   return {Combine(body, step, std::move(left_value), std::move(right), where), nullptr, step.span};
 }
 

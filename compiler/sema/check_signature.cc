@@ -410,16 +410,17 @@ bool HasNoExtent(Body& body, const Expr& call) {
 
 ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call& call, const Where& where) {
   const Signature& signature = *callee.signature;
-  if (signature.broken) return CheckArgumentsOnly(body, call, where);
+  const TypeRef meant = MeantBy(body, callee);
+  if (signature.broken) return CheckArgumentsOnly(body, call, where, meant);
   std::vector<ParamName> names;
   for (const SigParam& param : signature.params) {
     names.push_back({param.name, param.default_value == nullptr && param.type->kind != TypeKind::kOptional, param.span,
                      param.type->kind == TypeKind::kList});
   }
   const auto given = BindArguments(body, call, callee.name, callee.span, names);
-  if (!given) return CheckArgumentsOnly(body, call, where);
+  if (!given) return CheckArgumentsOnly(body, call, where, meant);
   SignatureCall resolved(body, callee, where);
-  if (!resolved.AddArguments(*given, expr->type, call.span())) return Poison(body, call.span());
+  if (!resolved.AddArguments(*given, expr->type, call.span())) return Poison(body, call.span(), meant);
   if (resolved.is_never()) {
     expr = Make(ExprKind::kList, body.env.types.Simple(TypeKind::kNever), call.span());
     expr->args = resolved.TakeArguments();
@@ -428,14 +429,14 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call&
   bool may_fail = signature.may_fail;
   if (signature.is_generic()) {
     const auto instance = InstanceOf(body.env, callee, resolved.bindings(), call.span());
-    if (!instance) return Poison(body, call.span());
+    if (!instance) return Poison(body, call.span(), meant);
     expr->index = *instance;
     may_fail = may_fail || body.env.program.functions[*instance].may_fail;
   }
   if (!signature.may_wait && may_fail && !MayFail(body, call.span(), "`" + callee.name + "` may fail", where)) {
-    return Poison(body, call.span());
+    return Poison(body, call.span(), meant);
   }
-  return resolved.Finish(*expr) && !HasNoExtent(body, *expr) ? std::move(expr) : Poison(body, call.span());
+  return resolved.Finish(*expr) && !HasNoExtent(body, *expr) ? std::move(expr) : Poison(body, call.span(), meant);
 }
 
 }  // namespace wf::sema

@@ -251,6 +251,7 @@ Range InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside, c
     }
     poisoned = poisoned || (type != nullptr && type->kind == TypeKind::kError);
     if (type != nullptr && type->kind == TypeKind::kList) list = use.expr->object.get();
+    if (type != nullptr && type->kind == TypeKind::kRecord) poisoned = IsPoison(*CheckIndex(body, *use.expr, where)) || poisoned;
     if (type == nullptr || type->kind != TypeKind::kTensor || use.axis >= type->dims.size()) continue;
     const Dim& found = type->dims[use.axis];
     if (IsAny(found)) {

@@ -5,6 +5,8 @@
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/check_decl.h"
+#include "compiler/sema/check_expr.h"
+#include "compiler/sema/consts.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/node_policy.h"
 #include "compiler/sema/outcome.h"
@@ -54,7 +56,7 @@ class TestCheck {
     if (const auto* let = ast::DynAs<ast::LetStmt>(stmt)) {
       Let(*let);
     } else if (const auto* stub = ast::DynAs<ast::StubStmt>(stmt)) {
-      sound_ = Stub(*stub) && sound_;
+      sound_ = (stub->key ? StubOfMetadata(*stub) : Stub(*stub)) && sound_;
     } else if (const auto* expect = ast::DynAs<ast::ExpectStmt>(stmt)) {
       sound_ = (expect->fails ? ExpectFailure(*expect) : Expect(*expect)) && sound_;
     } else {
@@ -251,6 +253,32 @@ class TestCheck {
     return true;
   }
 
+  // `stub meta("lang") = "de";`: known when compiled, as what a client sends is text.
+  bool StubOfMetadata(const ast::StubStmt& stub) {
+    const std::string& key = *stub.key;
+    if (ast::ToString(stub.target) != "meta") {
+      env_.Report(stub.key_span, kWrongKind, {"\"" + key + "\"", "a text", "a list of parameters"})
+          .Help("a stub says what it is given, as the model does: `stub " + ast::ToString(stub.target) + "(x: f32[n]) = ..;`");
+      return false;
+    }
+    if (!env_.metadata.contains(key) && !body_.module.damaged) {
+      const Span name{stub.key_span.file, stub.key_span.begin + 1, stub.key_span.end - 1};
+      env_.Report(name, kUnknownName, {key})
+          .DidYouMean(name, key, {env_.metadata.begin(), env_.metadata.end()})
+          .Help("no workflow above reads it: `meta(\"" + key + "\", default)`");
+      return false;
+    }
+    Body inner(env_, body_.module, &decl_);
+    inner.around = &body_;
+    const ExprPtr text = ToText(inner, CheckExpr(inner, *stub.value, nullptr, At("a stub", stub.key_span).Inside("a stub", stub.key_span)));
+    const auto value = IsPoison(*text) ? std::nullopt : ValueOf(env_, *text, "a stub of metadata");
+    if (!value) return false;
+    const auto [first, is_new] = metadata_.try_emplace(key, stub.key_span);
+    if (!is_new) env_.Report(stub.key_span, kDuplicateName, {key}).Label(first->second, "first replaced here");
+    test_.metadata.emplace(key, *value->text);
+    return is_new;
+  }
+
   void Finish() {
     test_.name = decl_.title;
     test_.span = decl_.span;
@@ -277,6 +305,7 @@ class TestCheck {
   Body body_;
   OutcomeMaker outcomes_;
   Test test_;
+  std::map<std::string, Span> metadata_;  // where it is replaced
   std::vector<LocalId> results_;
   bool sound_ = true;
 };

@@ -52,6 +52,8 @@ ExprPtr CheckString(Body& body, const ast::StringExpr& expr, const Where& where)
     ExprPtr value = CheckExpr(body, *piece.hole, nullptr, where);
     if (!IsPoison(*value) && !HasText(value->type)) {
       auto builder = body.env.Report(value->span, kNoText, {ToString(value->type)});
+      if (value->type->kind == TypeKind::kList)
+        builder.Help("its elements are joined by std.text: `text.join([str(x) for x in " + CodeAt(body, value->span, "xs") + "], \", \")`");
       if (value->type->kind == TypeKind::kOptional && HasText(value->type->element))
         builder.Help("give it a value first, and show that: `let n = " + CodeAt(body, value->span, "x") + " ?? ..;`, and then `{n}`");
       broken = true;

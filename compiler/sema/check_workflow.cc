@@ -36,6 +36,7 @@ class WorkflowCheck {
       if (unused && !body_.silenced) env_.Report(body_.locals[i].span, kUnusedNode, {body_.locals[i].name});
     }
     out_.locals = body_.locals;
+    if (sound_) ReportReach(body_, out_);
     if (sound_) {
       FinishGraph(env_, out_, written_);
     } else {

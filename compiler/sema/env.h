@@ -101,6 +101,7 @@ struct Env {
   std::map<std::string, std::string> embedded;                // files read by constants and of externs, by path: part of the source hash
   uint64_t constant_bytes = 0;                                // of the values of all `const`s
   uint64_t const_steps_left = 0;                              // to compute them
+  std::set<std::string> metadata;                             // keys that a `meta` reads
   size_t untold = 0;                                          // unknown names not reported: what did not parse may declare them
   std::optional<Library> library;                             // none: no name asked for it
   std::map<const ast::Expr*, std::optional<Const>> defaults;  // of parameters of functions and externs, by what is written; none: reported

@@ -1,5 +1,6 @@
 #include "compiler/sema/library.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -19,7 +20,7 @@ void ReadFunctions(const std::filesystem::path& file, const std::string& module,
   for (std::string line; std::getline(lines, line);) {
     if (!line.starts_with("fn ")) continue;
     const size_t end = line.find_first_of("(<");
-    if (end != std::string::npos) library.module.emplace(line.substr(3, end - 3), module);
+    if (end != std::string::npos) library.holding[line.substr(3, end - 3)].push_back(module);
   }
 }
 
@@ -33,7 +34,7 @@ Library Read(const std::filesystem::path& folder) {
   }
   for (const std::string& module : library.modules) {  // in one order, whatever that of the folder is
     for (const BuiltinInfo& row : kBuiltins) {
-      if (row.module == "std." + module) library.module.emplace(row.name, module);
+      if (row.module == "std." + module) library.holding[std::string(row.name)].push_back(module);
     }
     ReadFunctions(folder / (module + ".wf"), module, library);
   }
@@ -49,10 +50,12 @@ const Library& LibraryOf(Env& env) {
 
 bool IsOfLibrary(Env& env, const std::string& module) { return LibraryOf(env).modules.contains(module); }
 
-std::string LibraryWith(Env& env, std::string_view function) {
+std::string LibraryWith(Env& env, std::string_view function, std::string_view preferred) {
   const Library& library = LibraryOf(env);
-  const auto at = library.module.find(function);
-  return at == library.module.end() ? "" : at->second;
+  const auto at = library.holding.find(function);
+  if (at == library.holding.end()) return "";
+  const auto found = std::find(at->second.begin(), at->second.end(), preferred);
+  return found != at->second.end() ? *found : at->second.front();
 }
 
 std::string HelpToImport(const std::string& module) { return "a module is imported: `import std." + module + ";`"; }

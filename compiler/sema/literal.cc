@@ -177,7 +177,13 @@ bool IsLiteral(const ast::Expr& expr) {
 
 ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted) {
   if (const ast::NumberExpr* measure = FirstMeasure(expr)) {
-    body.env.Report(measure->span, kUnitHere, {measure->text});
+    auto builder = body.env.Report(measure->span, kUnitHere, {measure->text});
+    const size_t end = measure->text.find_last_of("0123456789");
+    const std::string suffix = measure->text.substr(end + 1), digits = measure->text.substr(0, end + 1);
+    const bool is_float = digits.find('.') != std::string::npos;
+    if (suffix == "f" || suffix == "F" || suffix == "L" || suffix == "u" || suffix == "U")
+      builder.Help("a number has no suffix: it takes the type that is wanted, or that of a call: `" +
+                   std::string(is_float || suffix == "f" || suffix == "F" ? "f32" : "i64") + "(" + digits + ")`");
     return Poison(body, expr.span);
   }
   const DType dtype = ChooseType(expr, wanted);

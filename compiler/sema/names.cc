@@ -81,7 +81,10 @@ void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
       env.Report(name.span, kDuplicateName, {name.text}).Label(entity.span, "first declared here").Help("a module is imported once");
       return;
     }
-    ReportTwice(env, name, entity);
+    auto builder = ReportTwice(env, name, entity);
+    if (kind == EntityKind::kService || entity.kind == EntityKind::kService)
+      builder.Help("a service has a name of its own, and publishes workflows under theirs: `service " + name.text + "s { workflow " +
+                   name.text + "; }`");
     entity.twice = true;
     return;
   }

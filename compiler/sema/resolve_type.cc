@@ -45,7 +45,8 @@ std::optional<Dim> EntityDim(Body& body, const ast::DimExpr& dim, const Entity& 
 bool IsReservedHere(Body& body, const ast::DimExpr& dim) {
   const bool in_model = body.self != nullptr && body.self->kind == ast::DeclKind::kModelDecl;
   if (!IsReservedDimension(dim.text) || in_model) return false;
-  body.env.Report(dim.span, kBatchDimension).Help("call the dimension something else; a call of a model has no batch axis");
+  body.env.Report(dim.span, kBatchDimension)
+      .Help("calls of models, and stubs, have no batch axis: leave it out; a dimension of your own is called something else");
   return true;
 }
 
@@ -517,7 +518,7 @@ bool HasTooManyParts(Env& env, size_t parts, const std::string& what, const Span
 
 void ForEachDim(TypeRef type, const std::function<void(const Dim&)>& visit) {
   for (const Dim& dim : type->dims) visit(dim);
-  if (type->element != nullptr) ForEachDim(type->element, visit);
+  if (type->element != nullptr && type->kind != TypeKind::kError) ForEachDim(type->element, visit);
   for (const Field& field : type->fields) ForEachDim(field.type, visit);
 }
 

@@ -78,6 +78,12 @@ TypeRef Types::Intern(Type type) {
   return bucket.back();
 }
 
+TypeRef Types::Error(TypeRef meant) {
+  Type type;
+  type.element = meant;
+  return Intern(std::move(type));
+}
+
 TypeRef Types::Scalar(DType dtype) {
   Type type;
   type.kind = TypeKind::kScalar;

@@ -12,8 +12,8 @@ namespace wf::sema {
 using base::Dim;
 using ir::DType;
 
-// kError: poison, equal to everything, never reported again. kNever: of `fail`. kNone: of the literal `none`. kVariable: T of a std
-// function, replaced before use.
+// kError: poison, equal to everything, never reported again; with an element, what the value would be, were the call that yields it right:
+// for editors. kNever: of `fail`. kNone: of the literal `none`. kVariable: T of a std function, replaced before use.
 enum class TypeKind : uint8_t { kError, kNever, kNone, kScalar, kString, kBytes, kTensor, kRecord, kList, kMap, kOptional, kVariable };
 
 struct Type;
@@ -29,7 +29,7 @@ struct Type {
   TypeKind kind = TypeKind::kError;
   DType dtype = DType::kNone;  // kScalar, kTensor
   std::vector<Dim> dims;       // kTensor; symbols of the signature that is being checked
-  TypeRef element = nullptr;   // kList, kMap, kOptional; kTensor over a type variable
+  TypeRef element = nullptr;   // kList, kMap, kOptional; kTensor over a type variable; kError
   std::vector<Field> fields;   // kRecord
   std::string name;            // kRecord: nominal (qualified), or empty for a named tuple; kVariable
   uint32_t parts = 1;          // it and all that it holds, counted when it is interned; at most 2 * kMaxParts
@@ -45,7 +45,7 @@ std::string ToString(TypeRef type);          // as users write it: "f32[1, h, w]
 class Types {
  public:
   TypeRef Intern(Type type);
-  TypeRef Error() { return Intern({}); }
+  TypeRef Error(TypeRef meant = nullptr);
   TypeRef Scalar(DType dtype);
   TypeRef Tensor(DType dtype, std::vector<Dim> dims);
   TypeRef Simple(TypeKind kind);  // kError kNever kNone kString kBytes

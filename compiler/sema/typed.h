@@ -164,6 +164,7 @@ struct Function {
   ExprPtr body;        // null: native
   std::string native;  // symbol in runtime_symbols.def, or that of an extern
   bool may_fail = false;
+  bool is_std = false;
   Span span;
 };
 
@@ -290,6 +291,7 @@ struct Test {
   Workflow workflow;
   std::vector<Outcome> outcomes;  // beside the workflow's results
   std::vector<Stub> stubs;
+  std::map<std::string, std::string> metadata;  // what `meta` reads
 };
 
 struct Program {

@@ -65,7 +65,7 @@ def run(given, seed, count):
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([given.program, "run", "--count", str(count), "--seed", str(seed), "--jobs", str(given.jobs), "--keep", HERE / "kept",
                                "--expect", folder, "--servers", "--sorts", ",".join(str(sort_of(number)) for number in numbers)],
-                              stdout=subprocess.PIPE, text=True)
+                              stdout=subprocess.PIPE, text=True, errors="replace")
         if not done.stdout:
             sys.exit(f"wf_diff ended with status {done.returncode}")
         said = {**json.loads(done.stdout.splitlines()[-1]), "optimised": sum(PER_FILE for number in numbers[:count // PER_FILE] if is_optimised(number)),

@@ -28,7 +28,7 @@ bool Lists(const Type& type) { return type.kind == Kind::kList; }
 bool Records(const Type& type) { return type.kind == Kind::kRecord || type.kind == Kind::kTuple; }
 // `==` takes it.
 bool IsComparable(const Type& type) {
-  if (IsOptional(type) || IsTensor(type) || type.kind == Kind::kMap) return false;
+  if (IsTensor(type) || type.kind == Kind::kMap) return false;
   return std::all_of(type.of.begin(), type.of.end(), IsComparable);
 }
 // What is written where no type is wanted has this one.
@@ -266,8 +266,12 @@ std::string Writer::Index(const std::string& dim, int depth, bool may_be_constan
   for (const Name& name : scope_)
     if (name.extent == dim && name.extent != "") own.push_back(name.text);
   const uint32_t kind = Below(8);
-  if (!own.empty() && kind < 6) return Any(own) + (kind == 5 ? " + 1" : "");
   const std::vector<Name> whole = Unknown(Scalar(DType::kI64));
+  if (!own.empty() && kind < 6) {  // beyond an extent that is a number, it certainly leads outside, which is a mistake
+    const bool is_number = std::isdigit(static_cast<unsigned char>(dim[0])) != 0;
+    const std::string step = !is_number ? " + 1" : whole.empty() ? "" : " + abs(" + Any(whole).text + " % 2)";
+    return Any(own) + (kind == 5 ? step : "");
+  }
   if (whole.empty() || kind == 0) return dim != "0" && may_be_constant ? "0" : "";
   if (kind == 7 && depth > 0) return "abs(" + Any(whole).text + " - " + Expression(Scalar(DType::kI64), depth - 1) + ")";
   return Any(whole).text + (kind % 2 == 0 ? "" : " % 3");

@@ -73,7 +73,7 @@ class Members(Session):
         self.assertNotIn("text:", await self.labels(editor, 'hi}", |m:'))
         self.assertEqual(await self.labels(editor, "priority |high"), ["high", "normal", "low"])
         self.assertEqual((await self.labels(editor, "fails |Empty"))[0], "Empty")
-        self.assertEqual(await self.labels(editor, "stub |Scores"), ["Scores"])
+        self.assertEqual(await self.labels(editor, "stub |Scores"), ["Scores", "meta"])
         await self.client.diagnostics(editor)
         editor.change(MEMBERS.replace("expect q.text", "expect q."))
         self.assertEqual(await self.labels(editor, "expect q.|"), ["text", "m"])
@@ -113,6 +113,24 @@ class Members(Session):
                 with self.subTest(row=row, typed=typed):
                     before, after = (head + row).split("|") if row.count("|") == 1 else (head + row).rsplit("|", 1)
                     editor = Editor(self.client, (self.folder / "any.wf").as_uri(), before + typed + after + "\n")
+                    editor.open()
+                    self.assertEqual(await self.labels_at(editor, editor.position(len(before + typed))), ["x", "y"])
+                    self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(text_document=editor.document))
+
+    async def test_members_behind_a_wrong_call(self):
+        head = ("type Box {\n  x: f32;\n  y: f32;\n}\n\nfn box(n: i64, side: f32) -> Box = Box(x: f32(n), y: side);\nfn boxes(n: i64) -> list<Box> = [];\n"
+                "workflow V(n: i64) -> (x: f32, y: f32) {\n  return (x: f32(n), y: 1.0);\n}\n\n")
+        rows = ["fn g(n: i64) -> f32 = box(n).|;", "fn g(n: i64) -> f32 = box(n, 1.0, 2.0).|;", "fn g(n: i64) -> f32 = box(n, \"a\").|;", "fn g(n: i64) -> f32 = box(n, sid: 1.0).|;",
+                "fn g(n: i64) -> f32 = Box(x: 1.0).|;", "fn g(n: i64) -> f32 {\n  let b = box(n);\n  b.|\n}", "fn g(n: i64) -> f32 = boxes()[0].|;",
+                "fn g(n: i64) -> list<f32> = [b.| for b in boxes()];", "fn g(n: i64) -> list<f32> = [b.| for i, b in enumerate(boxes(1.0))];",
+                "fn g(n: i64) -> f32 = box(n, box(n).|);", "workflow W(n: i64) -> (z: f32) {\n  node v = V();\n  return (z: v.|);\n}",
+                "workflow W(n: i64) -> (z: f32) {\n  let v = V(n);\n  return (z: v.|);\n}", "workflow W(n: i64) -> (z: f32) {\n  node v = V(n, 2);\n  node w = v.| else 0.0;\n  return (z: w);\n}",
+                "test \"t\" {\n  let v = V(\"a\");\n  expect v.| == 1.0;\n}"]
+        for row in rows:
+            for typed in ("", "x"):
+                with self.subTest(row=row, typed=typed):
+                    before, after = (head + row).split("|")
+                    editor = Editor(self.client, (self.folder / "wrong.wf").as_uri(), before + typed + after + "\n")
                     editor.open()
                     self.assertEqual(await self.labels_at(editor, editor.position(len(before + typed))), ["x", "y"])
                     self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(text_document=editor.document))

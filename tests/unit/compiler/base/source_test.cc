@@ -38,6 +38,24 @@ TEST(SourceMap, GivesLinesWithoutTheirBreaks) {
   EXPECT_EQ(sources.Line(file, 3), "");
 }
 
+TEST(SourceMap, CountsALoneReturnAsTheEndOfALine) {
+  SourceMap sources;
+  const FileId file = sources.Add("a.wf", "one\rtwo\r\r\nthree");
+  EXPECT_EQ(sources.Line(file, 1), "one");
+  EXPECT_EQ(sources.Line(file, 2), "two");
+  EXPECT_EQ(sources.Line(file, 3), "");
+  EXPECT_EQ(sources.Line(file, 4), "three");
+  EXPECT_EQ(sources.PositionOf(file, 4).line, 2u);
+}
+
+TEST(EndOfLine, SaysWhereTheNextLineBegins) {
+  EXPECT_EQ(EndOfLine("a\r\nb", 0).end, 1u);
+  EXPECT_EQ(EndOfLine("a\r\nb", 0).next, 3u);
+  EXPECT_EQ(EndOfLine("a\r\nb", 3).next, 4u);
+  EXPECT_EQ(EndOfLine("a\r", 0).next, 2u);
+  EXPECT_EQ(EndOfLine("", 0).next, 0u);
+}
+
 TEST(Span, JoinReachesFromTheFirstToTheEndOfTheLast) {
   const FileId file{0};
   EXPECT_EQ(Join({file, 2, 4}, {file, 7, 9}), (Span{file, 2, 9}));

@@ -28,6 +28,8 @@ TEST_F(Places, CountsUnitsOfUtf16) {
 
 TEST_F(Places, TakesTheNearestPlaceThatThereIs) {
   EXPECT_EQ(ByteOf(kText, {0, 3}), 7u);  // inside the face
+  EXPECT_EQ(ByteOf("a\rbc", {1, 1}), 3u);
+  EXPECT_EQ(ByteOf("a\rbc", {0, 9}), 1u);
   EXPECT_EQ(ByteOf(kText, {0, 99}), 8u);
   EXPECT_EQ(ByteOf(kText, {99, 0}), kText.size());
   EXPECT_EQ(ByteOf(kText, {UINT32_MAX, UINT32_MAX}), kText.size());

@@ -204,7 +204,7 @@ def rows_of(name, options, pipeline):
 PARTS = {
     "decode": r"libjpeg|libpng|[Dd]ecode|Jpeg|Exif",
     "model": r"JIT|libdnnl|wf::(kernels|model)|gomp",
-    "resize-normalise": r"task_|wf_n_resample|wf::nodes|Scratch",
+    "resize-normalise": r" task_\d|wf_n_resample|wf::nodes|Scratch|memmove|memcpy",
 }
 MOST_PERCENT = 3
 

@@ -265,13 +265,17 @@ Value* BodyEmitter::ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> a
   return offset;
 }
 
-// Sums and products of loop indices and extents: such an index is computed only where there are elements. One that was checked, or read
-// from somewhere, may stand before an axis without any.
+// Sums and products of loop indices and extents, and sums of a loop index and whatever it is: such an index is computed only where there
+// are elements, since it is in range where its loop runs. One that was checked, or read from somewhere, may stand before an axis without
+// any.
 bool BodyEmitter::IsLoopIndex(ir::ValueId id) const {
   const ir::Op& op = body_[id];
   if (op.kind == OpKind::kParam || op.kind == OpKind::kScalar || op.kind == OpKind::kDim) return true;
   const bool is_sum = op.kind == OpKind::kAdd || op.kind == OpKind::kSub || op.kind == OpKind::kMul;
-  return is_sum && IsLoopIndex(op.args[0]) && IsLoopIndex(op.args[1]);
+  if (!is_sum) return false;
+  const auto is_param = [&](ir::ValueId arg) { return body_[arg].kind == OpKind::kParam; };
+  if (op.kind == OpKind::kAdd && (is_param(op.args[0]) || is_param(op.args[1]))) return true;
+  return IsLoopIndex(op.args[0]) && IsLoopIndex(op.args[1]);
 }
 
 Value* BodyEmitter::HasElements(const ir::Op& op) {

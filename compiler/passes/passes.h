@@ -26,6 +26,7 @@ void ExpandMath(ir::Program& program);
 void MergeAxes(ir::Program& program);
 void Hoist(ir::Program& program);
 void Tabulate(ir::Program& program);
+void SplitChecks(ir::Program& program);
 void EstimateCost(ir::Program& program);
 void FormStrands(ir::Program& program);
 

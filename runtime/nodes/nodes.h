@@ -43,6 +43,13 @@ uint64_t wf_pixels(wf_bytes file) WF_NOEXCEPT;
 wf_code wf_n_draw_boxes(wf_ctx*, const wf_tensor* px, const wf_tensor* boxes, const wf_tensor* colour, const int64_t* thickness,
                         wf_tensor* drawn) WF_NOEXCEPT;
 
+// px: u8[h, w, ..] -> u8[height, width, ..]: each line becomes one of `width` pixels, the sums of shares: i32[width, n], in 1/4194304, of
+// the pixels from first: i64[width] on, as far as there are some, then those each column of `height`; both times the nearest level. i32
+// wraps. Errors: 7000 when `first` and `shares` differ in length, 7001 when a first pixel is none.   Cost: O(h * width * n + height * width
+// * n); holds n narrow lines.
+wf_code wf_n_resample(wf_ctx*, const wf_tensor* px, const wf_tensor* first_across, const wf_tensor* shares_across,
+                      const wf_tensor* first_down, const wf_tensor* shares_down, wf_tensor* resized) WF_NOEXCEPT;
+
 // px: u8[h, w], of PNG also u8[h, w, 2], u8[h, w, 3] and of PNG u8[h, w, 4], as a file.
 // Errors: 7000 for other channels, a quality outside 1..100, no pixels or too many in a line.   Cost: O(pixels); the encoder's own buffers
 // are freed before return.

@@ -80,7 +80,7 @@ def main():
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seconds", type=int, default=3)
     options.add_argument("--minutes", type=int, help="how many of `tail`, on each side; without it, rounds of --seconds")
-    options.add_argument("--model", action="append", help="of `engine` only this one; may stand more than once")
+    options.add_argument("--model", action="append", help="of `engine` and `pipelines` only this one; may stand more than once")
     options.add_argument("--json", type=Path)
     args = options.parse_args()
     if args.list:

@@ -4,6 +4,7 @@ what their rows say."""
 import contextlib
 import io
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -92,6 +93,39 @@ class MissingPeer(unittest.TestCase):
         self.assertEqual((row.peer, row.verdict), (None, "NO PEER"))
         row = oip.row_beside_triton("oip", {"ours": (100.0, 16), "Triton": (5.0, 1)}, 20)
         self.assertEqual((row.ratio, row.verdict, row.peer_name), (20.0, "goal met", "Triton at 1, ours at 16"))
+
+
+class Pipelines(unittest.TestCase):
+    def test_results_are_read_out_of_an_answer_as_they_were_put_in(self):
+        import grpc_call
+        names = grpc_call.field(5, grpc_call.field(1, b"a")) + grpc_call.field(5, grpc_call.field(1, b"b") + grpc_call.field(2, b"FP32"))
+        long = b"x" * 300
+        self.assertEqual(grpc_call.results(grpc_call.framed(names + grpc_call.field(6, long) + grpc_call.field(6, b""))), {"a": long, "b": b""})
+
+    def test_lines_are_those_that_do_something(self):
+        import pipelines
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "a.wf").write_text('/// Text.\nfn f() -> i64 {\n  // more\n  1\n}\n\ntest "of it" {\n  if true {\n  }\n}\nfn g() -> i64 = 2;\n')
+            (Path(folder) / "model.py").write_text('"""Text."""\nimport numpy\n\n# why\nx = 1\n')
+            (Path(folder) / "config.pbtxt").write_text('backend: "python"\n')
+            (Path(folder) / "model.onnx").write_text("x\ny\n")
+            self.assertEqual(pipelines.lines_of_wf([Path(folder) / "a.wf"]), 4)
+            self.assertEqual(pipelines.lines_of_models(Path(folder)), 3)
+
+    def test_each_has_an_ensemble_whose_steps_are_there(self):
+        import pipelines
+        for name in pipelines.PIPELINES:
+            folder = pipelines.MODELS / name.removesuffix("-bf16")
+            steps = set(re.findall(r'model_name: "(\w+)"', (folder / "pipeline/config.pbtxt").read_text()))
+            self.assertEqual(steps | {"pipeline"}, {path.name for path in folder.iterdir()})
+
+    def test_a_memory_is_that_of_a_process_and_its_children(self):
+        import os
+        import peers
+        with subprocess.Popen(["sh", "-c", "cat; true"], stdin=subprocess.PIPE) as shell:
+            alone, both = (peers.proportional_bytes(pid) for pid in (shell.pid, os.getpid()))
+            shell.stdin.close()
+        self.assertGreater(both, alone)
 
 
 class Programs(unittest.TestCase):

@@ -11,8 +11,9 @@ import harness
 import peers
 
 FOLDER = Path(__file__).resolve().parent
-# numpy below 2: with a later one tensors of the Python backend are empty. What else nvidia-pytriton asks for is for its own library, which is not used.
-TRITON = ("--no-deps", "nvidia-pytriton==0.7.0", "numpy==1.26.4")
+# numpy below 2: with a later one tensors of the Python backend are empty. What else nvidia-pytriton asks for is for its own library, which is not used, and what the others ask for for
+# what is not called.
+TRITON = ("--no-deps", "nvidia-pytriton==0.7.0", "numpy==1.26.4", "onnxruntime==1.32.0", "pillow==11.3.0", "tokenizers==0.23.3")
 SHARED_MEMORY = 64 << 20  # of the Python backend from the start, so that it need not grow while it is measured
 
 
@@ -55,18 +56,23 @@ class Peer:
             self.process.wait()
 
 
-def triton():
-    """Triton with the models of triton/, all calls by gRPC: `identity`, in Python, and `three`, an ensemble that calls it three times."""
+CHAIN = FOLDER / "triton/chain"
+
+
+def triton(models=CHAIN, files=None):
+    """Triton with the models of a folder, all calls by gRPC: steps in Python, and `pipeline`, the ensemble that calls them. `files`: what else is to lie among these, by their place there."""
     python = made("Triton", lambda: harness.environment("bench-triton", *TRITON))
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     packages = python.parents[1] / f"lib/python{version}/site-packages"
     server, stub = packages / "pytriton/tritonserver", packages / f"pytriton/tritonserver/python_backend_stubs/{version}/triton_python_backend_stub"
     if not stub.exists():
         raise Missing(f"Triton has no Python backend for Python {version}")
-    folder, port = harness.scratch() / "triton", peers.free_port()
+    folder, port = harness.scratch() / f"triton-{models.name}", peers.free_port()
     if not folder.exists():
-        shutil.copytree(FOLDER / "triton", folder / "models")
-        (folder / "models/three/1").mkdir()
+        shutil.copytree(models, folder / "models")
+        (folder / "models/pipeline/1").mkdir()
+        for name, path in (files or {}).items():
+            (folder / "models" / name).symlink_to(path)
         shutil.copytree(server / "backends", folder / "backends")
         shutil.copy(stub, folder / "backends/python")
     libraries = f"{sysconfig.get_config_var('LIBDIR')}:{packages / 'nvidia_pytriton.libs'}"

@@ -1,5 +1,6 @@
 """The compiled work of a program in a loop: one process, one thread, no server."""
 import functools
+import re
 import subprocess
 
 import harness
@@ -36,3 +37,19 @@ def seconds(source, given, duration):
     with peers.OnCores(peers.SERVER_CPU):
         done = subprocess.run([loop_of(source), given, str(duration), source.parent], capture_output=True, text=True, check=True)
     return float(done.stdout.split()[0]) * 1e-9
+
+
+def shares(source, given, duration, parts):
+    """What part of that time goes where: `parts` are patterns of "LIBRARY SYMBOL" by name, of which the first that matches counts; what matches none is the `rest`."""
+    file = harness.scratch() / "perf.data"
+    with peers.OnCores(peers.SERVER_CPU):
+        subprocess.run(["perf", "record", "-F", "3000", "-o", file, loop_of(source), given, str(duration), source.parent], capture_output=True, check=True)
+    report = subprocess.run(["perf", "report", "-i", file, "--stdio", "--sort", "dso,symbol", "-t", "|"], capture_output=True, text=True, check=True).stdout
+    found = dict.fromkeys((*parts, "rest"), 0.0)
+    for line in report.splitlines():
+        columns = [column.strip() for column in line.split("|")]
+        if line.startswith("#") or not columns[0].endswith("%"):
+            continue
+        name = f"{columns[1]} {columns[2].partition(' ')[2]}"
+        found[next((part for part, pattern in parts.items() if re.search(pattern, name)), "rest")] += float(columns[0][:-1]) / 100
+    return found

@@ -92,7 +92,7 @@ def chain(options):
     try:
         rates = {}
         for nodes, call in calls.items():
-            theirs = triton and nodes == 3 and (triton.address, grpc_call.floats(b"three", b"x", 4))
+            theirs = triton and nodes == 3 and (triton.address, grpc_call.floats(b"pipeline", b"x", 4))
             best = beside_triton(options, {"ours": (server.addresses["grpc"], call), "Triton": theirs or None}, call[-16:])
             rates[nodes] = best["ours"][0]
             yield row_beside_triton("chain-3", best, 40) if nodes == 3 else Row(f"chain-{nodes}", rates[nodes], rates[1], "calls/s", "a chain of one", 0)

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from statistics import median
 
 import harness
 
@@ -147,6 +148,18 @@ def h2load(address, path, body, seconds, connections, streams, headers=JSON, war
     return float(re.search(r"^finished in .*?, ([\d.]+) req/s", told, re.M).group(1))
 
 
+def h2load_times(address, path, body, seconds, connections, streams, headers=JSON, answer_bytes=None):
+    """Requests a second and the median of their times in seconds. h2load looks at no `grpc-status`: with answer_bytes, answers must be about as long."""
+    log = harness.scratch() / "h2load-log"
+    log.unlink(missing_ok=True)
+    told = run_h2load(address, path, body, headers, f"-c{connections}", f"-m{streams}", f"-D{seconds}", "--warm-up-time=0s", f"--log-file={log}")
+    times = [int(line.split("\t")[2]) for line in log.read_text().splitlines()]
+    received = int(re.search(r"\((\d+)\) data$", told, re.M).group(1))
+    if answer_bytes and received < 0.95 * answer_bytes * len(times):
+        raise AssertionError(f"{len(times)} answers of {path} have {received} bytes, not {answer_bytes} each")
+    return len(times) / seconds, median(times) * 1e-6
+
+
 def h2load_count(address, path, body, count, connections, streams, headers=JSON):
     """So many requests over HTTP/2."""
     run_h2load(address, path, body, headers, f"-c{connections}", f"-m{streams}", f"-n{count}")
@@ -207,3 +220,10 @@ def cpu_seconds(pid):
 
 def resident_bytes(pid):
     return int(re.search(r"^VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M).group(1)) * 1024
+
+
+def proportional_bytes(pid):
+    """Memory of a process and of those that it started, what they share counted once."""
+    found = int(re.search(r"^Pss:\s+(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M).group(1)) * 1024
+    children = [int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in (task / "children").read_text().split()]
+    return found + sum(map(proportional_bytes, children))

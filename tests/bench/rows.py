@@ -18,6 +18,7 @@ import oip
 import onnx_file
 import overloading
 import peers
+import pipelines
 import programs
 import std
 import texts
@@ -218,7 +219,7 @@ def overload(options):
 
 
 BENCHMARKS = {run.__name__: run for run in (
-    wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, wire.loops, wire.tail, batching.batching, counting.allocations, cpu, overload,
+    wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, pipelines.pipelines, wire.loops, wire.tail, batching.batching, counting.allocations, cpu, overload,
     digits, model, start, memory, observed, engine.engine, kernels, std.images, texts.std_text, wfc_times, growth, lsp)}
 GROUPS = {
     "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "overload"),

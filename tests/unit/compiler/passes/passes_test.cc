@@ -333,6 +333,21 @@ TEST(MergeAxes, LeavesWhatDoesNotReadThemAsTheyLie) {
   EXPECT_THAT(wide.Text(), Not(HasSubstr("reshape")));
 }
 
+TEST(MergeAxes, MakesNeighboursOfChannelsThatAreCopiedFromAStart) {
+  Fixture f({-1, -1, 3});
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), start = b.Slot(ir::SlotId{1});
+  b.Open(Integers(b, 3));
+  const ValueId column = b.Add(start, b.Param(1));
+  const BlockId block = b.Close(b.Load(x, {b.Param(0), column, b.Param(2)}));
+  b.Close(b.Build(DType::kF32, {b.I64(2), b.I64(5), b.I64(3)}, block));
+  MergeAxes(f.program);
+  const std::string text = f.Text();
+  EXPECT_THAT(text, HasSubstr(": f32[2, 15] = build"));
+  EXPECT_THAT(text, HasSubstr("mul"));
+  EXPECT_THAT(text, HasSubstr(": f32[2, 5, 3] = reshape"));
+}
+
 TEST(Hoist, MovesAReductionOutOfALoop) {
   Fixture f;
   Builder b(f.program, f.body());
@@ -479,6 +494,42 @@ TEST(Tabulate, PutsAColumnThatManyRowsReadSideBySide) {
   b.Close(b.Build(DType::kF32, {b.Dim(x, 0), b.Dim(x, 0)}, block));
   Tabulate(beside.program);
   EXPECT_EQ(beside.Text().find("build"), beside.Text().rfind("build")) << beside.Text();
+}
+
+// x[s + i] for 7 indices; in a loop for each s.
+void Cut(Fixture& f, bool in_loop) {
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1}), n = b.Dim(x, 0);
+  if (in_loop) b.Open(Integers(b, 1));
+  const ValueId start = in_loop ? b.Param(0) : s;
+  const BlockId block = b.Open(Integers(b, 1));
+  b.Close(b.Load(x, {b.CheckIndex(b.Add(start, b.Param(0)), n)}));
+  const ValueId part = b.Build(DType::kF32, {b.I64(7)}, block);
+  if (!in_loop) {
+    b.Close(part);
+    return;
+  }
+  const BlockId outer = b.Close(b.Load(part, {b.I64(0)}));
+  b.Close(b.Build(DType::kF32, {s}, outer));
+}
+
+TEST(SplitChecks, ChecksAWholeAxisBeforeItIsRead) {
+  Fixture f;
+  Cut(f, false);
+  SplitChecks(f.program);
+  const std::string text = f.Text();
+  EXPECT_THAT(text, HasSubstr("le"));
+  EXPECT_THAT(text, HasSubstr("if"));
+  EXPECT_EQ(text.find("check_index"), text.rfind("check_index")) << text;  // in one arm
+  EXPECT_NE(text.find("build"), text.rfind("build")) << text;
+}
+
+TEST(SplitChecks, LeavesBuildsInLoops) {
+  Fixture f;
+  Cut(f, true);
+  const std::string before = f.Text();
+  SplitChecks(f.program);
+  EXPECT_EQ(f.Text(), before);
 }
 
 TEST(EstimateCost, KnowsTheWorkOfANativeOverAStaticTensor) {

@@ -153,6 +153,13 @@ class Planner {
       case onnx::Op::kMatMul:
       case onnx::Op::kGemm:
         return input == 0 && node.has_in(1) && program_.graph.values[static_cast<size_t>(node.in[1])].weight >= 0;
+      case onnx::Op::kConvTranspose:
+      case onnx::Op::kLSTM:
+      case onnx::Op::kGRU:
+      case onnx::Op::kRNN:
+        return input == 0;
+      case onnx::Op::kMsMultiHeadAttention:
+        return input < 3;
       case onnx::Op::kMaxPool:
       case onnx::Op::kAveragePool:
       case onnx::Op::kGlobalAveragePool:

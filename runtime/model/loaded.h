@@ -31,6 +31,7 @@ struct LoadOptions {
   int64_t process_bytes = INT64_MAX;           // the process may have, for all that it does
   bool warm_up = true;
   bool bf16 = false;                          // products of f32 are of numbers rounded to bf16, where this machine has instructions for it
+  int threads = 1;                            // that work at one run: the caller's, and others that each instance starts
   std::shared_ptr<kernels::Choices> choices;  // of ways of kernels, that models share; null: the own ones of their rows
   const base::Clock* clock = nullptr;         // by which the warm-up measures row_ns; null: it does not
 };

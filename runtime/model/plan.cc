@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "runtime/kernels/tiles.h"
 #include "runtime/model/constants.h"
 #include "runtime/onnx/op.h"
 
@@ -206,9 +207,16 @@ class Planner {
     return AddStep(index, operation, lowered->in);
   }
 
+  // Of tiles the ways are not measured: those at the edges could be chosen to want other formats than the others.
+  Result<std::unique_ptr<kernels::Kernel>> MakeKernel(const kernels::Operation& operation) {
+    auto tiles = kernels::MakeTiles(operation, program_.threads, kernels::MakeKernel);
+    if (!tiles.ok() || *tiles != nullptr) return tiles;
+    return program_.choices == nullptr ? kernels::MakeKernel(operation) : program_.choices->Make(operation, measuring_ns_);
+  }
+
   Status AddStep(size_t index, kernels::Operation& operation, const std::vector<int>& in) {
     const onnx::Node& node = program_.graph.nodes[index];
-    auto kernel = program_.choices == nullptr ? kernels::MakeKernel(operation) : program_.choices->Make(operation, measuring_ns_);
+    auto kernel = MakeKernel(operation);
     if (!kernel.ok()) return kernel.status();
     std::vector<int> read, written;
     for (size_t i = 0; i < in.size(); ++i) {

@@ -33,6 +33,7 @@ Result<std::unique_ptr<Session>> Session::Open(const std::string& path, SessionO
   options.warm_up = false;
   options.choices = std::move(session.choices);
   options.bf16 = session.bf16;
+  options.threads = session.threads;
   auto version = model::Version::Load(path, options);
   if (!version.ok()) return version.status();
   return std::unique_ptr<Session>(new Session(*std::move(version)));

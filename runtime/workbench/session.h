@@ -14,7 +14,8 @@ namespace wf::workbench {
 struct SessionOptions {
   int instances = 1;
   std::shared_ptr<kernels::Choices> choices = nullptr;  // of ways of kernels; null: the own ones of their rows
-  bool bf16 = false;                                    // as model::LoadOptions
+  bool bf16 = false;                                    // as model::LoadOptions, and the next
+  int threads = 1;
 };
 
 // A model file ready to be run here, by its own inputs, with nothing tried before.

@@ -16,7 +16,7 @@ Made NotHere() { return std::unique_ptr<Kernel>(); }
 
 constexpr int64_t kSide = 2, kPatch = 4, kParts = kPatch * kPatch;  // results of a tile, what they read of the input, products of it
 constexpr int64_t kMostFilterBytes = int64_t{9} << 20;
-constexpr int64_t kLeastTiles = 36;     // with fewer, the filters are not read often enough
+constexpr int64_t kLeastTiles = 36;     // of an image; with fewer, the filters are not read often enough
 constexpr int64_t kLeastChannels = 48;  // with fewer, or fewer filters, the sums take what multiplying less gains
 constexpr int64_t kCacheBytes = int64_t{640} << 10, kMostTiles = 96;
 constexpr int64_t kTogether = 12;       // tiles whose products are in the first cache until results are made of them
@@ -325,7 +325,9 @@ base::Status Pack(const Operation& operation, Prepared& to) {
 
 bool TakesByItself(const Operation& operation) {
   const std::vector<int64_t>& w = operation.in[1].dim;
-  return Fits(operation) && std::min(w[0], w[1]) >= kLeastChannels && ShapeOf(operation).tiles() >= kLeastTiles;
+  if (!Fits(operation) || std::min(w[0], w[1]) < kLeastChannels) return false;
+  const Shape shape = ShapeOf(operation);
+  return shape.rows() * shape.columns() >= kLeastTiles;  // whatever the batch, so that its size changes no sums
 }
 
 }  // namespace

@@ -319,10 +319,7 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
     case SettingWord::kInstances:
       return ReadNumber(reader, out.instances, 1, abi::kMostInstances);
     case SettingWord::kThreads:
-      ReadNumber(reader, out.threads, 1, 256);
-      if (out.threads && out.threads->value > 1)
-        reader.NotBuilt("`threads` above 1").Help("one thread runs an operator; `instances` run side by side");
-      return;
+      return ReadNumber(reader, out.threads, 1, 256);
     case SettingWord::kTimeout:
       return ReadTimeout(reader, out, place);
     case SettingWord::kRetry:

@@ -43,7 +43,9 @@ std::string KeyOf(const Operation& operation) {
     key += fmt::format(", {} [{}]{}", base::DTypeName(in.dtype), Text(in.dim), in.constant != nullptr ? " constant" : "");
     if (in.format != nullptr) key += " in " + in.format->ToString();
   }
-  return fmt::format("{} -> [{}]", key, Text(operation.out[0].dim));
+  key += fmt::format(" -> [{}]", Text(operation.out[0].dim));
+  if (operation.bf16) key += operation.bf16_out ? " bf16 as bf16" : " bf16";
+  return key;
 }
 
 Choices::Choices(std::string file) : file_(std::move(file)), machine_(file_.empty() ? "" : MachineText()) {
@@ -68,7 +70,7 @@ const std::string* Choices::Find(const std::string& key) {
 
 base::Result<std::unique_ptr<Kernel>> Choices::Make(const Operation& operation, int64_t& left_ns) {
   const bool has_ways = std::holds_alternative<Conv>(operation.params) || std::holds_alternative<MatMul>(operation.params);
-  if (!has_ways || operation.bf16 || operation.in[0].dtype != WF_F32 || !IsWorthMeasuring(operation)) return MakeKernel(operation);
+  if (!has_ways || operation.in[0].dtype != WF_F32 || !IsWorthMeasuring(operation)) return MakeKernel(operation);
   const std::string key = KeyOf(operation);
   const std::string* way = Find(key);
   if (way == nullptr) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/attention/brain.h"
 #include "runtime/kernels/attention/vector.h"
+#include "runtime/kernels/conv/winograd.h"
 #include "runtime/kernels/normalise/vector.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
@@ -31,6 +33,7 @@ constexpr int64_t kMostScratchBytes = int64_t{4} << 30;  // as much as one tenso
 // Every implementation, fastest first, `ref` last. A row whose maker gives null passes the case on to the next. Where a row has several
 // ways, its maker takes the one that is the fastest mostly, and the last column names the others.
 constexpr Impl kImpls[] = {
+    KERNEL_IMPL(Conv, WF_F32, "any, bf16", "avx512", avx512::MakeConv, avx512::ConvWays),
     KERNEL_IMPL(Conv, WF_F32, "any, bf16", "onednn", onednn::MakeConv, onednn::ConvWays),
     KERNEL_IMPL(Conv, kAnyType, "row-major", "ref", ref::MakeConv),
     KERNEL_IMPL(MatMul, WF_F32, "row-major, bf16", "onednn", onednn::MakeMatMul, onednn::MatMulWays),
@@ -60,13 +63,14 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(AffineGrid, kAnyType, "row-major", "ref", ref::MakeAffineGrid),
     KERNEL_IMPL(ArgExtreme, kAnyType, "row-major", "ref", ref::MakeArgExtreme),
     KERNEL_IMPL(ArgPool, kAnyType, "row-major", "ref", ref::MakeArgPool),
+    KERNEL_IMPL(Attention, WF_F32, "row-major, bf16", "avx512", avx512::MakeAttention),
     KERNEL_IMPL(Attention, WF_F32, "row-major", "avx2", avx2::MakeAttention),
     KERNEL_IMPL(Attention, kAnyType, "row-major", "ref", ref::MakeAttention),
     KERNEL_IMPL(BiasGelu, kAnyType, "row-major", "ref", ref::MakeBiasGelu),
     KERNEL_IMPL(Binarize, kAnyType, "row-major", "ref", ref::MakeBinarize),
     KERNEL_IMPL(ClassLoss, kAnyType, "row-major", "ref", ref::MakeClassLoss),
     KERNEL_IMPL(Compress, kAnyType, "row-major", "ref", ref::MakeCompress),
-    KERNEL_IMPL(ConvTranspose, WF_F32, "any", "onednn", onednn::MakeConvTranspose),
+    KERNEL_IMPL(ConvTranspose, WF_F32, "any, bf16", "onednn", onednn::MakeConvTranspose),
     KERNEL_IMPL(ConvTranspose, kAnyType, "row-major", "ref", ref::MakeConvTranspose),
     KERNEL_IMPL(CountGrams, kAnyType, "row-major", "ref", ref::MakeCountGrams),
     KERNEL_IMPL(CumSum, kAnyType, "row-major", "ref", ref::MakeCumSum),
@@ -113,7 +117,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Quantise, kAnyType, "row-major", "ref", ref::MakeQuantise),
     KERNEL_IMPL(RandomNumbers, kAnyType, "row-major", "ref", ref::MakeRandomNumbers),
     KERNEL_IMPL(Range, kAnyType, "row-major", "ref", ref::MakeRange),
-    KERNEL_IMPL(Recurrent, WF_F32, "row-major", "avx2", avx2::MakeRecurrent),
+    KERNEL_IMPL(Recurrent, WF_F32, "row-major, bf16", "avx2", avx2::MakeRecurrent),
     KERNEL_IMPL(Recurrent, kAnyType, "row-major", "ref", ref::MakeRecurrent),
     KERNEL_IMPL(Resize, WF_F32, "any", "onednn", onednn::MakeResize),
     KERNEL_IMPL(Resize, kAnyType, "row-major", "ref", ref::MakeResize),

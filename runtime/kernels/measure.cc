@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/base/clock.h"
+#include "runtime/kernels/half.h"
 
 namespace wf::kernels {
 namespace {
@@ -31,15 +32,24 @@ class Trial final : public Constant {
   const std::shared_ptr<const uint8_t> elements_;
 };
 
-// Numbers of both signs, none of which is small enough to be slow.
-std::shared_ptr<uint8_t> MadeUp(int64_t bytes) {
-  auto memory = Allocate(bytes);
-  if (memory == nullptr) return nullptr;
-  auto* const numbers = reinterpret_cast<float*>(memory.get());
+template <typename T, typename Number>
+void Fill(uint8_t* memory, int64_t bytes, Number number) {
+  auto* const numbers = reinterpret_cast<T*>(memory);
   uint32_t dice = 1;
-  for (int64_t i = 0; i < bytes / int64_t{sizeof(float)}; ++i) {
+  for (int64_t i = 0; i < bytes / int64_t{sizeof(T)}; ++i) {
     dice = dice * 1'664'525u + 1'013'904'223u;
-    numbers[i] = static_cast<float>(dice >> 8) * 0x1p-23F - 1.0F + 0x1p-24F;
+    numbers[i] = number(static_cast<float>(dice >> 8) * 0x1p-23F - 1.0F + 0x1p-24F);
+  }
+}
+
+// Numbers of both signs, none of which is small enough to be slow.
+std::shared_ptr<uint8_t> MadeUp(const TensorInfo& tensor) {
+  auto memory = Allocate(tensor.size_bytes());
+  if (memory == nullptr) return nullptr;
+  if (tensor.format != nullptr && tensor.format->is_bf16()) {
+    Fill<Brain>(memory.get(), tensor.size_bytes(), [](float x) { return ToBrain(x); });
+  } else {
+    Fill<float>(memory.get(), tensor.size_bytes(), [](float x) { return x; });
   }
   return memory;
 }
@@ -73,7 +83,7 @@ struct Bench {
       TensorInfo read = in[i];
       read.format = kernel->in_format[i];
       const bool is_there = read.dtype != 0 && !kernel->packed_in[i];
-      buffers.in.push_back(is_there ? Keep(MadeUp(read.size_bytes())) : nullptr);
+      buffers.in.push_back(is_there ? Keep(MadeUp(read)) : nullptr);
       if (is_there && buffers.in.back() == nullptr) return false;
     }
     out.format = kernel->out_format;
@@ -150,7 +160,7 @@ class Contest {
   std::unique_ptr<Entry> Enter(const std::string& way) {
     operation_.way = way;
     auto kernel = MakeKernel(operation_);
-    if (!kernel.ok() || (!way.empty() && !(*kernel)->impl.ends_with(way))) return nullptr;
+    if (!kernel.ok() || (!way.empty() && (*kernel)->impl.find(way) == std::string::npos)) return nullptr;
     auto entry = std::make_unique<Entry>();
     entry->way = way;
     return entry->bench.Open(*std::move(kernel), operation_.in, operation_.out[0]) ? std::move(entry) : nullptr;

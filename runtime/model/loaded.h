@@ -35,6 +35,7 @@ struct LoadOptions {
   bool bf16 = false;                          // products of f32 are of numbers rounded to bf16, where this machine has instructions for it
   bool texts = false;                         // inputs and outputs of strings are its own, too
   std::optional<onnx::Given> given = {};      // what runs give; a written signature says it itself
+  int threads = 1;                            // that work at one run: the caller's, and others that each instance starts
   std::shared_ptr<kernels::Choices> choices;  // of ways of kernels, that models share; null: the own ones of their rows
   const base::Clock* clock = nullptr;         // by which the warm-up measures row_ns; null: it does not
 };

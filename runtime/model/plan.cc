@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "runtime/kernels/tiles.h"
 #include "runtime/model/constants.h"
 #include "runtime/onnx/op.h"
 
@@ -153,6 +154,13 @@ class Planner {
       case onnx::Op::kMatMul:
       case onnx::Op::kGemm:
         return input == 0 && node.has_in(1) && program_.graph.values[static_cast<size_t>(node.in[1])].weight >= 0;
+      case onnx::Op::kConvTranspose:
+      case onnx::Op::kLSTM:
+      case onnx::Op::kGRU:
+      case onnx::Op::kRNN:
+        return input == 0;
+      case onnx::Op::kMsMultiHeadAttention:
+        return input < 3;
       case onnx::Op::kMaxPool:
       case onnx::Op::kAveragePool:
       case onnx::Op::kGlobalAveragePool:
@@ -199,9 +207,16 @@ class Planner {
     return AddStep(index, operation, lowered->in);
   }
 
+  // Of tiles the ways are not measured: those at the edges could be chosen to want other formats than the others.
+  Result<std::unique_ptr<kernels::Kernel>> MakeKernel(const kernels::Operation& operation) {
+    auto tiles = kernels::MakeTiles(operation, program_.threads, kernels::MakeKernel);
+    if (!tiles.ok() || *tiles != nullptr) return tiles;
+    return program_.choices == nullptr ? kernels::MakeKernel(operation) : program_.choices->Make(operation, measuring_ns_);
+  }
+
   Status AddStep(size_t index, kernels::Operation& operation, const std::vector<int>& in) {
     const onnx::Node& node = program_.graph.nodes[index];
-    auto kernel = program_.choices == nullptr ? kernels::MakeKernel(operation) : program_.choices->Make(operation, measuring_ns_);
+    auto kernel = MakeKernel(operation);
     if (!kernel.ok()) return kernel.status();
     std::vector<int> read, written;
     for (size_t i = 0; i < in.size(); ++i) {

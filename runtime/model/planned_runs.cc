@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/base/mutex.h"
+#include "runtime/kernels/team.h"
 #include "runtime/model/runs.h"
 
 namespace wf::model {
@@ -86,6 +87,7 @@ class PlannedRuns final : public Runs {
     }
   };
   struct Instance {
+    std::unique_ptr<kernels::Team> team;        // null: one thread runs alone
     std::vector<std::unique_ptr<Bound>> bound;  // at most kMaxPlans that were not made ahead
     Bound* latest = nullptr;
     std::shared_ptr<const Activations> arena;  // the largest so far
@@ -100,7 +102,10 @@ class PlannedRuns final : public Runs {
   };
   Instance& At(int instance) {
     std::unique_ptr<Instance>& at = instances_[static_cast<size_t>(instance)];
-    if (at == nullptr) at = std::make_unique<Instance>();
+    if (at == nullptr) {
+      at = std::make_unique<Instance>();
+      if (loaded_.options.threads > 1) at->team = std::make_unique<kernels::Team>(loaded_.options.threads - 1);
+    }
     return *at;
   }
   Result<std::shared_ptr<const Plan>> Find(const std::vector<onnx::Port>& shapes, bool ahead, int64_t measuring_ns);
@@ -219,6 +224,7 @@ Status PlannedRuns::Run(int number, int64_t rows, std::span<const wf_tensor> inp
   Bound& bound = **found;
   instance.latest = &bound;
   bound.last_used = ++instance.runs;
+  const kernels::TeamScope helped(instance.team.get());
   if (const Status ran = bound.Run(inputs); !ran.ok())
     return Status(ran.code(), fmt::format("`{}`: {}", loaded_.program.subject, ran.message()));
   const std::vector<wf_tensor>& results = bound.run->outputs();

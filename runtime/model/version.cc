@@ -74,6 +74,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (!program.ok()) return program.status();
   version->loaded_.program = *std::move(program);
   version->loaded_.program.choices = options.choices;
+  version->loaded_.program.threads = options.threads;
   version->loaded_.program.bf16 = options.bf16 && kernels::MultipliesBf16();
   version->by_data_ = version->FindDependsOnData();
   version->runs_ = version->by_data_ ? MakeWalkedRuns(version->loaded_) : MakePlannedRuns(version->loaded_);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "runtime/kernels/team.h"
 #include "runtime/model/budget.h"
 #include "runtime/model/runs.h"
 #include "runtime/model/walk.h"
@@ -34,13 +35,17 @@ class WalkedRuns final : public Runs {
 
  private:
   struct Instance {
+    std::unique_ptr<kernels::Team> team;  // null: one thread runs alone
     std::unique_ptr<Budget> budget;
     std::unique_ptr<Walk> walk;
     std::optional<int64_t> most_bytes;  // that the next run may have
   };
   Instance& At(int instance) {
     std::unique_ptr<Instance>& at = instances_[static_cast<size_t>(instance)];
-    if (at == nullptr) at = std::make_unique<Instance>();
+    if (at == nullptr) {
+      at = std::make_unique<Instance>();
+      if (loaded_.options.threads > 1) at->team = std::make_unique<kernels::Team>(loaded_.options.threads - 1);
+    }
     return *at;
   }
 
@@ -62,6 +67,7 @@ Status WalkedRuns::Run(int instance, int64_t rows, std::span<const wf_tensor> in
     given.push_back({InfoOf(input.dtype, std::vector<int64_t>(input.dim, input.dim + input.rank)), data});
   }
   at.budget->Begin(std::exchange(at.most_bytes, std::nullopt).value_or(loaded_.most_request_bytes()), wanted);
+  const kernels::TeamScope helped(at.team.get());
   WF_RETURN_IF_ERROR(at.walk->Run(given));
   const std::vector<Elements> results = at.walk->outputs();
   WF_CHECK(outputs.size() == results.size(), outputs.size());

@@ -201,6 +201,17 @@ uint8_t PrecisionOf(const wf_plan& tuned, const wf_task& task) {
   return precision == WF_BF16 || precision == kAuto ? precision : static_cast<uint8_t>(WF_F32);
 }
 
+// That work at one run of the model: as many as the node that asks for most, since its nodes share what is loaded.
+int ThreadsOf(const wf_plan& plan, uint32_t model) {
+  int most = 1;
+  for (uint32_t t = 0; t < plan.n_tasks; ++t) {
+    const wf_task& task = plan.tasks[t];
+    if (task.kind != WF_MODEL || task.target != model || task.policy == WF_NONE) continue;
+    most = std::max<int>(most, plan.policies[task.policy].threads);
+  }
+  return most;
+}
+
 BatcherKey KeyOf(const wf_plan& tuned, uint16_t id) {
   static constexpr wf_policy kNothingWritten{};
   const wf_task& task = tuned.tasks[id];
@@ -300,6 +311,7 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.process_bytes = memory_.process_bytes;
   options.choices = choices_;
   options.bf16 = bf16;
+  options.threads = std::min(ThreadsOf(plan_, static_cast<uint32_t>(&row - plan_.models)), std::max(compute_threads_, 1));
   options.clock = &clock_;
   auto version = model::Version::Load(file.path, options);
   if (!version.ok()) return version.status();
@@ -400,6 +412,7 @@ base::Status Models::Load(int loops, int threads, const ModelMemory& memory) {
   if (plan_.n_models > 0) choices_ = std::make_shared<kernels::Choices>(kernel_cache_);
   if (choices_ != nullptr && !choices_->odd().empty())
     observe::Log(observe::Level::kWarning, "kernels are measured anew", {{"reason", choices_->odd()}});
+  compute_threads_ = threads;
   WF_RETURN_IF_ERROR(LoadVersions(loops, memory));
   if (choices_ != nullptr) SaveChoices(*choices_);
   const bool has_calls = std::any_of(loop_instance_.begin(), loop_instance_.end(), [](int instances) { return instances > 0; });

@@ -80,7 +80,7 @@ class Models {
   base::Thread loader_;  // of what kernels are made with, while the server makes itself
   ModelMemory memory_;
   std::shared_ptr<kernels::Choices> choices_;  // null: only what is sound is asked
-  int loops_ = 1;
+  int loops_ = 1, compute_threads_ = 1;
   bool prepares_ = false;
   std::vector<std::vector<Resident>> loaded_;  // by model, newest first
   std::vector<int> loop_instance_;             // by model: the instance of the first loop, behind those of queues

@@ -27,7 +27,8 @@ using base::Status;
 constexpr size_t kSlowestShown = 10;
 
 struct BenchSettings {
-  int threads = 1;
+  int threads = 1;      // of runs side by side
+  int run_threads = 1;  // that work at one
   double seconds = 5;
   ShapeSettings shapes;
 };
@@ -123,8 +124,9 @@ void PutProfile(const BenchReport& report, std::ostream& out) {
 
 void PutText(const BenchReport& report, std::ostream& out) {
   const Latency& latency = report.measured.latency;
-  out << fmt::format("{}: {} samples a run, {} {}, {} runs in {:.1f} s\n", report.session.file().path, report.settings.shapes.batch,
-                     report.settings.threads, report.settings.threads == 1 ? "thread" : "threads", latency.count(),
+  out << fmt::format("{}: {} samples a run, {} {}{}, {} runs in {:.1f} s\n", report.session.file().path, report.settings.shapes.batch,
+                     report.settings.threads, report.settings.threads == 1 ? "thread" : "threads",
+                     report.settings.run_threads == 1 ? "" : fmt::format(" of {} each", report.settings.run_threads), latency.count(),
                      report.measured.seconds);
   out << fmt::format("  {:.4g} ms p50, {:.4g} p90, {:.4g} p99, {:.4g} longest, {:.4g} mean\n", report.Ms(0.5), report.Ms(0.9),
                      report.Ms(0.99), static_cast<double>(latency.max_ns()) / 1e6, report.mean_ms());
@@ -145,9 +147,10 @@ std::string ProfileJson(const BenchReport& report) {
 
 void PutJson(const BenchReport& report, std::ostream& out) {
   const double rows = report.per_second() * static_cast<double>(report.settings.shapes.batch);
-  out << fmt::format("{{\"model\": {}, \"batch\": {}, \"threads\": {}, \"precision\": \"{}\", \"seconds\": {}, \"runs\": {}, ",
-                     base::QuoteJson(report.session.file().path), report.settings.shapes.batch, report.settings.threads,
-                     report.session.program().bf16 ? "bf16" : "f32", report.measured.seconds, report.measured.latency.count());
+  out << fmt::format(
+      "{{\"model\": {}, \"batch\": {}, \"threads\": {}, \"run_threads\": {}, \"precision\": \"{}\", \"seconds\": {}, \"runs\": {}, ",
+      base::QuoteJson(report.session.file().path), report.settings.shapes.batch, report.settings.threads, report.settings.run_threads,
+      report.session.program().bf16 ? "bf16" : "f32", report.measured.seconds, report.measured.latency.count());
   out << fmt::format(
       "\"ready_ms\": {}, \"p50_ms\": {}, \"p90_ms\": {}, \"p99_ms\": {}, \"max_ms\": {}, \"mean_ms\": {}, \"per_second\": {}, "
       "\"samples_per_second\": "
@@ -185,13 +188,16 @@ Status WriteTrace(const std::string& path, const Session& session, const Profile
 int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   BenchSettings settings;
   settings.threads = static_cast<int>(arguments.Whole("threads").value_or(1));
+  settings.run_threads = static_cast<int>(arguments.Whole("run-threads").value_or(1));
   settings.seconds = arguments.Number("seconds").value_or(5);
   const auto shapes_given = ReadShapeSettings(arguments, err);
   if (!shapes_given) return kUsage;
   settings.shapes = *shapes_given;
   const base::SystemClock clock;
   const int64_t begin = clock.Now();
-  const auto session = OpenOnly(arguments, "bench", err, {settings.threads, ReadChoices(arguments, /*measures=*/true, err)});
+  const auto session =
+      OpenOnly(arguments, "bench", err,
+               {.instances = settings.threads, .choices = ReadChoices(arguments, /*measures=*/true, err), .threads = settings.run_threads});
   if (session == nullptr) return kFailed;
   const auto shapes = session->ShapesFor(settings.shapes.batch, settings.shapes.named);
   if (!shapes.ok()) return Fail(shapes.status(), err);

@@ -35,6 +35,7 @@ Result<std::unique_ptr<Session>> Session::Open(const std::string& path, SessionO
   options.choices = std::move(session.choices);
   options.bf16 = session.bf16;
   options.given = std::move(session.given);
+  options.threads = session.threads;
   auto version = model::Version::Load(path, options);
   if (!version.ok()) return version.status();
   return std::unique_ptr<Session>(new Session(*std::move(version)));

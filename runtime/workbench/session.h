@@ -18,6 +18,7 @@ struct SessionOptions {
   bool bf16 = false;                                    // as model::LoadOptions
   bool texts = false;                                   // the same
   std::optional<onnx::Given> given = {};                // the same
+  int threads = 1;                                      // the same
 };
 
 // A model file ready to be run here, by its own inputs, with nothing tried before.

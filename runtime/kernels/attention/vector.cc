@@ -10,18 +10,11 @@
 namespace wf::kernels::avx2 {
 namespace {
 
-enum Input : size_t { kQ, kK, kV, kAdded = 6 };
+enum Input : size_t { kQ, kK, kV, kAdded = kAttentionAdded };
 constexpr int64_t kMostRows = 128;  // whose scores are there at once
 constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
-struct Shape {
-  int64_t batch, heads, s, l, size, v_size;
-  float scale;
-  bool plain;
-  int64_t added_batch, added_head, added_row;  // strides of what is added, 0 where it repeats
-
-  int64_t line() const { return (l + kLanes - 1) / kLanes * kLanes; }  // of scores
-};
+int64_t LineOf(const AttentionShape& s) { return (s.l + kLanes - 1) / kLanes * kLanes; }  // of scores
 
 // From products to weights that sum to 1. added: null or as many as the products; behind the products the line has room to the next vector.
 WF_AVX2 void Weigh(const float* added, int64_t count, bool plain, float* row) {
@@ -53,8 +46,8 @@ WF_AVX2 void Weigh(const float* added, int64_t count, bool plain, float* row) {
 }
 
 // A block of rows of one head.
-bool Attend(const Shape& s, const Buffers& b, int64_t batch, int64_t head, int64_t first) {
-  const int64_t rows = std::min(kMostRows, s.s - first), q_row = s.heads * s.size, v_row = s.heads * s.v_size, line = s.line();
+bool Attend(const AttentionShape& s, const Buffers& b, int64_t batch, int64_t head, int64_t first) {
+  const int64_t rows = std::min(kMostRows, s.s - first), q_row = s.heads * s.size, v_row = s.heads * s.v_size, line = LineOf(s);
   const float* q = static_cast<const float*>(b.in[kQ]) + (batch * s.s + first) * q_row + head * s.size;
   const float* k = static_cast<const float*>(b.in[kK]) + batch * s.l * q_row + head * s.size;
   const float* v = static_cast<const float*>(b.in[kV]) + batch * s.l * v_row + head * s.v_size;
@@ -67,7 +60,7 @@ bool Attend(const Shape& s, const Buffers& b, int64_t batch, int64_t head, int64
   return onednn::Multiply({rows, s.v_size, s.l, 1, scores, line, false, v, v_row, out, v_row});
 }
 
-const char* Run(const Shape& s, const Buffers& b) {
+const char* Run(const AttentionShape& s, const Buffers& b) {
   for (int64_t batch = 0; batch < s.batch; ++batch) {
     for (int64_t head = 0; head < s.heads; ++head) {
       for (int64_t first = 0; first < s.s; first += kMostRows) {
@@ -93,19 +86,25 @@ bool Fits(const Attention& a, const Operation& operation) {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Kernel>> MakeAttention(const Operation& operation) {
+std::optional<AttentionShape> ShapeOfAttention(const Operation& operation) {
   const Attention& a = std::get<Attention>(operation.params);
-  if (!Fits(a, operation)) return std::unique_ptr<Kernel>();
+  if (!Fits(a, operation)) return std::nullopt;
   const std::vector<int64_t>&q = operation.in[kQ].dim, &k = operation.in[kK].dim;
-  Shape shape{q[0], a.heads, q[1], k[1], a.size, a.v_size, a.scale, a.plain, 0, 0, 0};
+  AttentionShape shape{q[0], a.heads, q[1], k[1], a.size, a.v_size, a.scale, a.plain, 0, 0, 0};
   if (operation.in.size() > kAdded && operation.in[kAdded].dtype != 0) {
     const std::vector<int64_t>& added = operation.in[kAdded].dim;
     shape.added_row = added[2] == 1 ? 0 : shape.l;
     shape.added_head = added[1] == 1 ? 0 : added[2] * shape.l;
     shape.added_batch = added[0] == 1 ? 0 : added[1] * added[2] * shape.l;
   }
-  auto kernel = MakeFunction(operation.in.size(), [shape](const Buffers& b) { return Run(shape, b); });
-  kernel->scratch_bytes = std::min(kMostRows, shape.s) * shape.line() * int64_t{sizeof(float)};
+  return shape;
+}
+
+base::Result<std::unique_ptr<Kernel>> MakeAttention(const Operation& operation) {
+  const auto shape = ShapeOfAttention(operation);
+  if (!shape) return std::unique_ptr<Kernel>();
+  auto kernel = MakeFunction(operation.in.size(), [shape = *shape](const Buffers& b) { return Run(shape, b); });
+  kernel->scratch_bytes = std::min(kMostRows, shape->s) * LineOf(*shape) * int64_t{sizeof(float)};
   return kernel;
 }
 

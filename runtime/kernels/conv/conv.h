@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "runtime/kernels/unary/unary.h"
@@ -14,5 +15,8 @@ struct Conv {
   int64_t group = 1;
   Unary then = {UnaryOp::kIdentity};
 };
+
+// The way that is taken by the row behind one which adds up otherwise (Winograd), by itself.
+inline constexpr std::string_view kDirect = "direct";
 
 }  // namespace wf::kernels

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/kernels/onednn/library.h"
+#include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/walk.h"
 
 namespace wf::kernels::onednn {
@@ -54,6 +55,13 @@ std::optional<Layout> LayoutOf(const FormatRef& format, const std::vector<int64_
   if (!layout.Takes(dim)) return std::nullopt;
   const FormatRef same = layout.Format(dim);
   return SameFormat(same, format) ? std::optional(layout) : std::nullopt;
+}
+
+FormatRef RowMajor(const std::vector<int64_t>& dim, uint8_t dtype) { return FormatOf(PlainDesc(dim, TypeOf(dtype)), dim); }
+
+FormatRef ChannelsLast(const std::vector<int64_t>& dim, uint8_t dtype) {
+  const FormatRef last = Layout{Order::kChannelsLast}.Format(dim);
+  return last == nullptr ? RowMajor(dim, dtype) : FormatFor({WF_F32, dim, last, nullptr}, dtype);  // null: of one point each
 }
 
 }  // namespace wf::kernels::onednn

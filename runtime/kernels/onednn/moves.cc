@@ -122,7 +122,7 @@ Operation PointConvolution(const ConvTranspose& conv, const Operation& operation
 }
 
 // From [n, taps.., m, s..] as the layout has it to [n, m, (s, taps)..].
-Made PutBlocks(const Layout& layout, const Blocks& blocks, int64_t n) {
+Made PutBlocks(const Layout& layout, const Blocks& blocks, int64_t n, uint8_t stored) {
   const size_t spatial = blocks.kernel.size();
   const bool last = layout.order == Order::kChannelsLast;
   std::vector<int64_t> from = {n};
@@ -141,7 +141,7 @@ Made PutBlocks(const Layout& layout, const Blocks& blocks, int64_t n) {
   }
   if (last) transpose.perm.push_back(channels);
   if (layout.order == Order::kBlocked) transpose.perm.push_back(from.size() - 1);
-  TensorInfo in{WF_F32, from, nullptr, nullptr}, out{WF_F32, {}, nullptr, nullptr};
+  TensorInfo in{stored, from, nullptr, nullptr}, out{stored, {}, nullptr, nullptr};
   for (const size_t axis : transpose.perm) out.dim.push_back(from[axis]);
   return ref::MakeTranspose({transpose, {in}, {out}});
 }
@@ -150,17 +150,21 @@ Made MakeOfBlocks(const ConvTranspose& conv, const Operation& operation) {
   const TensorInfo &w = operation.in[1], &y = operation.out[0];
   Blocks blocks{y.dim[1], 1, {w.dim.begin() + 2, w.dim.end()}, {operation.in[0].dim.begin() + 2, operation.in[0].dim.end()}};
   blocks.taps = CountOf(blocks.kernel);
-  const Operation product = PointConvolution(conv, operation, blocks);
+  Operation product = PointConvolution(conv, operation, blocks);
+  product.bf16 = operation.bf16;
+  product.bf16_out = operation.bf16_out;
   auto points = MakeConv(product);
   if (!points.ok() || *points == nullptr) return points;
   TensorInfo between = product.out[0];
   between.format = (*points)->out_format;
-  const auto layout = LayoutOf(between.format, between.dim);
+  const uint8_t stored = between.format != nullptr && between.format->is_bf16() ? WF_BF16 : WF_F32;
+  const auto layout = LayoutOf(stored == WF_BF16 ? FormatFor(between, WF_F32) : between.format, between.dim);
   if (!layout || blocks.m % layout->block != 0) return NotHere();
-  auto put = PutBlocks(*layout, blocks, y.dim[0]);
+  auto put = PutBlocks(*layout, blocks, y.dim[0], stored);
   if (!put.ok()) return put;
   (*put)->in_format[0] = between.format;
   (*put)->out_format = layout->Format(y.dim);
+  if (stored == WF_BF16) (*put)->out_format = FormatFor({WF_F32, y.dim, (*put)->out_format, nullptr}, stored);
   return Chained(*std::move(points), between, *std::move(put));
 }
 
@@ -216,6 +220,7 @@ Made MakeConvTranspose(const Operation& operation) {
   const bool constant = w.constant != nullptr && (!has_bias || operation.in[2].constant != nullptr);
   if (Load() == nullptr || !constant || x.count() == 0 || w.count() == 0 || y.count() == 0) return NotHere();
   if (GivesBlocks(conv, operation)) return MakeOfBlocks(conv, operation);
+  if (x.format != nullptr && x.format->is_bf16()) return NotHere();
   const dnnl_memory_desc_t filters = SeenFilters(w, conv.group);
   const PrimitiveDesc desc = DeconvolutionOf(conv, operation, filters);
   if (desc == nullptr) return NotHere();

@@ -56,6 +56,9 @@ bool MultipliesBf16();  // the same for products of bf16, which are summed in f3
 // The same format with the elements stored in another type, of one byte, f32 or bf16; null where it is row-major, padded or of another
 // library.
 FormatRef FormatFor(const TensorInfo& tensor, uint8_t dtype);
+// As which a tensor of f32 is stored, its elements of f32 or bf16. Row-major of f32 is null.
+FormatRef RowMajor(const std::vector<int64_t>& dim, uint8_t dtype);
+FormatRef ChannelsLast(const std::vector<int64_t>& dim, uint8_t dtype);
 void LoadAhead();
 void FreeUnheld();
 

@@ -49,6 +49,9 @@ std::unique_ptr<const NanKeeper> KeeperFor(const Fused& fused, OpDesc op, const 
   return std::make_unique<const NanKeeper>(plain, op.dst_desc);
 }
 
+// A way of what could be of bf16.
+inline constexpr std::string_view kWide = "f32";
+
 // Of the same instructions as the first, or by a matrix product: what is made for other CPUs is slower.
 inline bool IsWorthTrying(std::string_view impl, std::string_view own) {
   return impl.substr(impl.find(':') + 1) == own.substr(own.find(':') + 1) || impl.find("gemm") != std::string_view::npos;

@@ -158,31 +158,71 @@ Made MakeWinograd(const Operation& operation, const ConvAsk& ask) {
   return WhereBelow(kMostMixed, operation.in[0], *std::move(mixed), *std::move(whole));
 }
 
-// The result is f32 where what is behind it has to be done apart. Numbers are multiplied by twos: of an odd number of channels the last is
-// taken with one of the next point, times 0, which is NaN where that is not finite.
-Made MakeConvInBf16(const Operation& operation) {
-  const int64_t channels = operation.in[1].dim[1];
-  if (!MultipliesBf16() || operation.in[1].constant == nullptr || (channels != 1 && channels % 2 != 0)) return NotHere();
+// How a convolution of bf16 is asked for.
+ConvAsk OwnBf16Ask(const Operation& operation, dnnl_data_type_t result) {
   ConvAsk ask = OwnAsk(operation);
   ask.src.data_type = dnnl_bf16;
-  if (operation.bf16_out) {
-    ask.dst.data_type = dnnl_bf16;
+  ask.dst.data_type = result;
+  return ask;
+}
+
+// Numbers are multiplied by twos: of an odd number of channels the last is taken with one of the next point, times 0, which is NaN where
+// that is not finite.
+bool TakesBf16(const Operation& operation) {
+  const int64_t channels = operation.in[1].dim[1];
+  return MultipliesBf16() && operation.in[1].constant != nullptr && (channels == 1 || channels % 2 == 0);
+}
+
+// The result is f32 where what is behind it has to be done apart.
+Made MakeConvInBf16(const Operation& operation) {
+  if (!TakesBf16(operation) || (!operation.way.empty() && !operation.way.starts_with(kAlike))) return NotHere();
+  for (const dnnl_data_type_t result : {dnnl_bf16, dnnl_f32}) {
+    if (result == dnnl_bf16 && !operation.bf16_out) continue;
+    ConvAsk ask = OwnBf16Ask(operation, result);
+    if (!operation.way.empty()) {
+      const PrimitiveDesc own = DescOfAsk(operation, ask);
+      if (own == nullptr) continue;
+      AskAlike(own, ask);
+      ask.impl = operation.way.substr(kAlike.size());
+    }
     auto made = MakeConvAsAsked(operation, ask);
     if (!made.ok() || *made != nullptr) return made;
   }
-  ask.dst.data_type = dnnl_f32;
-  return MakeConvAsAsked(operation, ask);
+  return NotHere();
+}
+
+// Those of bf16, and that of f32.
+std::vector<std::string> Bf16ConvWays(const Operation& operation) {
+  ConvAsk ask = OwnBf16Ask(operation, operation.bf16_out ? dnnl_bf16 : dnnl_f32);
+  const PrimitiveDesc own = DescOfAsk(operation, ask);
+  std::vector<std::string> ways;
+  dnnl_convolution_desc_t op{};
+  if (own == nullptr) return ways;
+  AskAlike(own, ask);
+  if (DescribeConv(operation, ask, op)) {
+    for (const std::string& impl : ImplNames(&op, MakeAttr({}))) {
+      if (impl != ImplName(own) && IsWorthTrying(impl, ImplName(own))) ways.push_back(std::string(kAlike).append(impl));
+    }
+  }
+  ways.emplace_back(kWide);
+  return ways;
 }
 
 }  // namespace
 
 Made MakeConv(const Operation& operation) {
   if (Load() == nullptr || AnyEmpty(operation)) return NotHere();
-  if (operation.bf16) {
+  if (operation.way == kDirect) {
+    Operation own = operation;
+    own.way.clear();
+    return MakeConv(own);
+  }
+  if (operation.bf16 && operation.way != kWide) {
     auto made = MakeConvInBf16(operation);
     if (!made.ok() || *made != nullptr) return made;
+    if (!operation.way.empty() && TakesBf16(operation)) return NotHere();
   }
-  const std::optional<ConvAsk> ask = AskOfWay(operation, operation.way);
+  const std::optional<ConvAsk> ask = AskOfWay(operation, operation.way == kWide ? std::string_view() : operation.way);
   if (!ask) return NotHere();
   return ask->alg == dnnl_convolution_winograd ? MakeWinograd(operation, *ask) : MakeConvAsAsked(operation, *ask);
 }
@@ -190,6 +230,7 @@ Made MakeConv(const Operation& operation) {
 std::vector<std::string> ConvWays(const Operation& operation) {
   const TensorInfo &x = operation.in[0], &w = operation.in[1];
   if (Load() == nullptr || AnyEmpty(operation) || w.constant == nullptr) return {};
+  if (operation.bf16 && TakesBf16(operation)) return Bf16ConvWays(operation);
   const PrimitiveDesc own = DescOfAsk(operation, OwnAsk(operation));
   if (own == nullptr) return {};
   std::vector<std::string> ways;

@@ -97,8 +97,6 @@ ProductShape ShapeOf(const Operation& operation, bool bf16) {
           bf16 && operation.bf16_out ? dnnl_bf16 : dnnl_f32};
 }
 
-FormatRef RowMajorBf16(const std::vector<int64_t>& dim) { return FormatOf(PlainDesc(dim, dnnl_bf16), dim); }
-
 // The only form whose weights can be packed in any format.
 Made MakeInnerProduct(const Operation& operation, const Fused& fused, const ProductShape& shape) {
   const TensorInfo& b = operation.in[1];
@@ -116,8 +114,8 @@ Made MakeInnerProduct(const Operation& operation, const Fused& fused, const Prod
   around.row_major = true;
   auto kernel = MakePrimitive(form.desc, std::move(operands), operation.in.size(), operation.out[0], std::move(around));
   if (!kernel.ok() || *kernel == nullptr) return kernel;
-  if (shape.factors == dnnl_bf16) (*kernel)->in_format[0] = RowMajorBf16(operation.in[0].dim);
-  if (shape.product == dnnl_bf16) (*kernel)->out_format = RowMajorBf16(operation.out[0].dim);
+  if (shape.factors == dnnl_bf16) (*kernel)->in_format[0] = RowMajor(operation.in[0].dim, WF_BF16);
+  if (shape.product == dnnl_bf16) (*kernel)->out_format = RowMajor(operation.out[0].dim, WF_BF16);
   return kernel;
 }
 
@@ -148,6 +146,11 @@ constexpr int64_t kWorthRounding = 4096;  // weights: products with fewer are do
 bool HasPackedWeights(const Operation& operation) {
   const TensorInfo& b = operation.in[1];
   return b.constant != nullptr && b.dim.size() == 2 && !std::get<MatMul>(operation.params).turn_a;
+}
+
+// Of an odd number of factors, as in a convolution, one of the next row would be read.
+bool TakesBf16(const Operation& operation) {
+  return operation.bf16 && MultipliesBf16() && operation.in[0].dim.back() % 2 == 0 && operation.in[1].count() >= kWorthRounding;
 }
 
 // Whether oneDNN has such a product, and what it does behind it.
@@ -183,12 +186,13 @@ Made MakeMatMul(const Operation& operation) {
   Fused fused;
   if (!FuseProduct(operation, fused)) return NotHere();
   if (HasPackedWeights(operation)) {
-    const bool has_pairs = operation.in[0].dim.back() % 2 == 0;  // else, as in a convolution, one of the next row would be read
-    if (operation.bf16 && MultipliesBf16() && has_pairs && operation.in[1].count() >= kWorthRounding) {
+    if (TakesBf16(operation) && operation.way != kWide) {
       auto made = MakeInnerProduct(operation, fused, ShapeOf(operation, /*bf16=*/true));
-      if (!made.ok() || *made != nullptr) return made;
+      if (!made.ok() || *made != nullptr || !operation.way.empty()) return made;
     }
-    return MakeInnerProduct(operation, fused, ShapeOf(operation, /*bf16=*/false));
+    Operation wide = operation;
+    if (operation.way == kWide) wide.way.clear();
+    return MakeInnerProduct(wide, fused, ShapeOf(wide, /*bf16=*/false));
   }
   dnnl_matmul_desc_t op{};
   if (!DescribeProduct(operation, op)) return NotHere();
@@ -215,7 +219,7 @@ std::vector<std::string> MatMulWays(const Operation& operation) {
   std::string own;
   std::vector<std::string> names;
   if (HasPackedWeights(operation)) {
-    const ProductShape shape = ShapeOf(operation, /*bf16=*/false);
+    const ProductShape shape = ShapeOf(operation, TakesBf16(operation));
     const ProductForm inner = AsInnerProduct(shape, fused, {.names = &names});
     add(kInner, names);
     const ProductForm points = AsConvolution(shape, fused, {.names = &names});
@@ -225,13 +229,14 @@ std::vector<std::string> MatMulWays(const Operation& operation) {
     own = ImplName(best.desc);
     const bool is_inner = inner.desc != nullptr && own == ImplName(inner.desc);
     own.insert(0, is_inner ? kInner : kPoints);
+    if (TakesBf16(operation)) ways.emplace_back(kWide);
   } else {
     dnnl_matmul_desc_t op{};
     if (!DescribeProduct(operation, op)) return {};
     add(kPlain, ImplNames(&op, MakeAttr(fused)));
     if (!ways.empty()) own = ways.front();
   }
-  std::erase_if(ways, [&own](const std::string& way) { return way == own || !IsWorthTrying(way, own); });
+  std::erase_if(ways, [&own](const std::string& way) { return way == own || (way != kWide && !IsWorthTrying(way, own)); });
   return ways;
 }
 

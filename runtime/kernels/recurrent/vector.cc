@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/kernels/derive.h"
+#include "runtime/kernels/matmul/brain.h"
 #include "runtime/kernels/matmul/panels.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/recurrent/activation.h"
@@ -16,7 +17,7 @@ using Made = base::Result<std::unique_ptr<Kernel>>;
 
 // Where the parts of the scratch memory lie, in bytes; the product's own is in front.
 struct Layout {
-  int64_t projected = 0, gates = 0, extra = 0, h = 0, c = 0, end = 0;
+  int64_t projected = 0, gates = 0, extra = 0, h = 0, c = 0, rounded = 0, end = 0;
 };
 
 // What all runs share.
@@ -25,6 +26,7 @@ struct Prepared {
   RecurrentShape shape;
   Layout layout;
   std::shared_ptr<const float> panels;  // per direction: of the joined columns of R, of those behind them
+  std::shared_ptr<const Brain> brains;  // the same for products of bf16, and `panels` is null; or null
   std::unique_ptr<Kernel> project;      // of all directions: W x and the biases
 };
 
@@ -33,9 +35,15 @@ int64_t PanelsOfDirection(const RecurrentShape& s, RecurrentCell cell) {
   return PanelsElements(s.hidden, joined) + PanelsElements(s.hidden, s.width - joined);
 }
 
+int64_t BrainsOfDirection(const RecurrentShape& s, RecurrentCell cell) {
+  const int64_t joined = s.joined(cell);
+  return avx512::PanelElements(s.hidden, joined) + avx512::PanelElements(s.hidden, s.width - joined);
+}
+
 struct PackedWays {
   const Prepared& of;
   const float* projected;
+  Brain* rounded;  // room for a state
   bool backward = false;
 
   const float* Projected(int64_t direction, int64_t row) const {
@@ -44,6 +52,12 @@ struct PackedWays {
   void AddState(int64_t direction, bool last, const float* a, float* c, int64_t c_row) {
     const RecurrentShape& s = of.shape;
     const int64_t joined = s.joined(of.layer.cell);
+    if (of.brains != nullptr) {
+      const Brain* const brains =
+          of.brains.get() + direction * BrainsOfDirection(s, of.layer.cell) + (last ? avx512::PanelElements(s.hidden, joined) : 0);
+      for (int64_t i = 0; i < s.batch * s.hidden; ++i) rounded[i] = ToBrain(a[i]);
+      return avx512::Multiply({s.batch, s.hidden, last ? s.width - joined : joined, rounded, s.hidden, brains, c, c_row, /*adds=*/true});
+    }
     const float* panels = of.panels.get() + direction * PanelsOfDirection(s, of.layer.cell) + (last ? PanelsElements(s.hidden, joined) : 0);
     AddPanels({s.batch, last ? s.width - joined : joined, s.hidden, a, s.hidden, panels, c, c_row, backward});
     if (!last) backward = !backward;
@@ -65,7 +79,7 @@ class RecurrentCall final : public Call {
     const auto at = [&](int64_t offset) { return reinterpret_cast<float*>(static_cast<uint8_t*>(buffers_.scratch) + offset); };
     const Layout& layout = of_.layout;
     const RecurrentMemory<float> memory{at(layout.gates), at(layout.extra), at(layout.h), at(layout.c)};
-    PackedWays ways{of_, at(layout.projected)};
+    PackedWays ways{of_, at(layout.projected), reinterpret_cast<Brain*>(at(layout.rounded))};
     for (int64_t direction = 0; direction < of_.shape.directions; ++direction)
       RecurrentRunner<float, PackedWays>({of_.layer, of_.shape, buffers_}, memory, ways, direction).Run();
     return nullptr;
@@ -118,6 +132,7 @@ Made MakeProjection(const Recurrent& layer, const RecurrentShape& s, const Opera
   product.turn_b = true;
   Operation project{product, {{WF_F32, {rows, s.in}}, {WF_F32, {columns, s.in}}}, {{WF_F32, {rows, columns}}}};
   project.in[1].constant = operation.in[kRecurrentW].constant;
+  project.bf16 = operation.bf16;
   const bool has_bias = operation.in.size() > kRecurrentBias && operation.in[kRecurrentBias].dtype != 0;
   if (has_bias) project.in.push_back(JoinedBias(layer, s, operation.in[kRecurrentBias]));
   auto kernel = onednn::MakeMatMul(project);
@@ -145,6 +160,28 @@ base::Status PackStates(RecurrentCell cell, const RecurrentShape& s, const Const
   return base::Status::Ok();
 }
 
+base::Status PackBrainStates(RecurrentCell cell, const RecurrentShape& s, const Constant& r, std::shared_ptr<const Brain>& brains) {
+  std::shared_ptr<const void>& packed = r.Packed(fmt::format("bf16 panels of cell {}", static_cast<int>(cell)));
+  if (packed == nullptr) {
+    auto elements = r.Load();
+    if (!elements.ok()) return elements.status();
+    const int64_t size = BrainsOfDirection(s, cell), joined = s.joined(cell);
+    const auto memory = r.packed_memory().Take(s.directions * size * int64_t{sizeof(Brain)});
+    if (memory == nullptr) return {base::kResourceExhausted, "out of memory for weights"};
+    const auto* from = reinterpret_cast<const float*>(elements->get());
+    auto* to = reinterpret_cast<Brain*>(memory.get());
+    for (int64_t direction = 0; direction < s.directions; ++direction, from += s.width * s.hidden, to += size) {
+      const auto element = [&](int64_t k, int64_t column) { return from[column * s.hidden + k]; };
+      avx512::PackBrains(s.hidden, joined, to, element);
+      avx512::PackBrains(s.hidden, s.width - joined, to + avx512::PanelElements(s.hidden, joined),
+                         [&](int64_t k, int64_t column) { return element(k, joined + column); });
+    }
+    packed = memory;
+  }
+  brains = std::static_pointer_cast<const Brain>(packed);
+  return base::Status::Ok();
+}
+
 // False: more than any buffer may have.
 bool LayOut(const RecurrentShape& s, Layout& layout) {
   constexpr int64_t kMost = int64_t{4} << 30;
@@ -156,7 +193,8 @@ bool LayOut(const RecurrentShape& s, Layout& layout) {
     return fits;
   };
   return place(layout.projected, s.steps * s.batch, s.directions * s.width) && place(layout.gates, s.batch, s.width) &&
-         place(layout.extra, s.batch, s.hidden) && place(layout.h, s.batch, s.hidden) && place(layout.c, s.batch, s.hidden);
+         place(layout.extra, s.batch, s.hidden) && place(layout.h, s.batch, s.hidden) && place(layout.c, s.batch, s.hidden) &&
+         place(layout.rounded, s.batch, s.hidden);
 }
 
 bool Fits(const Operation& operation) {
@@ -173,7 +211,7 @@ bool Fits(const Operation& operation) {
 
 Made MakeRecurrent(const Operation& operation) {
   if (!Fits(operation)) return Made(nullptr);
-  Prepared prepared{std::get<Recurrent>(operation.params), {}, {}, nullptr, nullptr};
+  Prepared prepared{std::get<Recurrent>(operation.params), {}, {}, nullptr, nullptr, nullptr};
   const Recurrent& layer = prepared.layer;
   prepared.shape = RecurrentShapeOf(layer, operation);
   auto project = MakeProjection(layer, prepared.shape, operation);
@@ -181,10 +219,17 @@ Made MakeRecurrent(const Operation& operation) {
   prepared.project = *std::move(project);
   prepared.layout.end = Aligned(prepared.project->scratch_bytes);
   if (!LayOut(prepared.shape, prepared.layout)) return Made(nullptr);
-  WF_RETURN_IF_ERROR(PackStates(layer.cell, prepared.shape, *operation.in[kRecurrentR].constant, prepared.panels));
+  const Constant& r = *operation.in[kRecurrentR].constant;
+  if (operation.bf16 && MultipliesBf16() && prepared.shape.hidden % 2 == 0) {
+    WF_RETURN_IF_ERROR(PackBrainStates(layer.cell, prepared.shape, r, prepared.brains));
+  } else {
+    WF_RETURN_IF_ERROR(PackStates(layer.cell, prepared.shape, r, prepared.panels));
+  }
+  const FormatRef x_format = prepared.project->in_format[0] == nullptr ? nullptr : onednn::RowMajor(operation.in[kRecurrentX].dim, WF_BF16);
   const int64_t scratch_bytes = prepared.layout.end;
   std::unique_ptr<Kernel> kernel(new RecurrentKernel(std::move(prepared)));
   kernel->in_format.resize(operation.in.size());
+  kernel->in_format[kRecurrentX] = x_format;
   kernel->packed_in.assign(operation.in.size(), false);
   kernel->packed_in[kRecurrentW] = kernel->packed_in[kRecurrentR] = true;
   kernel->scratch_bytes = scratch_bytes;

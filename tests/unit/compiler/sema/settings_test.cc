@@ -43,7 +43,7 @@ TEST(Settings, EachMistakeHasItsCode) {
                                                         {"retry 3;", "5013"},
                                                         {"batch auto;", "5013"},
                                                         {"threads 1;", "5013"},
-                                                        {"threads 2;", "5013 9000"},
+                                                        {"threads 2;", "5013"},
                                                         {"batch 8 with 2ms;", "5008"},
                                                         {"batch 0;", "5015"},
                                                         {"batch 8.5;", "5008"},

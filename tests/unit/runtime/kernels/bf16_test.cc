@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "runtime/kernels/half.h"
 #include "runtime/kernels/onednn/onednn.h"
@@ -205,6 +206,114 @@ TEST_F(Bf16Test, NanIsKept) {
   const Pool most{.kernel = {2, 2}, .stride = {2, 2}, .dilation = {1, 1}, .pad_begin = {0, 0}, .pad_end = {0, 0}};
   const Tensor wanted = RunKernel(ref::MakePool, most, {x}, WF_F32, {1, 32, 4, 4}).out;
   ExpectNear(RunKernel(MakeStoringBf16, most, {stored}, WF_F32, {1, 32, 4, 4}).out, wanted, kStored, "largest");
+}
+
+// How far it is from the other: the root of the mean squares, of that of the other.
+float Off(const Tensor& is, const Tensor& wanted) {
+  const std::vector<float> a = is.As<float>(), b = wanted.As<float>();
+  double apart = 0, whole = 0;
+  for (size_t i = 0; i < b.size(); ++i) {
+    const double far = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    apart += far * far;
+    whole += static_cast<double>(b[i]) * static_cast<double>(b[i]);
+  }
+  return static_cast<float>(std::sqrt(apart / whole));
+}
+
+std::string named_way;  // makers capture nothing
+base::Result<std::unique_ptr<Kernel>> MakeNamed(const Operation& operation) {
+  Operation asked = operation;
+  asked.bf16 = asked.bf16_out = true;
+  asked.way = named_way;
+  return MakeKernel(asked);
+}
+
+// Of 3 x 3 in squares: those whose last square, filters or channels are not whole among them.
+std::vector<Case> Squares() {
+  std::vector<Case> cases;
+  for (const auto& [name, images, channels, filters, height, width] :
+       {std::tuple("whole", 1, 64, 64, 16, 16), std::tuple("odd", 2, 50, 72, 13, 11), std::tuple("deep", 1, 256, 48, 14, 14),
+        std::tuple("few", 1, 18, 20, 5, 7)}) {
+    for (const Unary then :
+         {Unary{}, Unary{UnaryOp::kRelu}, Unary{UnaryOp::kClip, -0.5F, 6}, Unary{UnaryOp::kLeakyRelu, 0.1F}, Unary{UnaryOp::kSwish, 1}}) {
+      Case each{name,
+                Square(1, 1, 1, then),
+                {Random({images, channels, height, width}, 1), testing::Constant(Random({filters, channels, 3, 3}, 2)),
+                 testing::Constant(Random({filters}, 3))},
+                {images, filters, height, width},
+                ref::MakeConv};
+      cases.push_back(each);
+    }
+  }
+  cases[0].in.push_back(RandomBf16(cases[0].out, 4));  // an addend
+  return cases;
+}
+
+TEST_F(Bf16Test, SumsOfWinogradAreAsNearAsPlainOnesNearly) {
+  constexpr float kMost = 2 * kStored;
+  for (const Case& each : Squares()) {
+    const Tensor wanted = RunKernel(each.ref, each.params, each.in, WF_F32, each.out).out;
+    EXPECT_LT(Off(RunKernel(MakeGivingF32, each.params, each.in, WF_F32, each.out).out, wanted), kMost) << each.name;
+    EXPECT_LT(Off(RunKernel(MakeStoringBf16, each.params, each.in, WF_F32, each.out).out, wanted), kMost) << each.name;
+  }
+}
+
+TEST_F(Bf16Test, WhatIsNotFiniteReachesInWinogradThoseWhoReadIt) {
+  Case each = Squares()[0];
+  for (const float odd : {testing::kNan, testing::kInf, -testing::kInf, 1e38F}) {
+    reinterpret_cast<float*>(each.in[0].data.get())[5 * 16 + 7] = odd;
+    const Tensor wanted = RunKernel(each.ref, each.params, each.in, WF_F32, each.out).out;
+    const std::vector<float> a = RunKernel(MakeGivingF32, each.params, each.in, WF_F32, each.out).out.As<float>(), b = wanted.As<float>();
+    for (size_t i = 0; i < b.size(); ++i) EXPECT_EQ(std::isfinite(a[i]), std::isfinite(b[i])) << i;
+  }
+}
+
+TEST_F(Bf16Test, EveryWayIsNearTheReference) {
+  std::vector<Case> cases = Squares();
+  for (const Case& each : Products()) cases.push_back(each);
+  for (const Case& each : cases) {
+    const Tensor wanted = RunKernel(each.ref, each.params, each.in, WF_F32, each.out).out;
+    Operation operation{each.params, {}, {{WF_F32, each.out, nullptr, nullptr}}};
+    for (const Tensor& in : each.in) operation.in.push_back(in.info);
+    operation.bf16 = operation.bf16_out = true;
+    for (const std::string& way : Ways(operation)) {
+      named_way = way;
+      EXPECT_LT(Off(RunKernel(MakeNamed, each.params, each.in, WF_F32, each.out).out, wanted), 2 * kStored) << each.name << " " << way;
+    }
+  }
+}
+
+TEST_F(Bf16Test, AttentionRoundsWhatItMultiplies) {
+  for (const auto& [batch, heads, s, l, size] : {std::tuple(2, 3, 17, 17, 32), std::tuple(1, 2, 130, 67, 64), std::tuple(1, 1, 1, 5, 6)}) {
+    Attention attention;
+    attention.heads = attention.kv_heads = heads;
+    attention.size = attention.v_size = size;
+    attention.scale = 0.2F;
+    attention.total = l;
+    const std::vector<int64_t> out = {batch, s, heads * size};
+    std::vector<Tensor> in = {RandomBf16(out, 1), RandomBf16({batch, l, heads * size}, 2), RandomBf16({batch, l, heads * size}, 3)};
+    for (const bool adds : {false, true}) {
+      in.resize(3);
+      if (adds) {
+        in.resize(6);
+        in.push_back(Random({batch, 1, 1, l}, 4));
+      }
+      const Tensor wanted = RunKernel(ref::MakeAttention, attention, in, WF_F32, out).out;
+      EXPECT_LT(Off(RunKernel(MakeGivingF32, attention, in, WF_F32, out).out, wanted), kStored) << s << " " << adds;
+      EXPECT_LT(Off(RunKernel(MakeStoringBf16, attention, in, WF_F32, out).out, wanted), 2 * kStored) << s << " " << adds;
+      EXPECT_EQ(IsBf16(OutFormat(MakeStoringBf16, attention, in, out)), MultipliesBf16());
+    }
+  }
+}
+
+TEST_F(Bf16Test, BlocksOfATransposedConvolutionAreStored) {
+  const ConvTranspose twice{{2, 2}, {1, 1}, {0, 0}, 1, {UnaryOp::kRelu}};
+  const std::vector<Tensor> in = {RandomBf16({2, 32, 5, 7}, 1), Weights({32, 16, 2, 2}, 2), Weights({16}, 3)};
+  const std::vector<int64_t> out = {2, 16, 10, 14};
+  const Tensor wanted = RunKernel(ref::MakeConvTranspose, twice, in, WF_F32, out).out;
+  ExpectNear(RunKernel(MakeGivingF32, twice, in, WF_F32, out).out, wanted, kOfSums, "f32");
+  ExpectNear(RunKernel(MakeStoringBf16, twice, in, WF_F32, out).out, wanted, kStored, "stored");
+  EXPECT_EQ(IsBf16(OutFormat(MakeStoringBf16, twice, in, out)), MultipliesBf16());
 }
 
 }  // namespace

@@ -183,6 +183,33 @@ TEST(Version, InstancesRunSideBySide) {
   for (std::thread& thread : threads) thread.join();
 }
 
+// Of each instance others help, two at a time here.
+TEST(Version, SeveralThreadsAtARunAgreeWithOne) {
+  for (const Case& each : CaseReader("net_cases.bin").All()) {
+    SCOPED_TRACE(each.name);
+    const TempFile file(each.model);
+    LoadOptions options;
+    options.max_rows = 16;
+    options.instances = 2;
+    options.threads = 3;
+    auto version = Version::Load(file.path(), options);
+    ASSERT_TRUE(version.ok()) << version.status().message();
+    const std::vector<Held> held(each.in.begin(), each.in.end());
+    std::vector<std::thread> threads;
+    for (int instance = 0; instance < 2; ++instance) {
+      threads.emplace_back([&, instance] {
+        kernels::UseOneThread();
+        std::vector<wf_tensor> outputs(each.out.size());
+        for (int run = 0; run < 3; ++run) {
+          EXPECT_TRUE((*version)->Run(instance, RowsOf(**version, each), TensorsOf(held), outputs).ok());
+          for (size_t i = 0; i < outputs.size(); ++i) ExpectTensor(each.out[i], outputs[i]);
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+  }
+}
+
 TEST(Version, ARunOfAPreparedShapeMakesNothing) {
   const Case one = CaseNamed("net_cases.bin", "cnn 1"), five = CaseNamed("net_cases.bin", "cnn 5");
   auto version = LoadCase(five, 8, /*warm_up=*/true);

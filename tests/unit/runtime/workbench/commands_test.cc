@@ -211,6 +211,12 @@ TEST_F(Commands, BenchReportsTimesAndTheOperatorsThatTakeThem) {
   EXPECT_THAT(err(), HasSubstr("not built yet"));
 }
 
+TEST_F(Commands, SeveralThreadsWorkAtARun) {
+  Write("x.onnx", Doubles());
+  EXPECT_EQ(Run({"bench", "--seconds=0.05", "--run-threads=2", "--format=json", "--", Path("x.onnx")}), kFine) << err();
+  EXPECT_THAT(out(), HasSubstr(R"("threads": 1, "run_threads": 2, )"));
+}
+
 TEST_F(Commands, PrecisionIsThatOfTheRunWhereTheMachineHasIt) {
   Write("x.onnx", Doubles());
   const int here = kernels::MultipliesBf16() ? kFine : kFailed;

@@ -171,8 +171,7 @@ void Index::AddStages(const std::vector<ast::StmtPtr>& body) {
   }
 }
 
-void Index::AddModule(const std::string& path, const ast::File& file) {
-  const std::string prefix = path.empty() ? "" : path.substr(path.rfind('.') + 1) + ".";
+void Index::AddModule(const ast::File& file) {
   for (const ast::DeclPtr& decl : file.decls) {
     const auto kind = KindOf(*decl);
     const auto* import = ast::DynAs<ast::ImportDecl>(*decl);
@@ -194,7 +193,7 @@ void Index::AddModule(const std::string& path, const ast::File& file) {
       const ast::Type::Field& field = record->fields[i];
       Thing& part = Add(ThingKind::kField, field.label, nullptr);
       if (field.type) part.type = sources_.Text(field.type->span);
-      record_fields_.emplace(std::pair(prefix + record->name.text, field.label.text), PlaceOf(field.label.span));
+      record_fields_.emplace(std::pair(PlaceOf(record->name.span), field.label.text), PlaceOf(field.label.span));
     }
   }
 }
@@ -218,7 +217,7 @@ void Index::Use(const Span& use, const Span& declared) {
 }
 
 void Index::UseField(const Span& use, sema::TypeRef record, const sema::Field& field) {
-  if (!record->name.empty()) field_uses_.push_back({use, record->name, field.name});
+  if (!record->name.empty()) field_uses_.push_back({use, PlaceOf(record->declared), field.name});
   field_types_[PlaceOf(use)] = TypeText(field.type);
 }
 

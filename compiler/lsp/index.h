@@ -76,8 +76,8 @@ class Index final : public sema::Sink {
  public:
   explicit Index(const source::SourceMap& sources) : sources_(sources) {}
 
-  void AddModule(const std::string& path, const ast::File& file);  // before Check
-  void Finish();                                                   // after it
+  void AddModule(const ast::File& file);  // before Check
+  void Finish();                          // after it
 
   void Declare(const sema::Local& local, sema::LocalKind kind) override;
   void Use(const Span& use, const Span& declared) override;
@@ -102,7 +102,8 @@ class Index final : public sema::Sink {
 
   struct FieldUse {
     Span span;
-    std::string record, name;
+    Place record;
+    std::string name;
   };
   const source::SourceMap& sources_;
   std::map<Place, Thing> things_;
@@ -113,10 +114,10 @@ class Index final : public sema::Sink {
     size_t record;  // in records_
   };
   std::map<Place, MemberRead> member_reads_;
-  std::vector<std::vector<FieldText>> records_;                         // those that have members, each once
-  std::map<sema::TypeRef, size_t> known_records_;                       // until Finish
-  std::map<Place, std::string> field_types_;                            // by where they are used
-  std::map<std::pair<std::string, std::string>, Place> record_fields_;  // by qualified record and name
+  std::vector<std::vector<FieldText>> records_;                   // those that have members, each once
+  std::map<sema::TypeRef, size_t> known_records_;                 // until Finish
+  std::map<Place, std::string> field_types_;                      // by where they are used
+  std::map<std::pair<Place, std::string>, Place> record_fields_;  // by record and name
 };
 
 }  // namespace wf::lsp

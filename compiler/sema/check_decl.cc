@@ -112,8 +112,7 @@ void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& de
     }
     fields.push_back({field.label.text, type});
   }
-  const std::string prefix = module.is_root ? "" : module.path.substr(module.path.rfind('.') + 1) + ".";
-  entity.type = sound ? env.types.Record(prefix + decl.name.text, std::move(fields)) : env.types.Error();
+  entity.type = sound ? env.types.Record(QualifiedName(env, entity), std::move(fields), entity.span) : env.types.Error();
   if (!HasTooManyParts(env, entity.type->parts, "`" + entity.type->name + "` has", decl.name.span)) return;
   entity.type = env.types.Error();
 }

@@ -293,6 +293,18 @@ Entity* FindEntity(Module& module, std::string_view name) {
   return at == module.entities.end() ? nullptr : &at->second;
 }
 
+std::string QualifiedName(const Env& env, const Entity& entity) {
+  const auto last = [](const Module& module) { return std::string_view(module.path).substr(module.path.rfind('.') + 1); };
+  const Module& home = *entity.home;
+  if (home.is_root) return entity.name;
+  const bool is_shared = std::any_of(env.modules.begin(), env.modules.end(), [&](const Module& other) {
+    if (&other == &home || other.is_root || last(other) != last(home)) return false;
+    const auto namesake = other.entities.find(entity.name);
+    return namesake != other.entities.end() && namesake->second.kind == entity.kind;
+  });
+  return (is_shared ? home.path : std::string(last(home))) + "." + entity.name;
+}
+
 namespace {
 
 // A local that is known no more. `err` has a help of its own.

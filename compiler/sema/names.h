@@ -23,6 +23,10 @@ diag::Builder ReportTwice(Env& env, const ast::Name& name, const Entity& other);
 // A name at the top of `module`; null when there is none.
 Entity* FindEntity(Module& module, std::string_view name);
 
+// What the whole program calls a declaration, and no other of its kind: "Line" of the root, "nn.softmax", and "a.x.Line" where another
+// module x has a Line, too.
+std::string QualifiedName(const Env& env, const Entity& entity);
+
 struct Expected {
   NameUse use = NameUse::kAny;
   const Body* body = nullptr;  // its locals and dimensions are values

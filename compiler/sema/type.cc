@@ -120,11 +120,12 @@ TypeRef Types::Optional(TypeRef element) {
   return Intern(std::move(type));
 }
 
-TypeRef Types::Record(std::string name, std::vector<Field> fields) {
+TypeRef Types::Record(std::string name, std::vector<Field> fields, const source::Span& declared) {
   Type type;
   type.kind = TypeKind::kRecord;
   type.fields = std::move(fields);
   type.name = std::move(name);
+  type.declared = declared;
   return Intern(std::move(type));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/source.h"
 #include "compiler/ir/type.h"
 #include "runtime/base/dim.h"
 
@@ -31,7 +32,8 @@ struct Type {
   std::vector<Dim> dims;       // kTensor; symbols of the signature that is being checked
   TypeRef element = nullptr;   // kList, kMap, kOptional; kTensor over a type variable
   std::vector<Field> fields;   // kRecord
-  std::string name;            // kRecord: nominal (qualified), or empty for a named tuple; kVariable
+  std::string name;            // kRecord: nominal, as QualifiedName makes it, which two never share, or empty for a named tuple; kVariable
+  source::Span declared;       // kRecord with a name: where that stands
   uint32_t parts = 1;          // it and all that it holds, counted when it is interned; at most 2 * kMaxParts
   uint32_t levels = 0;         // of arrays and objects in its JSON, counted then too
   bool is_open = false;        // it holds kNever or kNone: of `[]`, `none` and `fail`, which fit many types
@@ -52,7 +54,7 @@ class Types {
   TypeRef List(TypeRef element);
   TypeRef Map(TypeRef element);
   TypeRef Optional(TypeRef element);
-  TypeRef Record(std::string name, std::vector<Field> fields);
+  TypeRef Record(std::string name, std::vector<Field> fields, const source::Span& declared = {});
 
  private:
   std::deque<Type> types_;  // stable addresses; looked up by hash

@@ -42,5 +42,18 @@ TEST(Index, TheFailureInAFallbackIsNotTheNode) {
   EXPECT_EQ(std::count(uses.begin(), uses.end(), "err@2->2"), 0);
 }
 
+// Two files of one last name.
+TEST(Index, TheFieldsOfATypeAreThoseOfItsFile) {
+  const auto analysis = AnalysisOfModules({{"", "import a.x as ax;\nimport b.x as bx;\nfn f(p: ax.P, q: bx.P) -> i64 = p.v + q.v;\n"},
+                                           {"a.x", "type P { v: i64; }\n"},
+                                           {"b.x", "type P { v: i64; }\n"}});
+  std::vector<std::string> files;
+  for (const Occurrence& one : analysis->index().occurrences()) {
+    if (analysis->sources().Text(one.span) == "v" && PlaceOf(one.span) != one.thing)
+      files.emplace_back(analysis->sources().name(one.thing.file));
+  }
+  EXPECT_EQ(files, (std::vector<std::string>{"/a.x.wf", "/b.x.wf"}));
+}
+
 }  // namespace
 }  // namespace wf::lsp

@@ -157,7 +157,7 @@ void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
     env.Report(decl.code_span, kErrorCodeTwice, {code}).Label(first->second, "first declared here");
     return;
   }
-  env.program.errors.push_back({decl.name.text, decl.message, entity.code, status, decl.code_span});
+  env.program.errors.push_back({decl.name.text, QualifiedName(env, entity), decl.message, entity.code, status, decl.code_span});
 }
 
 void ReportBinding(Env& env, const ast::Binding& binding, const std::string& wanted, diag::Code code) {

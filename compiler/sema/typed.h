@@ -207,7 +207,7 @@ struct Remote {
 };
 
 struct ErrorCode {
-  std::string name, message;
+  std::string name, qualified, message;  // qualified: as QualifiedName makes it
   int32_t code;
   int canonical_status;
   Span span;

@@ -179,7 +179,8 @@ struct ModelPort {
   TypeRef type;
 };
 struct Model {
-  std::string name, path;          // path: from the program's folder
+  std::string name, qualified;     // qualified: as QualifiedName makes it
+  std::string path;                // from the program's folder
   std::vector<ModelPort> in, out;  // without the batch axis
   std::vector<int8_t> batch_axis;  // inputs, then outputs; -1 none
   bool batched = false, signature_written = false;

@@ -266,6 +266,7 @@ std::vector<Module*> CollectModules(Env& env) {
       if (entity.decl->kind != ast::DeclKind::kErrorDecl && !is_missing) ReportIfBuiltIn(env, module, {name, entity.span}, false);
     }
   }
+  if (env.input.sink != nullptr) env.input.sink->Collected(env.modules);
   std::vector<Module*> order;
   if (env.prelude != nullptr) Visit(*env.prelude, order);
   for (Module& module : env.modules) Visit(module, order);
@@ -303,6 +304,15 @@ std::string QualifiedName(const Env& env, const Entity& entity) {
     return namesake != other.entities.end() && namesake->second.kind == entity.kind;
   });
   return (is_shared ? home.path : std::string(last(home))) + "." + entity.name;
+}
+
+std::string NameIn(const Module& module, TypeRef record) {
+  const std::string name = record->name.substr(record->name.rfind('.') + 1);
+  if (module.file->id == record->declared.file) return name;
+  for (const Entity* import : module.imports) {
+    if (import->target->file != nullptr && import->target->file->id == record->declared.file) return import->name + "." + name;
+  }
+  return record->name;  // a value of it came through another module
 }
 
 namespace {

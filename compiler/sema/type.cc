@@ -49,9 +49,9 @@ bool Holds(const Type& type, TypeKind one, TypeKind other, bool (*is_it)(TypeRef
   return std::any_of(type.fields.begin(), type.fields.end(), [&](const Field& field) { return is_it(field.type); });
 }
 
-std::string FieldsToString(const std::vector<Field>& fields) {
+std::string FieldsToString(const std::vector<Field>& fields, const RecordNames& name_of) {
   std::string text;
-  for (const Field& field : fields) text += (text.empty() ? "" : ", ") + field.name + ": " + ToString(field.type);
+  for (const Field& field : fields) text += (text.empty() ? "" : ", ") + field.name + ": " + ToString(field.type, name_of);
   return '(' + text + ')';
 }
 
@@ -130,6 +130,10 @@ TypeRef Types::Record(std::string name, std::vector<Field> fields, const source:
 }
 
 std::string ToString(TypeRef type) {
+  return ToString(type, [](TypeRef record) { return record->name; });
+}
+
+std::string ToString(TypeRef type, const RecordNames& name_of) {
   switch (type->kind) {
     case TypeKind::kError:
       return "?";
@@ -146,13 +150,13 @@ std::string ToString(TypeRef type) {
     case TypeKind::kTensor:
       return TensorToString(*type);
     case TypeKind::kRecord:
-      return type->name.empty() ? FieldsToString(type->fields) : type->name;
+      return type->name.empty() ? FieldsToString(type->fields, name_of) : name_of(type);
     case TypeKind::kList:
-      return type->element->kind == TypeKind::kNever ? "an empty list" : "list<" + ToString(type->element) + '>';
+      return type->element->kind == TypeKind::kNever ? "an empty list" : "list<" + ToString(type->element, name_of) + '>';
     case TypeKind::kMap:
-      return "map<" + ToString(type->element) + '>';
+      return "map<" + ToString(type->element, name_of) + '>';
     case TypeKind::kOptional:
-      return ToString(type->element) + '?';
+      return ToString(type->element, name_of) + '?';
     case TypeKind::kVariable:
       return type->name;
   }

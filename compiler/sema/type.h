@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,10 @@ struct Type {
   bool is_unknown = false;     // it holds kError or kVariable
   friend bool operator==(const Type&, const Type&) = default;
 };
-inline constexpr uint32_t kMaxParts = 4096;  // of one type: each field has its place in frames and its lines in codecs
-std::string ToString(TypeRef type);          // as users write it: "f32[1, h, w]"
+inline constexpr uint32_t kMaxParts = 4096;               // of one type: each field has its place in frames and its lines in codecs
+std::string ToString(TypeRef type);                       // as users write it: "f32[1, h, w]"
+using RecordNames = std::function<std::string(TypeRef)>;  // of those that have a name
+std::string ToString(TypeRef type, const RecordNames& name_of);
 
 // The types of one compilation, each once. Thread: loop-confined to the compilation.
 class Types {

@@ -77,6 +77,7 @@ void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
   const auto [at, fresh] = module.entities.try_emplace(name.text);
   Entity& entity = at->second;
   if (!fresh) {
+    if (entity.decl->kind == ast::DeclKind::kErrorDecl) return;  // it did not parse: what it declares is not known
     if (ImportsTheSame(*entity.decl, decl)) {
       env.Report(name.span, kDuplicateName, {name.text}).Label(entity.span, "first declared here").Help("a module is imported once");
       return;

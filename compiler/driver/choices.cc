@@ -9,6 +9,7 @@
 
 #include "compiler/diag/shorten.h"
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/model_workflow.h"
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/walk.h"
 #include "runtime/base/error_codes.h"
@@ -153,7 +154,8 @@ std::string PlaceText(const Span& span, const source::SourceMap& sources) {
 
 std::string ChoicesText(const sema::Program& program, const ir::Program* built, const source::SourceMap& sources) {
   std::string text;
-  for (const sema::Model& model : program.models) text += fmt::format("model `{}`, batch axis: {}\n", model.name, model.batch_reason);
+  for (const sema::Model& model : program.models)
+    text += fmt::format("model `{}`, batch axis: {}\n", NameIn(program, model), model.batch_reason);
   std::vector<Remaining> all = ChecksOfDimensions(program);
   if (built != nullptr) std::ranges::move(ChecksOfValues(*built, sources), std::back_inserter(all));
   std::ranges::stable_sort(all, {}, &Remaining::Place);

@@ -37,6 +37,20 @@ std::string_view ElementInCpp(ir::DType dtype) {
   return kNames[static_cast<size_t>(dtype)];
 }
 
+// Names of one namespace: "lib.Line" is `lib_Line`, with a `_` behind it where that is taken.
+class UniqueNames {
+ public:
+  std::string For(std::string name) {
+    std::replace(name.begin(), name.end(), '.', '_');
+    name = NameInCpp(name);
+    while (!taken_.insert(name).second) name += "_";
+    return name;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
 // The records that signatures name, each once, before what holds it.
 class CppTypes {
  public:
@@ -100,17 +114,14 @@ class CppTypes {
       Add(field.type, place + "_" + field.name);
       body += fmt::format("  {} {}{{}};\n", NameOf(field.type), NameInCpp(field.name));
     }
-    std::string name = type->name.empty() ? place : type->name;
-    std::replace(name.begin(), name.end(), '.', '_');
-    name = NameInCpp(name);
-    while (!taken_.insert(name).second) name += "_";
+    const std::string name = names_.For(type->name.empty() ? place : type->name);
     records_.emplace(type, name);
     structs_ += fmt::format("struct {} {{\n{}}};\n\n", name, body);
   }
 
   const sema::Program& program_;
   std::map<TypeRef, std::string> records_;
-  std::set<std::string> taken_;
+  UniqueNames names_;
   std::string structs_;
 };
 
@@ -135,12 +146,15 @@ std::string AsComment(std::string_view text) {
   return comment;
 }
 
-// The program's `error`s; those of other modules that have the name of an earlier one are left out.
+// Those of the root under their own names, whatever modules declare.
 std::string ErrorCodes(const sema::Program& program) {
   std::string text;
-  std::set<std::string> seen;
-  for (const sema::ErrorCode& error : program.errors) {
-    if (seen.insert(error.name).second) text += fmt::format("inline constexpr int32_t {} = {};\n", NameInCpp(error.name), error.code);
+  UniqueNames names;
+  for (const bool of_root : {true, false}) {
+    for (const sema::ErrorCode& error : program.errors) {
+      if ((error.qualified == error.name) != of_root) continue;
+      text += fmt::format("inline constexpr int32_t {} = {};\n", names.For(error.qualified), error.code);
+    }
   }
   return text.empty() ? "" : "namespace errors {\n" + text + "}  // namespace errors\n\n";
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "compiler/interface/wire.h"
@@ -42,7 +43,15 @@ bool VersionsCover(const std::string& now, const std::string& old) {
 
 class Comparer {
  public:
-  Comparer(const Interface& old, const Interface& now) : old_(old), now_(now) {}
+  Comparer(const Interface& old, const Interface& now) : old_(old), now_(now) {
+    for (const Error& error : old_.errors) {
+      const auto is_it = [&](const Error& other) {
+        return other.name == error.name && old_.FindError(other.code) == nullptr && !was_.contains(other.code);
+      };
+      const auto other = std::find_if(now_.errors.begin(), now_.errors.end(), is_it);
+      if (now_.FindError(error.code) == nullptr && other != now_.errors.end()) was_.emplace(other->code, error.code);
+    }
+  }
 
   Found Run() {
     for (const Service& service : old_.services) {
@@ -151,14 +160,15 @@ class Comparer {
     for (const int32_t code : now.errors) {
       const Error* error = now_.FindError(code);
       if (error == nullptr || Has(old.errors, code)) continue;
-      const Error* renumbered = Named(old_.errors, error->name);
-      if (renumbered != nullptr && Has(old.errors, renumbered->code)) continue;
+      const auto was = was_.find(code);
+      if (was != was_.end() && Has(old.errors, was->second)) continue;
       Say(Impact::kAddition, where, fmt::format("it may fail with {} `{}`, HTTP {}", code, error->name, HttpStatusOf(*error)),
           error->place);
     }
     for (const int32_t code : old.errors) {
       const Error* error = old_.FindError(code);
-      if (error == nullptr || Has(now.errors, code) || Named(now_.errors, error->name) != nullptr) continue;
+      const bool is_renumbered = std::any_of(was_.begin(), was_.end(), [&](const auto& row) { return row.second == code; });
+      if (error == nullptr || Has(now.errors, code) || is_renumbered) continue;
       Say(Impact::kDetail, where, fmt::format("it no longer fails with {} `{}`", code, error->name), now.place);
     }
   }
@@ -166,13 +176,12 @@ class Comparer {
   static int HttpStatusOf(const Error& error) { return base::HttpStatus(static_cast<base::StatusCode>(error.status)); }
 
   void CompareErrors() {
+    for (const auto& [is, was] : was_) {
+      const Error& error = *now_.FindError(is);
+      Say(Impact::kBreaking, "", fmt::format("the code of error `{}` was {}, is {}", error.name, was, is), error.place);
+    }
     for (const Error& error : old_.errors) {
       const Error* other = now_.FindError(error.code);
-      const Error* renumbered = Named(now_.errors, error.name);
-      if (other == nullptr && renumbered != nullptr) {
-        Say(Impact::kBreaking, "", fmt::format("the code of error `{}` was {}, is {}", error.name, error.code, renumbered->code),
-            renumbered->place);
-      }
       if (other == nullptr) continue;
       if (other->name != error.name)
         Say(Impact::kBreaking, "", fmt::format("error {} was called `{}`, is called `{}`", error.code, error.name, other->name),
@@ -201,6 +210,7 @@ class Comparer {
   }
 
   const Interface &old_, &now_;
+  std::map<int32_t, int32_t> was_;  // of errors that have another code now: the old by the new. Several may have one name.
   Found found_;
 };
 

@@ -14,11 +14,6 @@ namespace {
 
 using source::Span;
 
-// The name that a declaration has in the checked program.
-std::string NameIn(const std::string& module, const std::string& name) {
-  return module.empty() ? name : module.substr(module.rfind('.') + 1) + "." + name;
-}
-
 std::string VersionsText(const sema::Model& model) {
   std::string text = model.version_policy == WF_ALL ? "all" : model.version_policy == WF_LATEST ? "latest" : "specific";
   for (const int64_t version : model.versions) text += " " + std::to_string(version);
@@ -33,7 +28,6 @@ class Describer {
       for (const ast::DeclPtr& decl : module.file->decls) {
         if (decl->doc.empty()) continue;
         docs_by_place_.try_emplace({module.file->id, decl->name.span.begin}, decl->doc);
-        if (decl->kind == ast::DeclKind::kTypeDecl) record_docs_.try_emplace(NameIn(module.path, decl->name.text), decl->doc);
         if (decl->kind == ast::DeclKind::kServiceDecl && module.path.empty()) service_docs_.try_emplace(decl->name.text, decl->doc);
       }
       if (!module.path.empty()) continue;
@@ -114,8 +108,7 @@ class Describer {
     }
     out.record = type.name;
     if (result_.FindRecord(type.name) != nullptr) return;
-    const auto doc = record_docs_.find(type.name);
-    result_.records.push_back({type.name, doc == record_docs_.end() ? "" : doc->second, std::move(fields)});
+    result_.records.push_back({type.name, DocOf(type.declared), std::move(fields)});
   }
 
   void AddService(const sema::Service& in) {
@@ -183,7 +176,7 @@ class Describer {
   base::UnknownDims unknown_{"d"};
   std::set<int32_t> spoken_errors_;
   std::map<std::pair<source::FileId, uint32_t>, std::string> docs_by_place_;
-  std::map<std::string, std::string> record_docs_, service_docs_;
+  std::map<std::string, std::string> service_docs_;
   std::map<std::string, Span> service_places_;
 };
 

@@ -160,7 +160,9 @@ class OpenApiWriter {
     const auto add = [&](int status, int32_t code, std::string_view name, const std::string& when) {
       Answer& answer = answers[status];
       answer.description += fmt::format("{}{} `{}`: {}", answer.description.empty() ? "" : "; ", code, name, when);
-      answer.examples[std::string(name)] = FailureExample(code, name, when);
+      std::string key(name);  // of several errors of one name, the first has it alone
+      if (answer.examples.get(key) != nullptr) key += "_" + std::to_string(code);
+      answer.examples[key] = FailureExample(code, name, when);
     };
     for (const int32_t code : call.errors) {
       if (const Error* error = interface_.FindError(code))

@@ -19,7 +19,7 @@ Analysis::Analysis(Root start, const Host& host, const Overlay& overlay, sema::F
   input.options.on_read = [this](const std::string& path) { embedded_.push_back(path); };
   for (const LoadedModule& module : modules_) {
     input.modules.push_back({module.path, module.file.get()});
-    if (module.file) index_.AddModule(module.path, *module.file);
+    if (module.file) index_.AddModule(*module.file);
   }
   sema::Check(input, emitter_);
   index_.Finish();

@@ -5,6 +5,7 @@
 
 #include "compiler/ir/policy_text.h"
 #include "compiler/lsp/value_text.h"
+#include "compiler/sema/names.h"
 
 namespace wf::lsp {
 namespace {
@@ -59,11 +60,13 @@ ThingKind KindOf(sema::LocalKind kind) {
 
 // The type of a value, or what it would be of a wrong call.
 sema::TypeRef Meant(sema::TypeRef type) { return type->kind == sema::TypeKind::kError && type->element != nullptr ? type->element : type; }
-std::string TypeText(sema::TypeRef type) { return Meant(type)->kind == sema::TypeKind::kError ? "" : ToString(Meant(type)); }
+std::string TypeText(sema::TypeRef type, const sema::RecordNames& names) {
+  return Meant(type)->kind == sema::TypeKind::kError ? "" : ToString(Meant(type), names);
+}
 
-std::vector<FieldText> FieldsOf(sema::TypeRef type) {
+std::vector<FieldText> FieldsOf(sema::TypeRef type, const sema::RecordNames& names) {
   std::vector<FieldText> fields;
-  for (const sema::Field& field : Meant(type)->fields) fields.emplace_back(field.name, TypeText(field.type));
+  for (const sema::Field& field : Meant(type)->fields) fields.emplace_back(field.name, TypeText(field.type, names));
   return fields;
 }
 
@@ -97,23 +100,25 @@ std::string SettingsText(const sema::Stmt& node, const sema::Program& program) {
       ir::SettingsOf(node.policy, model != nullptr ? std::optional(model->batched) : std::nullopt, has_loop ? node.limit : 0));
 }
 
-std::string SignatureText(const sema::Signature& signature) {
+std::string SignatureText(const sema::Signature& signature, const sema::RecordNames& names) {
   std::string text = "(";
-  for (const sema::SigParam& param : signature.params) text += (text.size() > 1 ? ", " : "") + param.name + ": " + TypeText(param.type);
-  return text + ")" + (signature.result != nullptr ? " -> " + TypeText(signature.result) : "");
+  for (const sema::SigParam& param : signature.params)
+    text += (text.size() > 1 ? ", " : "") + param.name + ": " + TypeText(param.type, names);
+  return text + ")" + (signature.result != nullptr ? " -> " + TypeText(signature.result, names) : "");
 }
 
 // A model that is declared without a signature has that of its file.
-void NoteFile(const sema::Signature& signature, Thing& thing) {
-  for (const sema::SigParam& param : signature.params) thing.takes.emplace_back(param.name, param.name + ": " + TypeText(param.type));
-  if (signature.result != nullptr) thing.gives = TypeText(signature.result);
+void NoteFile(const sema::Signature& signature, const sema::RecordNames& names, Thing& thing) {
+  for (const sema::SigParam& param : signature.params)
+    thing.takes.emplace_back(param.name, param.name + ": " + TypeText(param.type, names));
+  if (signature.result != nullptr) thing.gives = TypeText(signature.result, names);
 }
 
-void NoteConst(const sema::Entity& entity, const sema::Program& so_far, Thing& thing) {
+void NoteConst(const sema::Entity& entity, const sema::Program& so_far, const sema::RecordNames& names, Thing& thing) {
   constexpr size_t kMostOfAValue = 80;
-  thing.type = TypeText(entity.type);
+  thing.type = TypeText(entity.type, names);
   if (entity.broken || entity.index >= so_far.consts.size() || so_far.consts[entity.index].name != entity.name) return;
-  thing.value = ValueText(entity.type, so_far.consts[entity.index].value, kMostOfAValue);
+  thing.value = ValueText(entity.type, so_far.consts[entity.index].value, kMostOfAValue, names);
 }
 
 }  // namespace
@@ -173,8 +178,7 @@ void Index::AddStages(const std::vector<ast::StmtPtr>& body) {
   }
 }
 
-void Index::AddModule(const std::string& path, const ast::File& file) {
-  const std::string prefix = path.empty() ? "" : path.substr(path.rfind('.') + 1) + ".";
+void Index::AddModule(const ast::File& file) {
   for (const ast::DeclPtr& decl : file.decls) {
     const auto kind = KindOf(*decl);
     const auto* import = ast::DynAs<ast::ImportDecl>(*decl);
@@ -196,9 +200,17 @@ void Index::AddModule(const std::string& path, const ast::File& file) {
       const ast::Type::Field& field = record->fields[i];
       Thing& part = Add(ThingKind::kField, field.label, nullptr);
       if (field.type) part.type = sources_.Text(field.type->span);
-      record_fields_.emplace(std::pair(prefix + record->name.text, field.label.text), PlaceOf(field.label.span));
+      record_fields_.emplace(std::pair(PlaceOf(record->name.span), field.label.text), PlaceOf(field.label.span));
     }
   }
+}
+
+// As the file itself calls them.
+sema::RecordNames Index::NamesIn(FileId file) const {
+  const auto module = std::find_if(modules_->begin(), modules_->end(),
+                                   [&](const sema::Module& one) { return one.file != nullptr && one.file->id == file; });
+  if (module == modules_->end()) return [](sema::TypeRef record) { return record->name; };
+  return [&module = *module](sema::TypeRef record) { return sema::NameIn(module, record); };
 }
 
 void Index::Declare(const sema::Local& local, sema::LocalKind kind) {
@@ -210,8 +222,9 @@ void Index::Declare(const sema::Local& local, sema::LocalKind kind) {
   thing.kind = KindOf(kind);
   thing.name = local.name;
   thing.span = local.span;
-  thing.type = TypeText(local.type);
-  thing.fields = FieldsOf(local.type);
+  const sema::RecordNames names = NamesIn(local.span.file);
+  thing.type = TypeText(local.type, names);
+  thing.fields = FieldsOf(local.type, names);
 }
 
 void Index::Use(const Span& use, const Span& declared) {
@@ -220,15 +233,15 @@ void Index::Use(const Span& use, const Span& declared) {
 }
 
 void Index::UseField(const Span& use, sema::TypeRef record, const sema::Field& field) {
-  if (!record->name.empty()) field_uses_.push_back({use, record->name, field.name});
-  field_types_[PlaceOf(use)] = TypeText(field.type);
+  if (!record->name.empty()) field_uses_.push_back({use, PlaceOf(record->declared), field.name});
+  field_types_[PlaceOf(use)] = TypeText(field.type, NamesIn(use.file));
 }
 
 void Index::ReadMember(const Span& name, sema::TypeRef object) {
   const sema::TypeRef record = object->kind == sema::TypeKind::kOptional ? object->element : object;
   if (name.file == FileId::kNone || record->fields.empty()) return;
-  const auto [known, is_new] = known_records_.try_emplace(record, records_.size());
-  if (is_new) records_.push_back(FieldsOf(record));
+  const auto [known, is_new] = known_records_.try_emplace({name.file, record}, records_.size());
+  if (is_new) records_.push_back(FieldsOf(record, NamesIn(name.file)));
   member_reads_.try_emplace(PlaceOf(name), MemberRead{name, known->second});
 }
 
@@ -249,11 +262,12 @@ void Index::Checked(const sema::Entity& entity, const sema::Program& so_far) {
   if (at == things_.end()) return;
   Thing& thing = at->second;
   const bool typed = entity.type != nullptr && (entity.kind == sema::EntityKind::kConst || entity.kind == sema::EntityKind::kType);
-  if (typed) thing.fields = FieldsOf(entity.type);
-  if (typed && entity.kind == sema::EntityKind::kConst) NoteConst(entity, so_far, thing);
+  const sema::RecordNames names = NamesIn(entity.span.file);
+  if (typed) thing.fields = FieldsOf(entity.type, names);
+  if (typed && entity.kind == sema::EntityKind::kConst) NoteConst(entity, so_far, names, thing);
   if (entity.kind == sema::EntityKind::kModel && entity.signature && !entity.signature->broken) {
-    thing.type = SignatureText(*entity.signature);
-    if (thing.takes.empty()) NoteFile(*entity.signature, thing);
+    thing.type = SignatureText(*entity.signature, names);
+    if (thing.takes.empty()) NoteFile(*entity.signature, names, thing);
     const bool known = entity.index < so_far.models.size() && so_far.models[entity.index].name == entity.name;
     if (known) thing.settings = SettingsText(ir::SettingsOf(so_far.models[entity.index].defaults, so_far.models[entity.index].batched));
   }
@@ -262,7 +276,8 @@ void Index::Checked(const sema::Entity& entity, const sema::Program& so_far) {
 }
 
 void Index::Finish() {
-  known_records_.clear();  // the types are gone
+  known_records_.clear();  // the types are gone, and the modules
+  modules_ = nullptr;
   for (const FieldUse& use : field_uses_) {
     const auto declared = record_fields_.find({use.record, use.name});
     if (declared != record_fields_.end()) occurrences_.push_back({use.span, declared->second});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -76,9 +77,10 @@ class Index final : public sema::Sink {
  public:
   explicit Index(const source::SourceMap& sources) : sources_(sources) {}
 
-  void AddModule(const std::string& path, const ast::File& file);  // before Check
-  void Finish();                                                   // after it
+  void AddModule(const ast::File& file);  // before Check
+  void Finish();                          // after it
 
+  void Collected(const std::deque<sema::Module>& modules) override { modules_ = &modules; }
   void Declare(const sema::Local& local, sema::LocalKind kind) override;
   void Use(const Span& use, const Span& declared) override;
   void UseField(const Span& use, sema::TypeRef record, const sema::Field& field) override;
@@ -98,13 +100,16 @@ class Index final : public sema::Sink {
   void AddMembers(const ast::TypePtr& result);
   void AddStages(const std::vector<ast::StmtPtr>& body);
   void NoteCall(const ast::Decl& decl, Thing& thing) const;
+  sema::RecordNames NamesIn(FileId file) const;
   void NoteWorkflow(const sema::Workflow& workflow, const sema::Program& program);
 
   struct FieldUse {
     Span span;
-    std::string record, name;
+    Place record;
+    std::string name;
   };
   const source::SourceMap& sources_;
+  const std::deque<sema::Module>* modules_ = nullptr;  // until Finish
   std::map<Place, Thing> things_;
   std::vector<Occurrence> occurrences_;
   std::vector<FieldUse> field_uses_;
@@ -113,10 +118,10 @@ class Index final : public sema::Sink {
     size_t record;  // in records_
   };
   std::map<Place, MemberRead> member_reads_;
-  std::vector<std::vector<FieldText>> records_;                         // those that have members, each once
-  std::map<sema::TypeRef, size_t> known_records_;                       // until Finish
-  std::map<Place, std::string> field_types_;                            // by where they are used
-  std::map<std::pair<std::string, std::string>, Place> record_fields_;  // by qualified record and name
+  std::vector<std::vector<FieldText>> records_;                       // those that have members, each once
+  std::map<std::pair<FileId, sema::TypeRef>, size_t> known_records_;  // until Finish
+  std::map<Place, std::string> field_types_;                          // by where they are used
+  std::map<std::pair<Place, std::string>, Place> record_fields_;      // by record and name
 };
 
 }  // namespace wf::lsp

@@ -14,7 +14,7 @@ using sema::TypeKind;
 
 class Writer {
  public:
-  explicit Writer(size_t most) : most_(most) {}
+  Writer(size_t most, const sema::RecordNames& name_of) : most_(most), name_of_(name_of) {}
 
   void Write(sema::TypeRef type, const ir::Value& value);
   std::string Take() { return std::move(text_); }
@@ -38,6 +38,7 @@ class Writer {
   void Record(sema::TypeRef type, const ir::Value& value);
 
   const size_t most_;
+  const sema::RecordNames& name_of_;
   std::string text_;
 };
 
@@ -66,7 +67,7 @@ void Writer::Tensor(ir::DType dtype, const ir::Value& value, size_t axis, size_t
 }
 
 void Writer::Record(sema::TypeRef type, const ir::Value& value) {
-  text_ += type->name;
+  if (!type->name.empty()) text_ += name_of_(type);
   Sequence("(", ")", type->fields.size(), [&](size_t i) {
     text_ += type->fields[i].name + ": ";
     Write(type->fields[i].type, (*value.items)[i]);
@@ -112,9 +113,9 @@ void Writer::Write(sema::TypeRef type, const ir::Value& value) {
 
 }  // namespace
 
-std::string ValueText(sema::TypeRef type, const ir::Value& value, size_t most) {
+std::string ValueText(sema::TypeRef type, const ir::Value& value, size_t most, const sema::RecordNames& name_of) {
   if (type->kind == TypeKind::kBytes) return "";
-  Writer writer(most);
+  Writer writer(most, name_of);
   writer.Write(type, value);
   return writer.Take();
 }

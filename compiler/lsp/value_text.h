@@ -8,6 +8,6 @@
 namespace wf::lsp {
 
 // A value as a program writes it, in about `most` bytes: of long strings and lists the beginning, then `..`. Nothing for `bytes`.
-std::string ValueText(sema::TypeRef type, const ir::Value& value, size_t most);
+std::string ValueText(sema::TypeRef type, const ir::Value& value, size_t most, const sema::RecordNames& name_of);
 
 }  // namespace wf::lsp

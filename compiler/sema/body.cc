@@ -72,12 +72,11 @@ LocalId Body::Declare(LocalKind kind, const ast::Name& name, TypeRef type) {
         .Label(symbol->second, is_local ? "first declared here" : "this dimension has the name")
         .Help(HelpToRename("a dimension", name.text));
     taken_names.insert(name.text);
-  } else if (Entity* entity = FindEntity(module, name.text); entity != nullptr) {
+  } else if (Entity* entity = FindEntity(module, name.text); entity != nullptr && entity->decl->kind != ast::DeclKind::kErrorDecl) {
     taken = true;
     const bool is_import = entity->kind == EntityKind::kModule;  // has a help of its own
     auto builder = ReportTwice(env, name, *entity);
-    const bool is_unread = entity->decl->kind == ast::DeclKind::kErrorDecl;  // it did not parse: it may be anything
-    if (!is_import) builder.Help(HelpToRename(is_unread ? "a declaration" : NameOf(entity->kind), name.text));
+    if (!is_import) builder.Help(HelpToRename(NameOf(entity->kind), name.text));
     entity->used = true;
     entity->early_use_reported = true;  // what reads the name here means the local
     taken_names.insert(name.text);

@@ -52,7 +52,7 @@ void AddModels(BuildContext& c) {
   ir::Body scratch;
   BodyWriter writer(c, scratch, nullptr);
   for (const Model& model : c.program.models) {
-    ir::Model out{.name = model.name, .path = model.path};
+    ir::Model out{.name = NameIn(c.program, model), .path = model.path};
     for (const ModelPort& port : model.in) out.in.push_back(PortOf(writer, port));
     for (const ModelPort& port : model.out) out.out.push_back(PortOf(writer, port));
     out.batch_axis = model.batch_axis;

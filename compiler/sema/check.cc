@@ -39,6 +39,21 @@ void PublishAll(Program& program, source::FileId root) {
   if (!service.members.empty()) program.services.push_back(std::move(service));
 }
 
+// The services of files that are imported are theirs.
+void ReportNothingPublished(Env& env, const Module& root) {
+  auto builder = env.Report({root.file->id, 0, 0}, kNothingPublished);
+  const Entity* elsewhere = nullptr;
+  for (const Module& module : env.modules) {
+    for (const auto& [name, entity] : module.entities) {
+      if (elsewhere == nullptr && entity.kind == EntityKind::kService) elsewhere = &entity;
+    }
+  }
+  if (elsewhere != nullptr) builder.Label(elsewhere->span, "published where this file is the program, not where it is imported");
+  builder.Help(elsewhere == nullptr
+                   ? "as in `service Digits { workflow Classify; }`"
+                   : "what a file lends is published by a service here, as in `service Digits { workflow lib.Classify; }`");
+}
+
 }  // namespace
 
 std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
@@ -57,8 +72,7 @@ std::optional<Program> Check(const CheckInput& input, diag::Emitter& diag) {
   ReportUnused(env, root);
   if (input.options.without_service && program.services.empty()) PublishAll(program, root.file->id);
   if (input.options.require_service && program.services.empty() && !IsDamaged(root) && diag.error_count() == errors_before) {
-    const Span start{root.file->id, 0, 0};
-    env.Report(start, kNothingPublished).Help("as in `service Digits { workflow Classify; }`");
+    ReportNothingPublished(env, root);
   }
   const bool damaged = std::any_of(input.modules.begin(), input.modules.end(), [](const SourceModule& module) {
     return module.file == nullptr || std::any_of(module.file->decls.begin(), module.file->decls.end(), [](const ast::DeclPtr& decl) {

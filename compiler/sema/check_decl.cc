@@ -113,8 +113,7 @@ void CheckType(Env& env, Module& module, Entity& entity, const ast::TypeDecl& de
     }
     fields.push_back({field.label.text, type});
   }
-  const std::string prefix = module.is_root ? "" : module.path.substr(module.path.rfind('.') + 1) + ".";
-  entity.type = sound ? env.types.Record(prefix + decl.name.text, std::move(fields)) : env.types.Error();
+  entity.type = sound ? env.types.Record(QualifiedName(env, entity), std::move(fields), entity.span) : env.types.Error();
   if (!HasTooManyParts(env, entity.type->parts, "`" + entity.type->name + "` has", decl.name.span)) return;
   entity.type = env.types.Error();
 }
@@ -159,7 +158,7 @@ void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
     env.Report(decl.code_span, kErrorCodeTwice, {code}).Label(first->second, "first declared here");
     return;
   }
-  env.program.errors.push_back({decl.name.text, decl.message, entity.code, status, decl.code_span});
+  env.program.errors.push_back({decl.name.text, QualifiedName(env, entity), decl.message, entity.code, status, decl.code_span});
 }
 
 void ReportBinding(Env& env, const ast::Binding& binding, const std::string& wanted, diag::Code code) {

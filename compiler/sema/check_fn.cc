@@ -4,6 +4,7 @@
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
+#include "compiler/sema/names.h"
 #include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
@@ -136,11 +137,6 @@ TypeRef TypeOfVariable(Body& body, const std::string& variable, TypeRef bound) {
   return body.env.types.Tensor(bound->dtype, std::move(dims));
 }
 
-// The name that listings show: "nn.softmax".
-std::string QualifiedName(const Module& module, const std::string& name) {
-  return module.is_root ? name : module.path.substr(module.path.rfind('.') + 1) + '.' + name;
-}
-
 // f32[n] needs nothing else; *s and T are only in std.
 void CollectRests(const ast::Type& type, std::vector<std::string>& rests) {
   for (const ast::DimExpr& dim : type.dims) {
@@ -191,7 +187,7 @@ void CheckFn(Env& env, Module& module, Entity& entity, const ast::FnDecl& decl) 
     return;
   }
   Function function;
-  function.name = QualifiedName(module, entity.name);
+  function.name = QualifiedName(env, entity);
   if (decl.has_errors) {  // constants may call it still, and then have no value
     body.silenced = true;
     function.n_params = static_cast<uint32_t>(signature.params.size());
@@ -222,7 +218,7 @@ std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings&
       body.symbols.emplace(rest + "_" + std::to_string(i), decl.name.span);
     }
   }
-  const std::string name = InstanceName(QualifiedName(*entity.home, entity.name), body);
+  const std::string name = InstanceName(QualifiedName(env, entity), body);
   if (const auto known = entity.instances.find(name); known != entity.instances.end()) return known->second;
   const Scope scope(body);
   Function function;

@@ -7,6 +7,7 @@
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
+#include "compiler/sema/names.h"
 #include "compiler/sema/settings.h"
 #include "runtime/abi/bounds.h"
 #include "runtime/abi/plan.h"
@@ -105,6 +106,7 @@ class ModelCheck {
       return false;
     }
     model_.name = entity_.name;
+    model_.qualified = QualifiedName(env_, entity_);
     model_.path = PathInProgram(env_, binding.arguments[0].span, path_);
     model_.span = entity_.span;
     if (binding.settings) values_ = ReadSettings(env_, binding.settings->settings, kInModel);

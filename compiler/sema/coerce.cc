@@ -4,6 +4,7 @@
 
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/help.h"
+#include "compiler/sema/names.h"
 #include "compiler/sema/waiting.h"
 
 namespace wf::sema {
@@ -211,12 +212,12 @@ std::optional<std::string> HelpToRead(const Body& body, TypeRef wanted, const Ex
 }
 
 // The first fields of a record show how it is built.
-std::string HelpToBuild(TypeRef record) {
+std::string HelpToBuild(const Module& module, TypeRef record) {
   constexpr size_t kMostShown = 3;
   std::string fields;
   for (size_t i = 0; i < std::min(record->fields.size(), kMostShown); ++i) fields += (i == 0 ? "" : ", ") + record->fields[i].name + ": ..";
   if (record->fields.size() > kMostShown) fields += ", ..";
-  return "a record with a name is built by it: `" + ToString(record) + "(" + fields + ")`";
+  return "a record with a name is built by it: `" + NameIn(module, record) + "(" + fields + ")`";
 }
 
 }  // namespace
@@ -236,7 +237,7 @@ std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Exp
   if (wanted->kind == TypeKind::kString && found->kind == TypeKind::kScalar) return "`str(x)` is its text";
   if (auto help = HelpToRead(body, wanted, value)) return help;
   if (wanted->kind == TypeKind::kRecord && !wanted->name.empty() && found->kind == TypeKind::kRecord && found->name.empty())
-    return HelpToBuild(wanted);
+    return HelpToBuild(body.module, wanted);
   if (!numbers || wanted->element != nullptr) return std::nullopt;
   if (wanted->dtype == found->dtype) return HelpToReshape(wanted, found);
   if (!IsNumeric(wanted->dtype) || wanted->dims.size() != found->dims.size()) return std::nullopt;

@@ -1,5 +1,6 @@
 #include "compiler/sema/model_workflow.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -33,6 +34,11 @@ void AddDimensions(const ModelPort& port, uint32_t index, std::set<std::string>&
 }
 
 }  // namespace
+
+std::string NameIn(const Program& program, const Model& model) {
+  const auto has_name = [&](const Model& other) { return other.name == model.name; };
+  return std::count_if(program.models.begin(), program.models.end(), has_name) > 1 ? model.qualified : model.name;
+}
 
 Workflow WorkflowOf(const Model& model, uint32_t index) {
   Workflow out;

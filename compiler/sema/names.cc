@@ -77,6 +77,7 @@ void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
   const auto [at, fresh] = module.entities.try_emplace(name.text);
   Entity& entity = at->second;
   if (!fresh) {
+    if (entity.decl->kind == ast::DeclKind::kErrorDecl) return;  // it did not parse: what it declares is not known
     if (ImportsTheSame(*entity.decl, decl)) {
       env.Report(name.span, kDuplicateName, {name.text}).Label(entity.span, "first declared here").Help("a module is imported once");
       return;
@@ -269,6 +270,7 @@ std::vector<Module*> CollectModules(Env& env) {
       if (entity.decl->kind != ast::DeclKind::kErrorDecl && !is_missing) ReportIfBuiltIn(env, module, {name, entity.span}, false);
     }
   }
+  if (env.input.sink != nullptr) env.input.sink->Collected(env.modules);
   std::vector<Module*> order;
   if (env.prelude != nullptr) Visit(*env.prelude, order);
   for (Module& module : env.modules) Visit(module, order);
@@ -294,6 +296,27 @@ diag::Builder ReportTwice(Env& env, const ast::Name& name, const Entity& other) 
 Entity* FindEntity(Module& module, std::string_view name) {
   const auto at = module.entities.find(name);
   return at == module.entities.end() ? nullptr : &at->second;
+}
+
+std::string QualifiedName(const Env& env, const Entity& entity) {
+  const auto last = [](const Module& module) { return std::string_view(module.path).substr(module.path.rfind('.') + 1); };
+  const Module& home = *entity.home;
+  if (home.is_root) return entity.name;
+  const bool is_shared = std::any_of(env.modules.begin(), env.modules.end(), [&](const Module& other) {
+    if (&other == &home || other.is_root || last(other) != last(home)) return false;
+    const auto namesake = other.entities.find(entity.name);
+    return namesake != other.entities.end() && namesake->second.kind == entity.kind;
+  });
+  return (is_shared ? home.path : std::string(last(home))) + "." + entity.name;
+}
+
+std::string NameIn(const Module& module, TypeRef record) {
+  const std::string name = record->name.substr(record->name.rfind('.') + 1);
+  if (module.file->id == record->declared.file) return name;
+  for (const Entity* import : module.imports) {
+    if (import->target->file != nullptr && import->target->file->id == record->declared.file) return import->name + "." + name;
+  }
+  return record->name;  // a value of it came through another module
 }
 
 namespace {

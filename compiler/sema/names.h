@@ -23,6 +23,12 @@ diag::Builder ReportTwice(Env& env, const ast::Name& name, const Entity& other);
 // A name at the top of `module`; null when there is none.
 Entity* FindEntity(Module& module, std::string_view name);
 
+// What the whole program calls a declaration, and no other of its kind: "Line" of the root, "nn.softmax", and "a.x.Line" where another
+// module x has a Line, too.
+std::string QualifiedName(const Env& env, const Entity& entity);
+// What `module` itself writes for a type that has a name: "l2.Line" behind `import lib as l2;`.
+std::string NameIn(const Module& module, TypeRef record);
+
 struct Expected {
   NameUse use = NameUse::kAny;
   const Body* body = nullptr;  // its locals and dimensions are values

@@ -12,6 +12,7 @@ enum class LocalKind : uint8_t { kParam, kLet, kNode, kIndex, kLoop, kAccumulato
 class Sink {
  public:
   virtual ~Sink() = default;
+  virtual void Collected(const std::deque<Module>& modules) = 0;                   // before all others
   virtual void Declare(const Local& local, LocalKind kind) = 0;                    // a name inside a declaration
   virtual void Use(const Span& use, const Span& declared) = 0;                     // `declared` may begin a larger span
   virtual void UseField(const Span& use, TypeRef record, const Field& field) = 0;  // `use`: the name after the dot

@@ -49,9 +49,9 @@ bool Holds(const Type& type, TypeKind one, TypeKind other, bool (*is_it)(TypeRef
   return std::any_of(type.fields.begin(), type.fields.end(), [&](const Field& field) { return is_it(field.type); });
 }
 
-std::string FieldsToString(const std::vector<Field>& fields) {
+std::string FieldsToString(const std::vector<Field>& fields, const RecordNames& name_of) {
   std::string text;
-  for (const Field& field : fields) text += (text.empty() ? "" : ", ") + field.name + ": " + ToString(field.type);
+  for (const Field& field : fields) text += (text.empty() ? "" : ", ") + field.name + ": " + ToString(field.type, name_of);
   return '(' + text + ')';
 }
 
@@ -126,15 +126,20 @@ TypeRef Types::Optional(TypeRef element) {
   return Intern(std::move(type));
 }
 
-TypeRef Types::Record(std::string name, std::vector<Field> fields) {
+TypeRef Types::Record(std::string name, std::vector<Field> fields, const source::Span& declared) {
   Type type;
   type.kind = TypeKind::kRecord;
   type.fields = std::move(fields);
   type.name = std::move(name);
+  type.declared = declared;
   return Intern(std::move(type));
 }
 
 std::string ToString(TypeRef type) {
+  return ToString(type, [](TypeRef record) { return record->name; });
+}
+
+std::string ToString(TypeRef type, const RecordNames& name_of) {
   switch (type->kind) {
     case TypeKind::kError:
       return "?";
@@ -151,13 +156,13 @@ std::string ToString(TypeRef type) {
     case TypeKind::kTensor:
       return TensorToString(*type);
     case TypeKind::kRecord:
-      return type->name.empty() ? FieldsToString(type->fields) : type->name;
+      return type->name.empty() ? FieldsToString(type->fields, name_of) : name_of(type);
     case TypeKind::kList:
-      return type->element->kind == TypeKind::kNever ? "an empty list" : "list<" + ToString(type->element) + '>';
+      return type->element->kind == TypeKind::kNever ? "an empty list" : "list<" + ToString(type->element, name_of) + '>';
     case TypeKind::kMap:
-      return "map<" + ToString(type->element) + '>';
+      return "map<" + ToString(type->element, name_of) + '>';
     case TypeKind::kOptional:
-      return ToString(type->element) + '?';
+      return ToString(type->element, name_of) + '?';
     case TypeKind::kVariable:
       return type->name;
   }

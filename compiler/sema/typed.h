@@ -180,7 +180,8 @@ struct ModelPort {
   TypeRef type;
 };
 struct Model {
-  std::string name, path;          // path: from the program's folder
+  std::string name, qualified;     // qualified: as QualifiedName makes it
+  std::string path;                // from the program's folder
   std::vector<ModelPort> in, out;  // without the batch axis
   std::vector<int8_t> batch_axis;  // inputs, then outputs; -1 none
   bool batched = false, signature_written = false;
@@ -208,7 +209,7 @@ struct Remote {
 };
 
 struct ErrorCode {
-  std::string name, message;
+  std::string name, qualified, message;  // qualified: as QualifiedName makes it
   int32_t code;
   int canonical_status;
   Span span;

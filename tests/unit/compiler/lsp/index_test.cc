@@ -42,5 +42,29 @@ TEST(Index, TheFailureInAFallbackIsNotTheNode) {
   EXPECT_EQ(std::count(uses.begin(), uses.end(), "err@2->2"), 0);
 }
 
+// Two files of one last name.
+TEST(Index, TheFieldsOfATypeAreThoseOfItsFile) {
+  const auto analysis = AnalysisOfModules({{"", "import a.x as ax;\nimport b.x as bx;\nfn f(p: ax.P, q: bx.P) -> i64 = p.v + q.v;\n"},
+                                           {"a.x", "type P { v: i64; }\n"},
+                                           {"b.x", "type P { v: i64; }\n"}});
+  std::vector<std::string> files;
+  for (const Occurrence& one : analysis->index().occurrences()) {
+    if (analysis->sources().Text(one.span) == "v" && PlaceOf(one.span) != one.thing)
+      files.emplace_back(analysis->sources().name(one.thing.file));
+  }
+  EXPECT_EQ(files, (std::vector<std::string>{"/a.x.wf", "/b.x.wf"}));
+}
+
+TEST(Index, TypesAreCalledAsTheirFileCallsThem) {
+  const auto analysis = AnalysisOfModules(
+      {{"", "import lib as l2;\nworkflow W(p: l2.P) -> (y: l2.P) {\n  node q = l2.many(p);\n  node one = q[0];\n  return (y: one);\n}\n"},
+       {"lib", "type P { v: i64; }\nfn many(p: P) -> list<P> {\n  let all = [p];\n  all\n}\n"}});
+  std::map<std::string, std::string> types;
+  for (const auto& [place, thing] : analysis->index().things()) types.emplace(thing.name, thing.type);
+  EXPECT_EQ(types.at("q"), "list<l2.P>");
+  EXPECT_EQ(types.at("one"), "l2.P");
+  EXPECT_EQ(types.at("all"), "list<P>");
+}
+
 }  // namespace
 }  // namespace wf::lsp

@@ -25,8 +25,8 @@ bool IsSameFile(const std::string& a, const std::string& b);
 // Whether `output` is one of the files that a program is made of, or another program: reported.
 bool ReportInput(const std::string& output, const std::vector<std::string>& inputs, diag::Emitter& emitter);
 
-// Writes the file whole or not at all: through a neighbour that takes its place and its permissions when complete. Devices, pipes and links
-// are written to.
+// Writes the file whole or not at all: through a neighbour that takes its place and its permissions when complete. Links lead to it still;
+// what is no file, as a pipe, is written to.
 base::Status WriteFile(const std::string& path, std::string_view text);
 
 // Whether WriteFile may write there, as far as that is known before: a full disk is not.

@@ -130,11 +130,6 @@ base::Result<std::string> PlaceForProduct(const std::string& path) {
   return std::move(place->path);
 }
 
-std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
-}
-
 TemporaryFolder::TemporaryFolder() {
   const char* base = std::getenv("TMPDIR");
   std::string pattern = fmt::format("{}/wfc-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");

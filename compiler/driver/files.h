@@ -9,6 +9,7 @@
 
 #include "compiler/base/ending.h"
 #include "compiler/diag/emitter.h"
+#include "runtime/base/path.h"
 #include "runtime/base/status.h"
 
 namespace wf::driver {
@@ -40,7 +41,7 @@ base::Status RewriteFile(const std::string& path, std::string_view text);
 // regular file, which renaming would destroy.
 base::Result<std::string> PlaceForProduct(const std::string& path);
 
-std::string FolderOf(const std::string& path);  // "" for a bare name, else with its slash
+using base::FolderOf;
 
 // A folder of this process alone, removed with the files in it; also by signals that end wfc.
 // Errors: path() is empty when it could not be made.

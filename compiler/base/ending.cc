@@ -95,15 +95,19 @@ RemovedOnEnding::~RemovedOnEnding() {
   if (n_entries == 0) UnwatchEndings();
 }
 
-EndingsHeld::EndingsHeld() {
+EndingsWait::EndingsWait() {
   const sigset_t all = AllEndings();
   pthread_sigmask(SIG_BLOCK, &all, &before_);
+}
+
+EndingsWait::~EndingsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+EndingsHeld::EndingsHeld() {
   for (size_t i = 0; i < kEndings.size(); ++i) sigaction(kEndings[i], nullptr, &handlers_[i]);
 }
 
 EndingsHeld::~EndingsHeld() {
   for (size_t i = 0; i < kEndings.size(); ++i) sigaction(kEndings[i], &handlers_[i], nullptr);
-  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
 void RemoveBeforeEnding() noexcept {

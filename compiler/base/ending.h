@@ -24,8 +24,20 @@ class RemovedOnEnding {
   const int at_;
 };
 
-// The same signals wait while this lives, and find the handlers that stood before, whatever others have brought meanwhile: theirs let a
-// second signal in, as `timeout` sends it, which would end the process while a first one removes. Thread: of one at a time; the signals
+// The same signals wait while this lives.   Thread: they come to no other.
+class EndingsWait {
+ public:
+  EndingsWait();
+  ~EndingsWait();
+  EndingsWait(const EndingsWait&) = delete;
+  EndingsWait& operator=(const EndingsWait&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// They wait while this lives, and find the handlers that stood before, whatever others have brought meanwhile: theirs let a
+// second signal in, as `timeout` sends it, which would end the process while a first one removes.   Thread: of one at a time; the signals
 // come to no other.
 class EndingsHeld {
  public:
@@ -35,7 +47,7 @@ class EndingsHeld {
   EndingsHeld& operator=(const EndingsHeld&) = delete;
 
  private:
-  sigset_t before_;
+  const EndingsWait wait_;
   std::array<struct sigaction, kEndings.size()> handlers_;
 };
 

@@ -10,33 +10,15 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "compiler/base/partial_file.h"
 #include "runtime/base/descriptor.h"
+#include "runtime/base/replace_file.h"
 #include "runtime/base/system_error.h"
 
 namespace wf::driver {
 namespace {
-
-base::Status WriteAll(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t wrote = write(file, text.data(), text.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return base::StatusOfErrno(errno);
-    text.remove_prefix(static_cast<size_t>(wrote));
-  }
-  return base::Status::Ok();
-}
-
-enum class Lasting : bool { kNo, kYes };  // whether it is on the disk when it is written
-
-base::Status WriteInto(const std::string& path, std::string_view text, Lasting lasting) {
-  const base::Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) return base::StatusOfCreation(errno, path);
-  WF_RETURN_IF_ERROR(WriteAll(file.get(), text));
-  if (lasting == Lasting::kYes && fsync(file.get()) != 0) return base::StatusOfErrno(errno);
-  return base::Status::Ok();
-}
 
 // Room is taken before anything of the old text is lost.
 base::Status WriteInPlace(const std::string& path, std::string_view text) {
@@ -44,20 +26,8 @@ base::Status WriteInPlace(const std::string& path, std::string_view text) {
   if (file.get() < 0) return base::StatusOfErrno(errno);
   const auto size = static_cast<off_t>(text.size());
   if (const int error = size == 0 ? 0 : posix_fallocate(file.get(), 0, size); error != 0) return base::StatusOfErrno(error);
-  WF_RETURN_IF_ERROR(WriteAll(file.get(), text));
+  WF_RETURN_IF_ERROR(base::WriteAll(file.get(), text));
   return ftruncate(file.get(), size) == 0 && fsync(file.get()) == 0 ? base::Status::Ok() : base::StatusOfErrno(errno);
-}
-
-base::Status Replace(const struct stat& old, source::PartialFile& partial) {
-  if (chmod(partial.path().c_str(), old.st_mode & 07777) != 0) return base::StatusOfErrno(errno);
-  return partial.Rename();
-}
-
-// Where the links at `path` lead, though nothing may be there.
-std::filesystem::path EndOfLinks(std::filesystem::path path) {
-  std::error_code error;
-  while (std::filesystem::is_symlink(path, error)) path = path.parent_path() / std::filesystem::read_symlink(path, error);
-  return path;
 }
 
 base::Status TooLarge(size_t max_bytes) { return {base::kResourceExhausted, fmt::format("larger than {} MiB", max_bytes >> 20)}; }
@@ -103,8 +73,10 @@ bool IsSameFile(const std::string& a, const std::string& b) {
   if (is_one || is_other) return is_one && is_other && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
   namespace fs = std::filesystem;
   std::error_code error;
-  const auto place = [&error](const std::string& path) { return fs::weakly_canonical(fs::absolute(path, error), error); };
-  return place(a) == place(b) && !error;
+  const base::Result<base::Place> first = base::PlaceOf(a), second = base::PlaceOf(b);
+  if (!first.ok() || !second.ok()) return false;
+  const auto whole = [&error](const std::string& path) { return fs::weakly_canonical(fs::absolute(path, error), error); };
+  return whole(first->path) == whole(second->path) && !error;
 }
 
 bool ReportInput(const std::string& output, const std::vector<std::string>& inputs, diag::Emitter& emitter) {
@@ -121,22 +93,18 @@ bool ReportInput(const std::string& output, const std::vector<std::string>& inpu
 }
 
 base::Status WriteFile(const std::string& path, std::string_view text) {
-  struct stat info{};
-  const bool exists = lstat(path.c_str(), &info) == 0;
-  // A device, a pipe or a link such as /dev/stdout must not be replaced, only written to.
-  if (exists && !S_ISREG(info.st_mode)) return WriteInto(path, text, Lasting::kNo);
-  source::PartialFile partial(path);
-  WF_RETURN_IF_ERROR(WriteInto(partial.path(), text, Lasting::kNo));
-  return exists ? Replace(info, partial) : partial.Rename();
+  const base::Result<base::Place> place = base::PlaceOf(path);
+  if (!place.ok()) return place.status();
+  if (place->is_straight) return base::WriteStraight(place->path, text);
+  source::PartialFile partial(place->path);
+  WF_RETURN_IF_ERROR(partial.Create(0666));
+  WF_RETURN_IF_ERROR(partial.file().Write(text));
+  return partial.file().TakePlace(place->permissions);
 }
 
 base::Status MayWrite(const std::string& path) {
-  struct stat own{}, target{};
-  const bool exists = lstat(path.c_str(), &own) == 0 && stat(path.c_str(), &target) == 0;
-  const bool is_written_to = exists && !S_ISREG(own.st_mode) && !S_ISDIR(target.st_mode);
-  if (is_written_to) return access(path.c_str(), W_OK) == 0 ? base::Status::Ok() : base::StatusOfErrno(errno);
-  const base::Result<std::string> place = PlaceForProduct(path);
-  return place.ok() ? source::PartialFile(*place).Create(0600) : place.status();
+  const source::EndingsWait wait;
+  return base::MayReplace(path);
 }
 
 base::Status RewriteFile(const std::string& path, std::string_view text) {
@@ -144,31 +112,22 @@ base::Status RewriteFile(const std::string& path, std::string_view text) {
   if (!place.ok()) return place.status();
   struct stat info{};
   if (stat(place->c_str(), &info) != 0) return base::StatusOfErrno(errno);
-  if (access(place->c_str(), W_OK) != 0) return base::StatusOfErrno(errno);  // renaming would not ask
   if (info.st_nlink > 1 || info.st_uid != geteuid()) return WriteInPlace(*place, text);
   source::PartialFile partial(*place);
-  WF_RETURN_IF_ERROR(WriteInto(partial.path(), text, Lasting::kYes));
+  WF_RETURN_IF_ERROR(partial.Create(0600));
+  base::NewFile& file = partial.file();
+  WF_RETURN_IF_ERROR(file.Write(text));
+  if (fsync(file.fd()) != 0) return base::StatusOfErrno(errno);
   constexpr auto kSameOwner = static_cast<uid_t>(-1);
-  if (chown(partial.path().c_str(), kSameOwner, info.st_gid) != 0) return WriteInPlace(*place, text);  // not to be given to that group
-  return Replace(info, partial);
+  if (fchown(file.fd(), kSameOwner, info.st_gid) != 0) return WriteInPlace(*place, text);  // not to be given to that group
+  return file.TakePlace(info.st_mode & 07777);
 }
 
 base::Result<std::string> PlaceForProduct(const std::string& path) {
-  struct stat info{};
-  if (stat(path.c_str(), &info) != 0) {  // new, or the reason comes when it is written
-    if (errno == ELOOP) return base::Status(base::kPermissionDenied, "its links lead in a circle");
-    return EndOfLinks(path).string();
-  }
-  if (S_ISDIR(info.st_mode)) return base::Status(base::kPermissionDenied, "it is a folder");
-  if (!S_ISREG(info.st_mode)) return base::Status(base::kPermissionDenied, "it is not a regular file");
-  std::error_code error;
-  const std::filesystem::path resolved = std::filesystem::canonical(path, error);
-  return error ? path : resolved.string();
-}
-
-std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+  base::Result<base::Place> place = base::PlaceOf(path);
+  if (!place.ok()) return place.status();
+  if (place->is_straight) return base::Status(base::kPermissionDenied, "it is not a regular file");
+  return std::move(place->path);
 }
 
 TemporaryFolder::TemporaryFolder() {

@@ -9,6 +9,7 @@
 
 #include "compiler/base/ending.h"
 #include "compiler/diag/emitter.h"
+#include "runtime/base/path.h"
 #include "runtime/base/status.h"
 
 namespace wf::driver {
@@ -25,8 +26,8 @@ bool IsSameFile(const std::string& a, const std::string& b);
 // Whether `output` is one of the files that a program is made of, or another program: reported.
 bool ReportInput(const std::string& output, const std::vector<std::string>& inputs, diag::Emitter& emitter);
 
-// Writes the file whole or not at all: through a neighbour that takes its place and its permissions when complete. Devices, pipes and links
-// are written to.
+// Writes the file whole or not at all: through a neighbour that takes its place and its permissions when complete. Links lead to it still;
+// what is no file, as a pipe, is written to.
 base::Status WriteFile(const std::string& path, std::string_view text);
 
 // Whether WriteFile may write there, as far as that is known before: a full disk is not.
@@ -40,7 +41,7 @@ base::Status RewriteFile(const std::string& path, std::string_view text);
 // regular file, which renaming would destroy.
 base::Result<std::string> PlaceForProduct(const std::string& path);
 
-std::string FolderOf(const std::string& path);  // "" for a bare name, else with its slash
+using base::FolderOf;
 
 // A folder of this process alone, removed with the files in it; also by signals that end wfc.
 // Errors: path() is empty when it could not be made.

@@ -114,8 +114,8 @@ base::Status Link(std::span<const char> object, const Options& options) {
     std::string reason = WriteFailure(status.message(), partial.path());
     return reason.empty() ? status : base::Status(base::kResourceExhausted, std::move(reason));
   }
-  const base::Status renamed = partial.Rename();
-  return renamed.ok() ? renamed : Unwritable(renamed);
+  const base::Status placed = partial.file().TakePlace({});
+  return placed.ok() ? placed : Unwritable(placed);
 }
 
 }  // namespace wf::link

@@ -4,13 +4,15 @@
 #include <filesystem>
 
 #include "compiler/lsp/uri.h"
+#include "runtime/base/path.h"
 
 namespace wf::lsp {
 namespace {
 
-std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+using base::FolderOf;
 
 }  // namespace
+
 void Workspace::Open(const std::string& uri, std::string text, int64_t version) {
   Document& document = documents_[uri];
   document.uri = uri;

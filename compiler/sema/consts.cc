@@ -31,10 +31,10 @@ bool IsOutside(const Env& env, const std::filesystem::path& path, const std::str
   if (std::filesystem::path(name).is_absolute()) return true;
   const std::filesystem::path root = ProgramFolder(env);
   if (!IsBelow(path.lexically_normal(), root.lexically_normal())) return true;
-  std::error_code error;
+  std::error_code error, root_error;
   const auto real = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error),
-             real_root = std::filesystem::canonical(root.empty() ? "." : root, error);
-  return !error && !IsBelow(real, real_root);
+             real_root = std::filesystem::canonical(root.empty() ? "." : root, root_error);
+  return !error && !root_error && !IsBelow(real, real_root);  // why one leads nowhere is told where it is read
 }
 
 // Some editors begin a text with a mark of the order of bytes, which UTF-8 does not need.

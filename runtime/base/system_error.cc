@@ -12,6 +12,7 @@ namespace wf::base {
 std::string TextOfErrno(int error) {
   if (error == ENOENT || error == ENOTDIR) return "no such file";
   if (error == EISDIR) return "it is a folder";
+  if (error == ELOOP) return "its links lead in a circle";
   std::string text = std::strerror(error);
   if (!text.empty()) text[0] = Lower(text[0]);
   return text;
@@ -19,7 +20,7 @@ std::string TextOfErrno(int error) {
 
 StatusCode CodeOfErrno(int error) {
   const bool is_absent = error == ENOENT || error == ENOTDIR, is_full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  const bool is_forbidden = error == EACCES || error == EPERM || error == EISDIR || error == EROFS;
+  const bool is_forbidden = error == EACCES || error == EPERM || error == EISDIR || error == EROFS || error == ELOOP;
   return is_absent ? kNotFound : is_full ? kResourceExhausted : is_forbidden ? kPermissionDenied : kUnavailable;
 }
 
@@ -32,10 +33,9 @@ Status StatusOfCreation(int error, const std::string& path) {
     const std::string folder = path.substr(0, slash);
     if (stat(folder.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) return {kPermissionDenied, "`" + folder + "` is no folder"};
   }
-  const bool is_link = lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);  // then the folder is that of its target
   const size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  if (!is_link && stat(folder.c_str(), &info) == 0) return {kPermissionDenied, "its folder takes no files"};
+  if (stat(folder.c_str(), &info) == 0) return {kPermissionDenied, "its folder takes no files"};
   return {kNotFound, "no such folder"};
 }
 

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <string_view>
 
 #include "runtime/base/descriptor.h"
@@ -47,6 +46,10 @@ bool TakeLine(std::string_view& text, std::string_view& line) {
 
 Status SystemFailure(const std::string& file, const char* what, int error) {
   return {base::CodeOfErrno(error), fmt::format("`{}`: {}: {}", file, what, base::TextOfErrno(error))};
+}
+
+Status Unwritten(const std::string& file, const Status& why) {
+  return why.ok() ? why : Status(why.code(), fmt::format("`{}`: cannot be written: {}", file, why.message()));
 }
 
 // Errors: why it cannot be read; kNotFound: it is not there.
@@ -125,19 +128,13 @@ ChoicesRead ReadChoices(const std::string& file, const std::string& machine) {
   return read;
 }
 
-Status CheckWritable(const std::string& file) {
-  std::error_code unknown;
-  const std::filesystem::path target = std::filesystem::weakly_canonical(file, unknown);
-  const std::string folder = unknown ? "." : target.parent_path().string();
-  return access(folder.c_str(), W_OK | X_OK) == 0 ? Status() : SystemFailure(file, "cannot be written", errno);
-}
+Status CheckWritable(const std::string& file) { return Unwritten(file, base::MayReplace(file)); }
 
 Status WriteChoices(const std::string& file, const std::string& machine, const std::map<std::string, std::string>& way) {
   std::string text = fmt::format("{}{}\n{}{}\n", kKind, kVersion, kMachine, machine);
   for (const auto& [key, chosen] : way) text += fmt::format("{}\t{}\n", chosen, key);
   text += fmt::format("{}{} {:016x}\n", kEnd, way.size(), SumOf(text));
-  const Status done = base::ReplaceFile(file, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
-  return done.ok() ? done : Status(done.code(), fmt::format("`{}`: cannot be written: {}", file, done.message()));
+  return Unwritten(file, base::ReplaceFile(file, text));
 }
 
 }  // namespace wf::kernels

@@ -23,7 +23,7 @@ struct ChoicesRead {
 std::string MachineText();
 
 ChoicesRead ReadChoices(const std::string& file, const std::string& machine);
-// Whether WriteChoices may succeed, as far as that is known without writing.
+// Whether WriteChoices may succeed, as far as that is known before.
 base::Status CheckWritable(const std::string& file);
 // In one step; where the file is a link, what it leads to. After a power failure the old one may be there, or none: it is not waited for
 // the disk. Errors: the file's name and why it cannot be written.

@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "runtime/base/descriptor.h"
+#include "runtime/base/path.h"
 #include "runtime/base/system_error.h"
 
 namespace wf::net {
@@ -137,10 +138,8 @@ base::Status CheckFile(const Address& address, bool removes) {
   return !removes || unlink(path) == 0 ? base::Status() : Failed(address, errno);
 }
 
-std::string FolderOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
-}
+// An empty name is that of the folder that one is in.
+bool TakesFiles(const std::string& folder) { return access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0; }
 
 }  // namespace
 
@@ -150,7 +149,7 @@ base::Status CheckAddress(const Address& address, int inherited) {
     if (IsBound(inherited)) return {};
   }
   if (!address.path.empty()) {
-    if (access(FolderOf(address.path).c_str(), W_OK | X_OK) != 0) return Failed(address, errno);
+    if (!TakesFiles(base::FolderOf(address.path))) return Failed(address, errno);
     return CheckFile(address, false);
   }
   sockaddr_storage system;

@@ -179,8 +179,7 @@ Result<Profiled> ProfileOf(const Session& session, const std::vector<Tensor>& in
 }
 
 Status WriteTrace(const std::string& path, const Session& session, const Profiled& profiled) {
-  const std::string text = TraceJson(session.program(), *profiled.plan, profiled.profile);
-  return WriteFile(path, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  return WriteFile(path, TraceJson(session.program(), *profiled.plan, profiled.profile));
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ Result<std::vector<uint8_t>> ReadFile(const std::string& path) {
   return bytes;
 }
 
-Status WriteFile(const std::string& path, std::span<const uint8_t> bytes) {
+Status WriteFile(const std::string& path, std::string_view bytes) {
   const Status done = base::ReplaceFile(path, bytes);
   return done.ok() ? done : Status(base::kUnavailable, fmt::format("cannot write `{}`: {}", path, done.message()));
 }
@@ -179,7 +179,8 @@ Status WriteOutputs(const std::string& folder, const onnx::Signature& signature,
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::string name = FileName(signature.outputs[i].name);
     while (!taken.insert(name).second) name += '_';
-    WF_RETURN_IF_ERROR(WriteFile(fmt::format("{}/{}.npy", folder, name), WriteNpy(outputs[i])));
+    const std::vector<uint8_t> npy = WriteNpy(outputs[i]);
+    WF_RETURN_IF_ERROR(WriteFile(fmt::format("{}/{}.npy", folder, name), {reinterpret_cast<const char*>(npy.data()), npy.size()}));
   }
   return Status::Ok();
 }

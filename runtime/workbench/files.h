@@ -14,7 +14,7 @@ namespace wf::workbench {
 
 // A regular file, whole. Errors: those of onnx::OpenFile; kOutOfRange above onnx::kMostTensorBytes and a little.
 base::Result<std::vector<uint8_t>> ReadFile(const std::string& path);
-base::Status WriteFile(const std::string& path, std::span<const uint8_t> bytes);
+base::Status WriteFile(const std::string& path, std::string_view bytes);
 
 // Inputs of a model from files: `NAME=FILE`, or `FILE` for the next that none is named for. A .npy or .pb holds one tensor; a .json file
 // that stands for itself holds all, by name (json.h). Errors: a file that cannot be read, an element type that is not the input's, an input

@@ -80,7 +80,13 @@ class KernelCache(unittest.TestCase):
         self.cache = self.folder / "none" / "kernels"
         done = self.bench()
         self.assertEqual(done.returncode, 0)
-        self.assertRegex(done.stderr, "^wfc: warning: `.*kernels`: cannot be written: no such file")
+        self.assertRegex(done.stderr, "^wfc: warning: `.*kernels`: cannot be written: no such folder")
+
+    def test_a_bare_name_is_a_file_in_the_folder_that_one_is_in(self):
+        done = subprocess.run([harness.WFC, "model", "bench", "--seconds=0.1", "--kernel-cache=kernels", "filters.onnx"], cwd=self.folder,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(self.cache.read_text().startswith("wf-kernel-cache 1\n"))
 
     def test_a_server_answers_with_the_same_bits_after_a_restart(self):
         source = self.folder / "scenes.wf"

@@ -29,7 +29,7 @@ TEST_F(PartialFileTest, TakesThePlaceOfItsTargetWhenRenamed) {
     PartialFile partial(target_);
     ASSERT_TRUE(partial.Create(0600).ok());
     EXPECT_TRUE(std::filesystem::exists(partial.path()));
-    EXPECT_TRUE(partial.Rename().ok());
+    EXPECT_TRUE(partial.file().TakePlace({}).ok());
   }
   EXPECT_TRUE(std::filesystem::exists(target_));
 }
@@ -97,12 +97,14 @@ TEST_F(PartialFileTest, LeavesSignalsAsTheyWere) {
   const auto mine = [](int) {};
   const auto before = std::signal(SIGINT, mine);
   {
-    const PartialFile partial(target_);
+    PartialFile partial(target_);
+    ASSERT_TRUE(partial.Create(0600).ok());
     EXPECT_EQ(std::signal(SIGINT, mine), static_cast<void (*)(int)>(mine)) << "who handles it goes on to";
   }
   EXPECT_EQ(std::signal(SIGINT, before), static_cast<void (*)(int)>(mine));
   {
-    const PartialFile partial(target_);
+    PartialFile partial(target_);
+    ASSERT_TRUE(partial.Create(0600).ok());
   }
   EXPECT_EQ(std::signal(SIGINT, before), before);
 }

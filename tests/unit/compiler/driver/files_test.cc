@@ -69,13 +69,30 @@ TEST_F(FilesTest, WritesThroughALink) {
   EXPECT_EQ(*ReadFile(At("file"), 100), "new");
 }
 
+TEST_F(FilesTest, AFullDiskLeavesWhatALinkLeadsTo) {
+  ASSERT_TRUE(WriteFile(At("file"), "old").ok());
+  ASSERT_EQ(symlink("file", At("link").c_str()), 0);
+  ASSERT_EQ(symlink("new", At("dangling").c_str()), 0);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto on_limit = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 1000, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  for (const char* name : {"link", "dangling"}) EXPECT_FALSE(WriteFile(At(name), std::string(5000, 'x')).ok());
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, on_limit);
+  EXPECT_EQ(*ReadFile(At("file"), 100), "old");
+  EXPECT_FALSE(std::filesystem::exists(At("new")));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 3);
+}
+
 TEST_F(FilesTest, GivesAProductNoPlaceWhereItWouldDestroySomethingElse) {
   ASSERT_EQ(mkfifo(At("pipe").c_str(), 0600), 0);
   ASSERT_TRUE(WriteFile(At("file"), "old").ok());
   ASSERT_EQ(symlink("file", At("link").c_str()), 0);
   EXPECT_EQ(PlaceForProduct(At("pipe")).status().message(), "it is not a regular file");
   EXPECT_EQ(PlaceForProduct(folder_.path()).status().message(), "it is a folder");
-  EXPECT_EQ(*PlaceForProduct(At("link")), std::filesystem::canonical(At("file")).string());
+  EXPECT_EQ(*PlaceForProduct(At("link")), At("file"));
   EXPECT_EQ(*PlaceForProduct(At("new")), At("new"));
 }
 

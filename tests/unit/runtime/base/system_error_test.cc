@@ -13,6 +13,7 @@ TEST(TextOfErrno, BeginsSmallAsAllMessagesDo) {
   EXPECT_EQ(TextOfErrno(ENOENT), "no such file");
   EXPECT_EQ(TextOfErrno(ENOTDIR), "no such file");
   EXPECT_EQ(TextOfErrno(EISDIR), "it is a folder");
+  EXPECT_EQ(TextOfErrno(ELOOP), "its links lead in a circle");
   EXPECT_EQ(TextOfErrno(EMFILE), "too many open files");
   EXPECT_EQ(TextOfErrno(EACCES), "permission denied");
   for (int error = 1; error < 134; ++error) {

@@ -122,8 +122,11 @@ std::string Store(const std::string& member, const std::string& value, NodeSetti
 std::string_view PriorityName(uint8_t priority) { return kPriorities[priority]; }
 
 bool HasNode(const wf_plan& plan, std::string_view path) {
-  const bool is_workflow = path.find('/') == std::string_view::npos;  // whose row is for what fails in no node
-  return !is_workflow && std::any_of(plan.nodes, plan.nodes + plan.n_nodes, [path](const auto& node) { return View(node.path) == path; });
+  bool calls_model = false;
+  ForEachTask(plan, path, [&](uint32_t, const wf_task& task) { calls_model |= CallsModel(task); });
+  const bool is_workflow = path.find('/') == std::string_view::npos;  // whose row is for what fails in no node; or a published model's
+  return calls_model ||
+         (!is_workflow && std::any_of(plan.nodes, plan.nodes + plan.n_nodes, [path](const auto& node) { return View(node.path) == path; }));
 }
 
 std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const std::string& source, std::vector<NodeSetting>* nodes) {

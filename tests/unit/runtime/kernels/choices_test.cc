@@ -346,7 +346,7 @@ TEST_F(ChoicesFileTest, WhatIsNoRegularFileIsTold) {
 
 TEST_F(ChoicesFileTest, AFolderThatIsNotThereIsToldAtOnceAndMeasuredForAsBrieflyAsWithoutAFile) {
   Choices choices(folder_ / "none" / "kernels");
-  EXPECT_NE(choices.odd().find("cannot be written: no such file"), std::string::npos) << choices.odd();
+  EXPECT_NE(choices.odd().find("cannot be written: no such folder"), std::string::npos) << choices.odd();
   EXPECT_EQ(choices.measuring_ns(), Choices().measuring_ns());
   ImplOf(choices);
   EXPECT_TRUE(choices.Save().ok()) << "it is told once";

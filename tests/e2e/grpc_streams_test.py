@@ -73,6 +73,13 @@ class Streams(GrpcCase):
             self.assertEqual(client.reply(client.begin("/grpc.health.v1.Health/Watch", self.framed(b"") * 2, headers=head)).headers["grpc-status"], "12")
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
 
+    def test_the_longest_deadline_is_one(self):
+        with Client(self.server) as client:
+            head = [("te", "trailers"), ("content-type", "application/grpc"), ("grpc-timeout", "99999999H")]
+            reply = client.reply(client.begin("/inference.GRPCInferenceService/ModelStreamInfer", self.framed(self.note(1).SerializeToString()) * 3, headers=head))
+        self.assertEqual(reply.headers["grpc-status"], "0")
+        self.assertNotIn(b"deadline", reply.body)
+
     def test_a_watch_ends_with_its_deadline(self):
         with Client(self.server) as client:
             head = [("te", "trailers"), ("content-type", "application/grpc"), ("grpc-timeout", "200m")]

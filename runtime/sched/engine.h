@@ -36,7 +36,7 @@ struct EngineOptions {
   int64_t inline_turn_ns = 300'000;           // and so does any once this much has run since the last poll,
   int64_t hand_over_ns = 5'000;               // unless it is done sooner than handed over
   uint32_t time_every = 64;                   // one request in this many is timed task by task, which takes it twice as long a task
-  uint32_t kept_buses = 256;                  // idle buses kept for reuse, with their first chunk
+  uint32_t kept_buses = 256;                  // idle buses kept for reuse, the last one with its first chunk
   std::atomic<uint64_t>* data_ids = nullptr;  // shared by the loops; null: own count
   SharedFactors* factors = nullptr;           // the same; null: the loop keeps to what it has seen itself
 };

@@ -22,7 +22,7 @@ class Http1Session final : public Session {
   static constexpr int kTurnRequests = 64;
   static constexpr int kFirstTicks = 10;  // of a drain: time for a client that has just connected to say what it wants
 
-  explicit Http1Session(Sessions& owner) : Session(owner) {}
+  explicit Http1Session(Sessions& owner) : Session(owner, 0) {}  // whose one exchange is little beside the connection
 
   void OnDrainTick() noexcept override;
   void Abort() noexcept override;

@@ -11,12 +11,13 @@ namespace wf::server {
 namespace {
 
 constexpr int64_t kTickMs = 1'000;
+constexpr size_t kExchangeBytes = 2 * 1024;  // with the room of its fields
 
 Exchange* ExchangeOf(http2::Stream& stream) { return static_cast<Exchange*>(stream.user); }
 
 }  // namespace
 
-Http2Session::Http2Session(Sessions& owner) : Session(owner), session_(owner.http2_, *this) {}
+Http2Session::Http2Session(Sessions& owner) : Session(owner, kExchangeBytes), session_(owner.http2_, *this) {}
 
 bool Http2Session::Start(net::Connection& connection) noexcept {
   connection_ = &connection;

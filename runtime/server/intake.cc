@@ -71,7 +71,7 @@ void TakeHead(Exchange& exchange) noexcept {
   if (!exchange.refused() && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) RefuseSize(exchange);
   if (!exchange.refused() && exchange.takes_body && length > 0 && !exchange.body.Reserve(static_cast<size_t>(length)))
     exchange.RefuseForMemory("no memory for the body");
-  if (length != 0) exchange.session->Keep(exchange);
+  exchange.session->Keep(exchange);
 }
 
 void AnnounceBody(Exchange& exchange, uint64_t bytes) noexcept {

@@ -292,11 +292,13 @@ void Server::OnSecond() noexcept {
   Retire();
 }
 
-// What `free` has taken back of requests it keeps for good, unless it is asked.
+// What `free` has taken back of requests and connections it keeps for good, unless it is asked.
 void Server::TrimMemory() noexcept {
+  constexpr int64_t kConnectionBytes = 16 * 1024;  // of HTTP/2, more or less
   constexpr int64_t kLeastFall = int64_t{32} << 20;
   constexpr base::TimePoint kEveryNs = 10 * base::kNsPerSecond;
-  const int64_t now_bytes = memory_->in_use_bytes();
+  int64_t now_bytes = memory_->in_use_bytes();
+  for (const auto& loop : shared_.loops) now_bytes += loop->connections.value() * kConnectionBytes;
   most_in_use_ = std::max(most_in_use_, now_bytes);
   if (most_in_use_ - now_bytes < kLeastFall || clock_.Now() < trim_at_) return;
   most_in_use_ = now_bytes;

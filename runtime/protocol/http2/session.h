@@ -76,6 +76,8 @@ class User {
 // leave by reference in frames of whole blocks; no allocation in steady state.
 class Session {
  public:
+  static constexpr size_t kStreamBytes = 1024;  // with what nghttp2 has of each
+
   Session(Pool& pool, User& user);
   ~Session() { Close(); }
   Session(const Session&) = delete;
@@ -106,7 +108,8 @@ class Session {
   void ResetStalled(uint64_t least) noexcept;
   void ResetLingering() noexcept;               // requests that still come two calls after their answer has left
   bool is_greeted() const { return greeted_; }  // the peer has begun to send frames
-  size_t held_bytes() const { return body_blocks_ + (reading_ == nullptr ? 0 : block_bytes_); }  // by unsent bodies, and a head being read
+  // By unsent bodies, a head being read, and open streams.
+  size_t held_bytes() const { return body_blocks_ + (reading_ == nullptr ? 0 : block_bytes_) + open_ * kStreamBytes; }
   size_t open_streams() const { return open_; }
   template <typename Function>
   void ForEach(Function&& function) {

@@ -257,6 +257,23 @@ TEST_F(Http2SessionTest, AConnectionKeepsTheStreamsThatItWasTold) {
   }
 }
 
+TEST_F(Http2SessionTest, RequestsThatDoNotGoOnAreCountedAndRefusedWithoutRoom) {
+  site_.room = 100'000;
+  site_.last = 300'000;
+  std::string all = Start();
+  for (uint32_t i = 0; i < 100; ++i) all += Frame(kHeaders, kEndHeaders, 2 * i + 1, Block(Request("POST", "/a")));
+  Send(all);
+  EXPECT_GT(site_.claimed, 100'000);
+  EXPECT_GT(site_.refused_for_memory, 50);
+  EXPECT_LT(site_.refused_for_memory, 80);
+  EXPECT_EQ(reader_.answers[1].head.size(), 0U);
+  EXPECT_EQ(reader_.answers[199].head[":status"], "429");
+  PassSeconds(3);  // the refused ones are reset
+  EXPECT_LE(site_.claimed, 100'000);
+  Send(Frame(kData, kEndStream, 1, "x"));
+  EXPECT_EQ(reader_.answers[1].head[":status"], "200");
+}
+
 TEST_F(Http2SessionTest, AFloodIsToldAndEndsTheConnection) {
   Send(Start());
   for (uint32_t i = 0; i < 40 && !peer().closed; ++i) {

@@ -81,6 +81,7 @@ bool Http1Session::Begin() noexcept {
     connection_->Close();
     return false;
   }
+  decoder_.set_limits(owner_.limits_.head);
   connection_->SetTimeout(owner_.limits_.header_ms);
   return true;
 }

@@ -38,6 +38,7 @@ void Http2Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
   if (closing_ || !may_read_) return;
   processing_ = true;
   ++reads_;
+  session_.set_head_limits(owner_.limits_.head);
   may_read_ = session_.Receive(bytes, connection_->now_ms());
   TakeHeld();
   BeginWhole();

@@ -94,7 +94,7 @@ class Sessions {
   Session* OpenHttp2(net::Connection& connection) noexcept;           // null: no memory
   void ResumeWaiting() noexcept;                                      // once a turn
   bool has_waiting() const { return !waiting_.empty(); }              // the loop must not sleep
-  void set_limits(const SessionLimits& limits) { limits_ = limits; }  // of connections that begin later, times of all
+  void set_limits(const SessionLimits& limits) { limits_ = limits; }  // heads and times of all, the rest of connections that begin later
   ExchangePool& exchanges() { return exchanges_; }
 
  private:

@@ -176,6 +176,13 @@ void Session::Drop(size_t bytes) noexcept {
   Ask([&] { return nghttp2_session_consume_connection(session_, bytes); });
 }
 
+void Session::set_head_limits(const http::Limits& limits) noexcept {
+  if (limits == limits_.head || reading_ != nullptr) return;  // one that has begun goes by those before, and the next ones a read later
+  limits_.head = limits;
+  constexpr uint32_t kNone = 0;
+  repeats_.Pass(kNone);  // a head that is known was short enough for those before
+}
+
 bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   if (broken_) return false;
   now_ms_ = now_ms;

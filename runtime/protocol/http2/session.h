@@ -83,8 +83,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  bool Open(const Limits& limits) noexcept;  // false: no memory
-  void Close() noexcept;                     // every open stream is told
+  bool Open(const Limits& limits) noexcept;                   // false: no memory
+  void Close() noexcept;                                      // every open stream is told
+  void set_head_limits(const http::Limits& limits) noexcept;  // of heads that begin later; what SETTINGS have told stays
   bool Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept;
   // Moves what may be sent to `out`, until that holds `high_mark` bytes. False: no memory, the connection cannot go on.
   bool Send(wf_sink* out, size_t high_mark) noexcept;

@@ -81,6 +81,18 @@ TEST_F(Http1SessionTest, WhoHasJustConnectedHasTimeForItsFirstRequestWhileTheSer
   EXPECT_EQ(Answers(peers_[0]), 1);
 }
 
+TEST_F(Http1SessionTest, LimitsOfHeadsHoldForTheNextOneOfAConnection) {
+  peers_[0].under_way = Requests(3);  // so that its bytes are known
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 3);
+  SessionLimits limits;
+  limits.head.head_bytes = 150;
+  owner_.set_limits(limits);
+  peers_[0].under_way = Requests(1);
+  Turn();
+  EXPECT_NE(peers_[0].received.find("HTTP/1.1 431 "), std::string::npos) << peers_[0].received;
+}
+
 TEST_F(Http1SessionTest, HalfARequestIsAnsweredWhereThePeerSendsNoMore) {
   const std::string whole = Requests(1);
   peers_[0].under_way = whole.substr(0, whole.size() / 2);

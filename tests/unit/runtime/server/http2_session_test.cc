@@ -257,6 +257,21 @@ TEST_F(Http2SessionTest, AConnectionKeepsTheStreamsThatItWasTold) {
   }
 }
 
+TEST_F(Http2SessionTest, LimitsOfHeadsHoldForTheNextOneOfAConnection) {
+  const Fields more = {{"x-some", std::string(134, 'x')}};
+  Send(Start());
+  for (uint32_t stream = 1; stream < 7; stream += 2) Send(Post(stream, "/a", "{}", more));  // so that its bytes are known
+  SessionLimits limits;
+  limits.head.head_bytes = 150;
+  const std::string begun = Frame(kHeaders, kEndHeaders | kEndStream, 7, Block(Request("GET", "/a", more)));
+  Send(begun.substr(0, 100));
+  owner_.set_limits(limits);
+  Send(begun.substr(100));
+  Send(Post(9, "/a", "{}", more));
+  for (uint32_t stream = 1; stream < 9; stream += 2) EXPECT_EQ(reader_.answers[stream].head[":status"], "200") << stream;
+  EXPECT_EQ(reader_.answers[9].head[":status"], "431");
+}
+
 TEST_F(Http2SessionTest, RequestsThatDoNotGoOnAreCountedAndRefusedWithoutRoom) {
   site_.room = 100'000;
   site_.last = 300'000;

@@ -102,7 +102,7 @@ class Reload(unittest.TestCase):
         with self.server.connect() as connection:
             for limits, status in (("{}", 200), ("{header_bytes: 2KiB}", 431)):
                 self.reload(f"limits: {limits}\n", "ok")
-                connection.send(harness.request("POST", "/S/Echo", b'{"text": "x"}', {"x": "a" * 8000}))
+                connection.send(harness.request("POST", "/S/Echo", b'{"text": "x"}', {"content-type": "application/json", "x": "a" * 8000}))
                 self.assertEqual(connection.receive().status, status, limits)
 
     def test_what_needs_a_restart_is_told_and_stays(self):

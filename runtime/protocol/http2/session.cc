@@ -98,7 +98,8 @@ void Pool::Give(Stream& stream) noexcept {
   }
   stream.user = nullptr;
   stream.head_ = nullptr;
-  stream.head_too_large_ = stream.refused_ = stream.ended_ = stream.answer_ended_ = stream.lingers_ = false;
+  stream.head_passes_ = {};
+  stream.refused_ = stream.ended_ = stream.answer_ended_ = stream.lingers_ = false;
   stream.lingered_ = 0;
   stream.body_.Clear();
   stream.trailers_.Clear();
@@ -318,7 +319,7 @@ void Session::FinishHead(Stream& stream) noexcept {
   http::Head& head = *stream.head_;
   stream.head_ = nullptr;
   reading_ = nullptr;
-  if (stream.head_too_large_) return RefuseHead(stream, 431, "the headers are too large");
+  if (!stream.head_passes_.empty()) return RefuseHead(stream, 431, stream.head_passes_);
   std::string_view authority, scheme;
   size_t pseudo = 0;
   for (const http::Header& header : head.headers()) {

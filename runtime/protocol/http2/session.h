@@ -39,8 +39,9 @@ class Stream {
   friend class Pool;
   friend struct Callbacks;
   int32_t id_ = 0;
-  http::Head* head_ = nullptr;  // being read; null: whole, or nobody wants it
-  bool head_too_large_ = false, refused_ = false, ended_ = false, answer_ended_ = false;
+  http::Head* head_ = nullptr;    // being read; null: whole, or nobody wants it
+  std::string_view head_passes_;  // which limit, so that the rest of it is dropped; empty: none
+  bool refused_ = false, ended_ = false, answer_ended_ = false;
   bool lingers_ = false;                          // answered, and its request is still coming
   int lingered_ = 0;                              // calls of ResetLingering since
   wf_sink body_;                                  // of the answer
@@ -70,7 +71,8 @@ class User {
 // HTTP/2 of a server on one connection: bytes in, bytes out, no I/O.
 // Thread: loop-confined.   Owns: open streams.   Borrows: pool; user.
 // Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
-// Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection. What a peer may
+// Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection, as does
+// a field of more than 64 KiB, which nghttp2 does not unpack (COMPRESSION_ERROR). What a peer may
 // send for nothing (resets, pings, settings, empty frames, those of no known type, mistakes) has a budget, beyond which the connection ends
 // with ENHANCE_YOUR_CALM. Of a request that is answered before it is whole, what its window lets come is dropped, for a while. Cost: bodies
 // leave by reference in frames of whole blocks; no allocation in steady state.

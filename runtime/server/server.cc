@@ -395,12 +395,16 @@ void Server::OnDrainTick() noexcept {
   drain_tick_at_ = now + kDrainTickNs;
   const bool deserted = std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->deserted(); });
   if (deserted_at_ == INT64_MAX || !deserted) deserted_at_ = deserted ? now : INT64_MAX;
-  if (std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->idle(); })) {
+  const bool idle = std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->idle(); });
+  const bool left = deserted && now - deserted_at_ >= kDesertedNs;
+  if (!idle && !left && now < drain_until_) return;
+  if (admin_site_.FinishRecording()) return;  // whose answer leaves until the next tick
+  if (idle) {
     EndDrain();
-  } else if (deserted && now - deserted_at_ >= kDesertedNs) {
+  } else if (left) {
     observe::Log(observe::Level::kInfo, "nobody waits for the work that is still under way");
     EndNow(0);
-  } else if (now >= drain_until_) {
+  } else {
     if (aborted_) EndNow(0);
     aborted_ = true;
     observe::Log(observe::Level::kWarning, "the drain's limit has come; what is under way is answered as unavailable");

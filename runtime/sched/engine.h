@@ -8,6 +8,7 @@
 #include "runtime/abi/plan.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mailbox.h"
+#include "runtime/base/timer.h"
 #include "runtime/bus/bus.h"
 #include "runtime/bus/memory.h"
 #include "runtime/sched/job_queue.h"
@@ -102,6 +103,9 @@ class Engine {
   void OnPoll() noexcept;                        // a new turn begins: inline time starts from zero
   base::TimePoint NextTimerAt() const noexcept;  // INT64_MAX: none
   void OnTime() noexcept;                        // fires what is due; harmless when early
+  // Timers of others on this loop fire with the engine's, and are not armed when it dies.
+  void Arm(base::TimerNode& node, base::TimePoint at) noexcept;
+  void Disarm(base::TimerNode& node) noexcept;
 
   // From one other thread, every tenth of a second or so: a task that runs on the loop since the last time is stopped and begun anew on the
   // pool.

@@ -64,7 +64,7 @@ void Http2Session::OnHead(http2::Stream& stream) noexcept {
   TakeHead(exchange);
   if (exchange.refused()) return AnswerRefusal(exchange);
   if (stream.ended()) return;
-  exchange.look_ms = MsToLook(exchange, true);
+  exchange.look_ms = kBodyCheckMs;
   if (exchange.head.expects_continue) session_.Continue(stream);
 }
 
@@ -222,18 +222,24 @@ void Http2Session::OnTimeout() noexcept {
   Pump();
 }
 
+// Of a call whose messages are under way they are late, too: the last one that is answered ends it.
+void Http2Session::OnLate(Exchange& exchange) noexcept {
+  if (closing_ || exchange.answered || exchange.refused() || exchange.grpc.first_part != nullptr) return;
+  if (RefuseLate(exchange))
+    AnswerRefusal(exchange);
+  else
+    exchange.site->Arm(exchange);  // a configuration has moved it
+}
+
 void Http2Session::Tick() noexcept {
   session_.ForEach([this](http2::Stream& stream) {
     Exchange* const exchange = ExchangeOf(stream);
-    if (exchange != nullptr && exchange->grpc.stays) {
-      if (RefuseLate(*exchange)) return AnswerRefusal(*exchange);
-      owner_.site_.OnLook(*exchange);
-    }
+    if (exchange != nullptr && exchange->grpc.stays) owner_.site_.OnLook(*exchange);
     if (exchange == nullptr || stream.ended() || (exchange->look_ms -= kTickMs) > 0) return;
     if (!exchange->has_head)
       session_.Fail();
     else if (LookAtBody(*exchange, owner_.limits_.body_rate))
-      exchange->look_ms = MsToLook(*exchange, false);
+      exchange->look_ms = kBodyCheckMs;
     else
       AnswerRefusal(*exchange);
   });

@@ -39,7 +39,8 @@ class Session : public net::Handler {
   // or gone.
   void Keep(Exchange& exchange) noexcept;
   void Drop(Exchange& exchange) noexcept;
-  virtual void OnReturned() noexcept {}     // an exchange that returns to this session is no longer used
+  virtual void OnLate(Exchange& exchange) noexcept = 0;  // which is still coming: its deadline has passed
+  virtual void OnReturned() noexcept {}                  // an exchange that returns to this session is no longer used
   virtual void OnDrainTick() noexcept = 0;  // every so often while the server drains: closes a connection that nothing is under way on
   virtual void Abort() noexcept = 0;        // the drain's limit: what is under way is answered Unavailable, and the connection closes
   // So many parts of what the peer sends were read. What came in one part took no time.

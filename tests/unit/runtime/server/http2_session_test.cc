@@ -374,15 +374,14 @@ TEST_F(Http2SessionTest, ASlowBodyIsRefusedWhateverTheOthersDo) {
 }
 
 TEST_F(Http2SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
-  site_.ms_left = 1500;
   Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a"))));
-  site_.ms_left = 0;
-  PassSeconds(2);
+  site_.PassDeadlines();
+  Turn();
   EXPECT_EQ(reader_.answers[1].head[":status"], "504");
 }
 
 TEST_F(Http2SessionTest, ABodyThatIsWholeTooLateIsNotActedOnUnlessItCameWithItsHead) {
-  site_.ms_left = 0;
+  site_.late = true;
   Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a"))) + Frame(kData, kEndStream, 1, "x"));
   EXPECT_EQ(reader_.answers[1].head[":status"], "200");
   Send(Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a"))));

@@ -404,6 +404,11 @@ bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
   return !broken_;
 }
 
+size_t Session::held_bytes() const noexcept {
+  constexpr size_t kStreamBytes = 1024;  // with what nghttp2 has of each
+  return body_blocks_ + (reading_ == nullptr ? 0 : block_bytes_) + open_ * kStreamBytes;
+}
+
 bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !writer_.empty() || !before_ack_.empty(); }
 bool Session::over() const noexcept { return nghttp2_session_want_read(session_) == 0 && !has_output(); }
 

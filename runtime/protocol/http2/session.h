@@ -41,15 +41,13 @@ class Stream {
   int32_t id_ = 0;
   http::Head* head_ = nullptr;    // being read; null: whole, or nobody wants it
   std::string_view head_passes_;  // which limit, so that the rest of it is dropped; empty: none
-  bool refused_ = false, ended_ = false, answer_ended_ = false;
-  bool lingers_ = false;                          // answered, and its request is still coming
-  int lingered_ = 0;                              // calls of ResetLingering since
-  wf_sink body_;                                  // of the answer
-  http::Head trailers_;                           // of the answer
+  bool refused_ = false, ended_ = false, answer_ended_ = false, lingers_ = false;  // answered, and its request is still coming
+  int lingered_ = 0;                                                               // calls of ResetLingering since
+  wf_sink body_;                                                                   // of the answer
+  http::Head trailers_;                                                            // of the answer
   size_t untaken_ = 0;                            // of the request's body, of which the window is not open again
   uint64_t sent_ = 0, sent_before_ = UINT64_MAX;  // at the last look; UINT64_MAX: nothing waited then, or for a moment since
-  Stream* previous_ = nullptr;
-  Stream* next_ = nullptr;  // of all open ones, or of the pool
+  Stream *previous_ = nullptr, *next_ = nullptr;  // of all open ones, or of the pool
 };
 
 // What a session tells. Calls come from inside Receive, Send and Close; they may call Answer and its like.
@@ -71,15 +69,12 @@ class User {
 // HTTP/2 of a server on one connection: bytes in, bytes out, no I/O.
 // Thread: loop-confined.   Owns: open streams.   Borrows: pool; user.
 // Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
-// Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection, as does
-// a field of more than 64 KiB, which nghttp2 does not unpack (COMPRESSION_ERROR). What a peer may
-// send for nothing (resets, pings, settings, empty frames, those of no known type, mistakes) has a budget, beyond which the connection ends
-// with ENHANCE_YOUR_CALM. Of a request that is answered before it is whole, what its window lets come is dropped, for a while. Cost: bodies
-// leave by reference in frames of whole blocks; no allocation in steady state.
+// Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection, as does a field
+// of more than 64 KiB, which nghttp2 does not unpack. What a peer may send for nothing (resets, pings, settings, empty frames, those of no
+// known type, mistakes) has a budget, beyond which the connection ends with ENHANCE_YOUR_CALM. Of a request that is answered before it is
+// whole, what its window lets come is dropped, for a while. Cost: bodies leave by reference in frames of whole blocks; no allocation.
 class Session {
  public:
-  static constexpr size_t kStreamBytes = 1024;  // with what nghttp2 has of each
-
   Session(Pool& pool, User& user);
   ~Session() { Close(); }
   Session(const Session&) = delete;
@@ -111,8 +106,7 @@ class Session {
   void ResetStalled(uint64_t least) noexcept;
   void ResetLingering() noexcept;               // requests that still come two calls after their answer has left
   bool is_greeted() const { return greeted_; }  // the peer has begun to send frames
-  // By unsent bodies, a head being read, and open streams.
-  size_t held_bytes() const { return body_blocks_ + (reading_ == nullptr ? 0 : block_bytes_) + open_ * kStreamBytes; }
+  size_t held_bytes() const noexcept;           // by unsent bodies, a head being read, and open streams
   size_t open_streams() const { return open_; }
   template <typename Function>
   void ForEach(Function&& function) {

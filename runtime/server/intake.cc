@@ -70,7 +70,7 @@ void TakeHead(Exchange& exchange) noexcept {
   if (!exchange.refused() && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) RefuseSize(exchange);
   if (!exchange.refused() && exchange.takes_body && length > 0 && !exchange.body.Reserve(static_cast<size_t>(length)))
     exchange.RefuseForMemory("no memory for the body");
-  exchange.session->Keep(exchange);
+  if (length != 0 || exchange.workflow != nullptr) exchange.session->Keep(exchange);  // probes that are whole are answered at once
   if (length != 0 && !exchange.refused()) exchange.site->Arm(exchange);
 }
 

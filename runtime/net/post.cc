@@ -21,6 +21,14 @@ int StatusOf(std::string_view answer) {
   return status;
 }
 
+// Heads of 1xx, which say that an answer will come (RFC 9110 15.2).
+void DropInterim(std::string* answer) {
+  constexpr std::string_view kHeadEnd = "\r\n\r\n";
+  constexpr int kClass = 100;
+  for (size_t end = 0; StatusOf(*answer) / kClass == 1 && (end = answer->find(kHeadEnd)) != std::string::npos;)
+    answer->erase(0, end + kHeadEnd.size());
+}
+
 }  // namespace
 
 // Lives until libuv has let go of it, which may be after nobody waits any more.
@@ -115,6 +123,7 @@ void Poster::Attempt::Send() noexcept {
   const auto on_read = [](uv_stream_t* handle, ssize_t count, const uv_buf_t* part) noexcept {
     Attempt& self = *static_cast<Attempt*>(handle->data);
     if (count > 0) self.answer.append(part->base, static_cast<size_t>(count));
+    DropInterim(&self.answer);
     if (count < 0 || self.answer.size() >= kMostAnswer || self.answer.find("\r\n\r\n") != std::string::npos)
       self.End(StatusOf(self.answer));
   };

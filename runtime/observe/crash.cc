@@ -3,7 +3,9 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <string_view>
 
 namespace wf::observe {
@@ -27,7 +29,37 @@ struct Writer {
     } while (number != 0);
     while (count != 0) Put({&digits[--count], 1});
   }
+  // `least`: 10, 100 or so, which has as many digits as are wanted beside zeros.
+  void PutPadded(uint64_t number, uint64_t least) {
+    for (; number < least && least > 1; least /= 10) Put("0");
+    PutNumber(number, 10);
+  }
 };
+
+// As lines of the log have it. Of the library's calendar nothing here is more than arithmetic.
+void PutTime(Writer* line) {
+  constexpr int64_t kNsPerMs = 1'000'000;
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  const std::chrono::sys_seconds second{std::chrono::seconds(now.tv_sec)};
+  const std::chrono::sys_days day = std::chrono::floor<std::chrono::days>(second);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(second - day);
+  line->PutPadded(static_cast<uint64_t>(int{date.year()}), 1000);
+  line->Put("-");
+  line->PutPadded(unsigned{date.month()}, 10);
+  line->Put("-");
+  line->PutPadded(unsigned{date.day()}, 10);
+  line->Put("T");
+  line->PutPadded(static_cast<uint64_t>(time.hours().count()), 10);
+  line->Put(":");
+  line->PutPadded(static_cast<uint64_t>(time.minutes().count()), 10);
+  line->Put(":");
+  line->PutPadded(static_cast<uint64_t>(time.seconds().count()), 10);
+  line->Put(".");
+  line->PutPadded(static_cast<uint64_t>(now.tv_nsec / kNsPerMs), 100);
+  line->Put("Z");
+}
 
 // Names come from the program's own tables; what JSON would have to escape becomes `?`, and long ones are cut.
 void PutName(Writer* line, std::string_view key, const wf_bytes* name) {
@@ -46,7 +78,9 @@ void PutName(Writer* line, std::string_view key, const wf_bytes* name) {
 
 void OnCrash(int signal, siginfo_t* info, void*) noexcept {
   Writer line;
-  line.Put("{\"level\":\"error\",\"message\":\"crash\",\"signal\":");
+  line.Put("{\"time\":\"");
+  PutTime(&line);
+  line.Put("\",\"level\":\"error\",\"message\":\"crash\",\"signal\":");
   line.PutNumber(static_cast<uint64_t>(signal), 10);
   if (info->si_code > 0) {  // of the processor; a signal that was sent has none
     line.Put(",\"address\":\"0x");
@@ -55,7 +89,7 @@ void OnCrash(int signal, siginfo_t* info, void*) noexcept {
   }
   line.Put(",\"data_id\":");
   line.PutNumber(working.data_id, 10);
-  PutName(&line, "task", working.task);
+  PutName(&line, "node", working.task);
   PutName(&line, "model", working.model);
   line.Put("}\n");
   const ssize_t written = write(STDERR_FILENO, line.text, line.size);

@@ -320,6 +320,8 @@ void Engine::OnPoll() noexcept { core_->OnPoll(); }
 void Engine::Watch() noexcept { core_->long_run.Look(); }
 base::TimePoint Engine::NextTimerAt() const noexcept { return core_->wheel.NextAt(); }
 void Engine::OnTime() noexcept { core_->OnTime(); }
+void Engine::Arm(base::TimerNode& node, base::TimePoint at) noexcept { core_->wheel.Arm(node, at); }
+void Engine::Disarm(base::TimerNode& node) noexcept { core_->wheel.Cancel(node); }
 uint32_t Engine::live_buses() const noexcept { return core_->live_buses; }
 uint32_t Engine::running_buses() const noexcept { return core_->running_buses; }
 const EngineStats& Engine::stats() const noexcept { return core_->stats; }

@@ -8,6 +8,7 @@
 #include "runtime/abi/plan.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/mailbox.h"
+#include "runtime/base/timer.h"
 #include "runtime/bus/bus.h"
 #include "runtime/bus/memory.h"
 #include "runtime/sched/job_queue.h"
@@ -36,7 +37,7 @@ struct EngineOptions {
   int64_t inline_turn_ns = 300'000;           // and so does any once this much has run since the last poll,
   int64_t hand_over_ns = 5'000;               // unless it is done sooner than handed over
   uint32_t time_every = 64;                   // one request in this many is timed task by task, which takes it twice as long a task
-  uint32_t kept_buses = 256;                  // idle buses kept for reuse, with their first chunk
+  uint32_t kept_buses = 256;                  // idle buses kept for reuse, the last one with its first chunk
   std::atomic<uint64_t>* data_ids = nullptr;  // shared by the loops; null: own count
   SharedFactors* factors = nullptr;           // the same; null: the loop keeps to what it has seen itself
 };
@@ -102,6 +103,9 @@ class Engine {
   void OnPoll() noexcept;                        // a new turn begins: inline time starts from zero
   base::TimePoint NextTimerAt() const noexcept;  // INT64_MAX: none
   void OnTime() noexcept;                        // fires what is due; harmless when early
+  // Timers of others on this loop fire with the engine's, and are not armed when it dies.
+  void Arm(base::TimerNode& node, base::TimePoint at) noexcept;
+  void Disarm(base::TimerNode& node) noexcept;
 
   // From one other thread, every tenth of a second or so: a task that runs on the loop since the last time is stopped and begun anew on the
   // pool.

@@ -132,7 +132,12 @@ void AdminSite::OnTime() noexcept {
   if (!recording_ || now < collect_at_) return;
   recording_->Collect();
   collect_at_ = std::min(now + kCollectEveryNs, std::max(now + 1, recorded_at_));
-  if (now < recorded_at_) return;
+  if (now >= recorded_at_) FinishRecording();
+}
+
+bool AdminSite::FinishRecording() noexcept {
+  if (!recording_) return false;
+  recording_->Collect();
   recording_->Stop();
   body_.Clear();
   TracePage(*recording_, &body_);
@@ -140,9 +145,11 @@ void AdminSite::OnTime() noexcept {
   Exchange& asker = *std::exchange(asker_, nullptr);
   if (body_.failed()) {
     asker.Refuse(500, code::kInference, "there is no memory for the recording");
-    return AnswerRefusal(asker);
+    AnswerRefusal(asker);
+  } else {
+    ReplyCoded(asker, code_from_, {200, plain::kJson, {}, {}}, body_);
   }
-  ReplyCoded(asker, code_from_, {200, plain::kJson, {}, {}}, body_);
+  return true;
 }
 
 }  // namespace wf::server

@@ -48,6 +48,8 @@ class AdminSite final : public Site {
 
   base::TimePoint NextTimerAt() const noexcept { return recording_ ? collect_at_ : INT64_MAX; }
   void OnTime() noexcept;  // NextTimerAt may have come
+  // Answers with what it has by now. False: there was none.
+  bool FinishRecording() noexcept;
   // Nobody notes anything any more. Before the threads end that this may be woken by.
   void StopRecording() noexcept { recording_.reset(); }
 

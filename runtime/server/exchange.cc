@@ -19,6 +19,11 @@ void Exchange::OnDrained(bus::Bus& drained) noexcept {
   pool.GiveBackIfDone(*this);
 }
 
+void Exchange::Late::OnTime(base::TimerNode& node) noexcept {
+  Exchange& exchange = static_cast<Late&>(node).exchange;
+  exchange.session->OnLate(exchange);
+}
+
 ExchangePool::~ExchangePool() {
   while (idle_ != nullptr) {
     Exchange* const following = idle_->next;
@@ -43,6 +48,7 @@ Exchange* ExchangePool::Take(Session& session, Site& site) noexcept {
 }
 
 void ExchangePool::Detach(Exchange& exchange) noexcept {
+  exchange.site->Disarm(exchange);
   exchange.session->Drop(exchange);
   exchange.session = nullptr;
   GiveBackIfDone(exchange);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/base/error_codes.h"
+#include "runtime/base/timer.h"
 #include "runtime/bus/bus.h"
 #include "runtime/protocol/coding/coding.h"
 #include "runtime/protocol/http/head.h"
@@ -37,8 +38,11 @@ class Site {
   virtual ~Site() = default;
   // The head is there. Sets max_body_bytes, or calls Refuse.
   virtual void OnHead(Exchange& exchange) noexcept = 0;
-  // Until the deadline of a request whose body is still coming; not above 0: it has passed. `begins`: its head came just now.
-  virtual int64_t MsLeft(const Exchange&, bool /*begins*/) const noexcept { return INT64_MAX; }
+  // Has the deadline of a request that is still coming passed?
+  virtual bool IsLate(const Exchange&) const noexcept { return false; }
+  // Session::OnLate comes when it has. Disarm: it does not; harmless when not armed.
+  virtual void Arm(Exchange&) noexcept {}
+  virtual void Disarm(Exchange&) noexcept {}
   // A body without a length has grown to `bytes`. False: refused.
   virtual bool Claim(Exchange& exchange, int64_t bytes) noexcept = 0;
   // A connection holds so many more bytes, of answers that wait to be sent or of requests that come. False: there is no room for them.
@@ -80,7 +84,7 @@ struct RequestState {
   Session* returns_to = nullptr;    // told when nothing uses the exchange any more; null: nobody cares
   http2::Stream* stream = nullptr;  // until it is answered or reset
   uint64_t head_read = 0;           // Session::reads() when the head was there
-  int64_t look_ms = 0;              // until the next look at a head or body that is coming
+  int64_t look_ms = 0;              // until the next look at how a head or body comes
   Site* site = nullptr;
   coding::Coding coding = coding::Coding::kIdentity;  // of the body, until it is taken off
   uint64_t max_body_bytes = 0;
@@ -88,7 +92,6 @@ struct RequestState {
   size_t kept_bytes = 0;                  // of its head and body, as its session counts
   uint64_t discarded = 0, body_mark = 0;  // of the body: what nobody reads; how much of it was there at the last look
   bool takes_body = false;                // somebody reads it; else what comes is dropped
-  bool until_deadline = false;            // what the next look at the body is for
   bool has_head = false;
   bool begun = false;  // complete, and given to the site
   bool answered = false;
@@ -129,7 +132,14 @@ struct Exchange final : bus::Client, RequestState {
   void OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure* by) noexcept override;
   void OnDrained(bus::Bus& drained) noexcept override;
 
+  struct Late final : base::TimerNode {
+    explicit Late(Exchange& of) : exchange(of) { on_time = OnTime; }
+    static void OnTime(base::TimerNode& node) noexcept;
+    Exchange& exchange;
+  };
+
   ExchangePool& pool;
+  Late late{*this};  // the site's, armed from the head to the end of the body, or of a call that streams
   http::Head head;
   Body body;
   Body expanded;  // the body without its coding, while that is taken off

@@ -81,6 +81,7 @@ bool Http1Session::Begin() noexcept {
     connection_->Close();
     return false;
   }
+  decoder_.set_limits(owner_.limits_.head);
   connection_->SetTimeout(owner_.limits_.header_ms);
   return true;
 }
@@ -141,7 +142,7 @@ void Http1Session::OnHead() noexcept {
   Exchange& exchange = *exchange_;
   TakeHead(exchange);
   const int64_t length = exchange.head.content_length;
-  if (length != 0) ArmBody(true);
+  if (length != 0) connection_->SetTimeout(kBodyCheckMs);
   if (exchange.refused() &&
       (length > static_cast<int64_t>(owner_.limits_.discarded_bytes) || (length != 0 && exchange.head.expects_continue))) {
     EndInRefusal(true);
@@ -161,8 +162,6 @@ void Http1Session::OnBody() noexcept {
   TakeBody(*exchange_, decoder_.body());
   if (exchange_->discarded > owner_.limits_.discarded_bytes) EndInRefusal(true);
 }
-
-void Http1Session::ArmBody(bool begins) noexcept { connection_->SetTimeout(MsToLook(*exchange_, begins)); }
 
 void Http1Session::OnEnd() noexcept {
   request_ = Request::kAnswering;
@@ -261,10 +260,18 @@ void Http1Session::OnTimeout() noexcept {
   } else if (decoder_.in_head()) {
     AnswerBroken(408, "the head of the request did not arrive in time");
   } else if (LookAtBody(*exchange_, owner_.limits_.body_rate)) {
-    ArmBody(false);
+    connection_->SetTimeout(kBodyCheckMs);
   } else {
     EndInRefusal(true);
   }
+}
+
+void Http1Session::OnLate(Exchange& exchange) noexcept {
+  if (closing() || exchange.refused()) return;
+  if (RefuseLate(exchange))
+    EndInRefusal(true);
+  else
+    exchange.site->Arm(exchange);  // a configuration has moved it
 }
 
 bool Http1Session::OnHalfClosed() noexcept {

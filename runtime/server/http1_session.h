@@ -22,8 +22,9 @@ class Http1Session final : public Session {
   static constexpr int kTurnRequests = 64;
   static constexpr int kFirstTicks = 10;  // of a drain: time for a client that has just connected to say what it wants
 
-  explicit Http1Session(Sessions& owner) : Session(owner) {}
+  explicit Http1Session(Sessions& owner) : Session(owner, 0) {}  // whose one exchange is little beside the connection
 
+  void OnLate(Exchange& exchange) noexcept override;
   void OnDrainTick() noexcept override;
   void Abort() noexcept override;
   size_t pending_bytes() const { return pending_.size() - pending_at_; }
@@ -63,7 +64,6 @@ class Http1Session final : public Session {
   void OnChunk() noexcept;
   void OnBody() noexcept;
   void OnEnd() noexcept;
-  void ArmBody(bool begins) noexcept;
   void EndInRefusal(bool close) noexcept;
   void AnswerBroken(int status, std::string_view reason) noexcept;
   void FinishExchange() noexcept;

@@ -150,8 +150,11 @@ void Http2Session::EndCall(Exchange& call, std::span<const http::Header> trailer
 
 void Http2Session::EndIfOver(Exchange& call) noexcept {
   const GrpcCall& grpc = call.grpc;
-  if (!grpc.ended || grpc.held_bytes() != 0 || grpc.first_part != nullptr || grpc.stays) return;
-  if (!grpc.messages.at_end() || !grpc.takes_many) TakeLastMessage(call);
+  if (grpc.first_part != nullptr || grpc.stays) return;
+  if (!RefuseLate(call)) {
+    if (!grpc.ended || grpc.held_bytes() != 0) return;
+    if (!grpc.messages.at_end() || !grpc.takes_many) TakeLastMessage(call);
+  }
   if (call.refused()) return AnswerRefusal(call);
   if (!owner_.site_.OnCallOver(call)) EndCall(call, {&grpc::kOk, 1});
 }

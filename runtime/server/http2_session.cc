@@ -11,12 +11,13 @@ namespace wf::server {
 namespace {
 
 constexpr int64_t kTickMs = 1'000;
+constexpr size_t kExchangeBytes = 2 * 1024;  // with the room of its fields
 
 Exchange* ExchangeOf(http2::Stream& stream) { return static_cast<Exchange*>(stream.user); }
 
 }  // namespace
 
-Http2Session::Http2Session(Sessions& owner) : Session(owner), session_(owner.http2_, *this) {}
+Http2Session::Http2Session(Sessions& owner) : Session(owner, kExchangeBytes), session_(owner.http2_, *this) {}
 
 bool Http2Session::Start(net::Connection& connection) noexcept {
   connection_ = &connection;
@@ -37,6 +38,7 @@ void Http2Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
   if (closing_ || !may_read_) return;
   processing_ = true;
   ++reads_;
+  session_.set_head_limits(owner_.limits_.head);
   may_read_ = session_.Receive(bytes, connection_->now_ms());
   TakeHeld();
   BeginWhole();
@@ -62,7 +64,7 @@ void Http2Session::OnHead(http2::Stream& stream) noexcept {
   TakeHead(exchange);
   if (exchange.refused()) return AnswerRefusal(exchange);
   if (stream.ended()) return;
-  exchange.look_ms = MsToLook(exchange, true);
+  exchange.look_ms = kBodyCheckMs;
   if (exchange.head.expects_continue) session_.Continue(stream);
 }
 
@@ -220,18 +222,24 @@ void Http2Session::OnTimeout() noexcept {
   Pump();
 }
 
+// Of a call whose messages are under way they are late, too: the last one that is answered ends it.
+void Http2Session::OnLate(Exchange& exchange) noexcept {
+  if (closing_ || exchange.answered || exchange.refused() || exchange.grpc.first_part != nullptr) return;
+  if (RefuseLate(exchange))
+    AnswerRefusal(exchange);
+  else
+    exchange.site->Arm(exchange);  // a configuration has moved it
+}
+
 void Http2Session::Tick() noexcept {
   session_.ForEach([this](http2::Stream& stream) {
     Exchange* const exchange = ExchangeOf(stream);
-    if (exchange != nullptr && exchange->grpc.stays) {
-      if (RefuseLate(*exchange)) return AnswerRefusal(*exchange);
-      owner_.site_.OnLook(*exchange);
-    }
+    if (exchange != nullptr && exchange->grpc.stays) owner_.site_.OnLook(*exchange);
     if (exchange == nullptr || stream.ended() || (exchange->look_ms -= kTickMs) > 0) return;
     if (!exchange->has_head)
       session_.Fail();
     else if (LookAtBody(*exchange, owner_.limits_.body_rate))
-      exchange->look_ms = MsToLook(*exchange, false);
+      exchange->look_ms = kBodyCheckMs;
     else
       AnswerRefusal(*exchange);
   });

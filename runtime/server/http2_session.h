@@ -18,6 +18,7 @@ class Http2Session final : public Session, private http2::User {
   explicit Http2Session(Sessions& owner);
 
   void Send(Exchange& call, wf_sink& message) noexcept override;
+  void OnLate(Exchange& exchange) noexcept override;
   void OnDrainTick() noexcept override;
   void Abort() noexcept override;
   void OnReturned() noexcept override;

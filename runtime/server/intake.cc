@@ -14,7 +14,6 @@ namespace wf::server {
 namespace {
 
 constexpr wf_plan kNoPlan = {};  // refusals are given by the runtime, never by a program
-constexpr int64_t kBodyCheckMs = 5'000;
 
 uint64_t Received(const Exchange& exchange) { return exchange.body.size() + exchange.discarded; }
 
@@ -57,7 +56,7 @@ bool IsTooLarge(int status) { return status == 413 || status == 414 || status ==
 }  // namespace
 
 bool RefuseLate(Exchange& exchange) noexcept {
-  if (exchange.refused() || exchange.site->MsLeft(exchange, false) > 0) return false;
+  if (exchange.refused() || !exchange.site->IsLate(exchange)) return false;
   exchange.Refuse(504, code::kTimeout,
                   exchange.grpc.streams ? "the call's deadline has passed" : "the deadline passed before the whole body had come");
   return true;
@@ -71,7 +70,8 @@ void TakeHead(Exchange& exchange) noexcept {
   if (!exchange.refused() && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) RefuseSize(exchange);
   if (!exchange.refused() && exchange.takes_body && length > 0 && !exchange.body.Reserve(static_cast<size_t>(length)))
     exchange.RefuseForMemory("no memory for the body");
-  if (length != 0) exchange.session->Keep(exchange);
+  if (length != 0 || exchange.workflow != nullptr) exchange.session->Keep(exchange);  // probes that are whole are answered at once
+  if (length != 0 && !exchange.refused()) exchange.site->Arm(exchange);
 }
 
 void AnnounceBody(Exchange& exchange, uint64_t bytes) noexcept {
@@ -87,6 +87,7 @@ void TakeBody(Exchange& exchange, std::span<const uint8_t> part) noexcept {
 }
 
 void TakeEnd(Exchange& exchange) noexcept {
+  exchange.site->Disarm(exchange);
   if (exchange.timeout_ns != 0 || exchange.head_read != exchange.session->reads()) RefuseLate(exchange);
   if (exchange.grpc.on && !exchange.refused()) TakeLastMessage(exchange);
   if (exchange.refused()) return;
@@ -95,15 +96,7 @@ void TakeEnd(Exchange& exchange) noexcept {
   exchange.site->OnRequest(exchange);
 }
 
-int64_t MsToLook(Exchange& exchange, bool begins) noexcept {
-  const int64_t left = exchange.site->MsLeft(exchange, begins);
-  exchange.until_deadline = !exchange.refused() && left <= kBodyCheckMs;
-  return exchange.until_deadline ? std::max<int64_t>(left, 1) : kBodyCheckMs;
-}
-
 bool LookAtBody(Exchange& exchange, int64_t least_rate) noexcept {
-  if (RefuseLate(exchange)) return false;
-  if (exchange.until_deadline) return true;
   if (IsIdle(exchange)) {
     exchange.body_mark = Received(exchange);
     return true;

@@ -14,9 +14,8 @@ void AnnounceBody(Exchange& exchange, uint64_t bytes) noexcept;  // so much more
 void TakeBody(Exchange& exchange, std::span<const uint8_t> part) noexcept;  // what nobody reads counts as discarded
 void TakeEnd(Exchange& exchange) noexcept;                                  // gives a request that is not refused to the site
 
-// While a body comes: how long until LookAtBody. `begins`: the head came just now.
-int64_t MsToLook(Exchange& exchange, bool begins) noexcept;
-// False: it is late or slow, and now refused.
+inline constexpr int64_t kBodyCheckMs = 5'000;
+// So often while a body comes. False: it is slow, and now refused.
 bool LookAtBody(Exchange& exchange, int64_t least_rate) noexcept;  // bytes a second
 bool RefuseLate(Exchange& exchange) noexcept;                      // whose deadline has passed; false: it has not
 

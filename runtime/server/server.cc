@@ -308,11 +308,13 @@ void Server::OnSecond() noexcept {
   Retire();
 }
 
-// What `free` has taken back of requests it keeps for good, unless it is asked.
+// What `free` has taken back of requests and connections it keeps for good, unless it is asked.
 void Server::TrimMemory() noexcept {
+  constexpr int64_t kConnectionBytes = 16 * 1024;  // of HTTP/2, more or less
   constexpr int64_t kLeastFall = int64_t{32} << 20;
   constexpr base::TimePoint kEveryNs = 10 * base::kNsPerSecond;
-  const int64_t now_bytes = memory_->in_use_bytes();
+  int64_t now_bytes = memory_->in_use_bytes();
+  for (const auto& loop : shared_.loops) now_bytes += loop->connections.value() * kConnectionBytes;
   most_in_use_ = std::max(most_in_use_, now_bytes);
   if (most_in_use_ - now_bytes < kLeastFall || clock_.Now() < trim_at_) return;
   most_in_use_ = now_bytes;
@@ -409,12 +411,16 @@ void Server::OnDrainTick() noexcept {
   drain_tick_at_ = now + kDrainTickNs;
   const bool deserted = std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->deserted(); });
   if (deserted_at_ == INT64_MAX || !deserted) deserted_at_ = deserted ? now : INT64_MAX;
-  if (std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->idle(); })) {
+  const bool idle = std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->idle(); });
+  const bool left = deserted && now - deserted_at_ >= kDesertedNs;
+  if (!idle && !left && now < drain_until_) return;
+  if (admin_site_.FinishRecording()) return;  // whose answer leaves until the next tick
+  if (idle) {
     EndDrain();
-  } else if (deserted && now - deserted_at_ >= kDesertedNs) {
+  } else if (left) {
     observe::Log(observe::Level::kInfo, "nobody waits for the work that is still under way");
     EndNow(0);
-  } else if (now >= drain_until_) {
+  } else {
     if (aborted_) EndNow(0);
     aborted_ = true;
     observe::Log(observe::Level::kWarning, "the drain's limit has come; what is under way is answered as unavailable");

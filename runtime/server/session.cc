@@ -56,10 +56,10 @@ bool Session::ClaimUnsent(size_t bytes, base::MemoryClaim* claim) noexcept {
 }
 
 void Session::Keep(Exchange& exchange) noexcept {
-  const size_t bytes = exchange.head.stored_bytes() + (exchange.claimed_bytes == 0 ? exchange.body.size() : 0);
+  const size_t bytes = request_bytes_ + exchange.head.stored_bytes() + (exchange.claimed_bytes == 0 ? exchange.body.size() : 0);
   kept_ += bytes - exchange.kept_bytes;
   exchange.kept_bytes = bytes;
-  if (kept_ <= kMaxUnclaimed || exchange.refused() || Claim(held())) return;
+  if (exchange.refused() || Claim(held())) return;
   exchange.RefuseForMemory("other requests take all the memory there is for them; what is coming has no room");
   exchange.body.Free();  // of HTTP/1.1 the refusal waits for the rest
 }

@@ -18,14 +18,15 @@ class Sessions;
 
 // What sites and the drain see of a connection, whatever version of HTTP it speaks.
 // Thread: loop-confined.   Borrows: owner; connection, until OnClosed.
-// Bounds: of what waits to be sent, and of requests that are coming (heads, and bodies that are too small to be claimed one by one), all
-// but kMaxUnclaimed bytes are claimed of the site by the end of each read. Where there is no room, requests and the site's own answers are
-// refused, and a connection that holds more than refusals may take is closed.
+// Bounds: of what waits to be sent, of open streams, and of requests that are coming (heads, bodies that are too small to be claimed one by
+// one, and what we keep of each), all but kMaxUnclaimed bytes are claimed of the site by the end of each read. Where there is no room,
+// requests and the site's own answers are refused, and a connection that holds more than refusals may take is closed.
 class Session : public net::Handler {
  public:
   static constexpr size_t kMaxUnclaimed = 4 * 1024;
 
-  explicit Session(Sessions& owner) : owner_(owner) {}
+  // `request_bytes`: of what each request that is coming takes, whatever it brings.
+  explicit Session(Sessions& owner, size_t request_bytes) : owner_(owner), request_bytes_(request_bytes) {}
 
   // The answer of an exchange of this session. `body` is taken; `head` is read. Without room it becomes a refusal.
   void Reply(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept;
@@ -34,11 +35,12 @@ class Session : public net::Handler {
   // Room for an answer of so many bytes until it has left. False: there is none but for a short one. `claim`: for a part of it, which goes
   // over to the session if there is room.
   bool ClaimUnsent(size_t bytes, base::MemoryClaim* claim = nullptr) noexcept;
-  // What the head and a small body of a request that is coming take, as of now; refuses it where there is no room. Drop: they are whole, or
-  // gone.
+  // What a request that is coming takes with its head and a small body, as of now; refuses it where there is no room. Drop: they are whole,
+  // or gone.
   void Keep(Exchange& exchange) noexcept;
   void Drop(Exchange& exchange) noexcept;
-  virtual void OnReturned() noexcept {}     // an exchange that returns to this session is no longer used
+  virtual void OnLate(Exchange& exchange) noexcept = 0;  // which is still coming: its deadline has passed
+  virtual void OnReturned() noexcept {}                  // an exchange that returns to this session is no longer used
   virtual void OnDrainTick() noexcept = 0;  // every so often while the server drains: closes a connection that nothing is under way on
   virtual void Abort() noexcept = 0;        // the drain's limit: what is under way is answered Unavailable, and the connection closes
   // So many parts of what the peer sends were read. What came in one part took no time.
@@ -62,6 +64,7 @@ class Session : public net::Handler {
   size_t held() const noexcept { return connection_ == nullptr ? 0 : unsent() + kept_; }
   bool Claim(size_t bytes) noexcept;
 
+  const size_t request_bytes_;
   size_t claimed_ = 0;
   size_t kept_ = 0;      // of requests that are coming
   bool listed_ = false;  // goes on in the next turn
@@ -92,7 +95,7 @@ class Sessions {
   Session* OpenHttp2(net::Connection& connection) noexcept;           // null: no memory
   void ResumeWaiting() noexcept;                                      // once a turn
   bool has_waiting() const { return !waiting_.empty(); }              // the loop must not sleep
-  void set_limits(const SessionLimits& limits) { limits_ = limits; }  // of connections that begin later, times of all
+  void set_limits(const SessionLimits& limits) { limits_ = limits; }  // heads and times of all, the rest of connections that begin later
   ExchangePool& exchanges() { return exchanges_; }
 
  private:

@@ -90,14 +90,27 @@ bool WorkflowSite::OnCallOver(Exchange& call) noexcept {
 
 void WorkflowSite::OnLook(Exchange& call) noexcept { call.grpc.service->look(*this, call); }
 
-int64_t WorkflowSite::MsLeft(const Exchange& exchange, bool begins) const noexcept {
+// INT64_MAX: none.
+base::TimePoint WorkflowSite::DeadlineOf(const Exchange& exchange) const noexcept {
   if (exchange.workflow == nullptr && (!exchange.grpc.on || (exchange.grpc.streams && exchange.timeout_ns == 0))) return INT64_MAX;
   const sched::Deadlines& deadlines = engine_->catalogue().deadlines;
   // Which workflow a call of gRPC is for stands in its message.
   int64_t most = exchange.workflow == nullptr ? deadlines.most_ns : deadlines.Of(*exchange.workflow);
   if (exchange.timeout_ns != 0) most = exchange.grpc.streams ? exchange.timeout_ns : std::min(most, exchange.timeout_ns);
-  const int64_t left = begins ? most : exchange.received_at + most - shared_.clock.Now();
-  return left <= 0 ? 0 : (left + base::kNsPerMs - 1) / base::kNsPerMs;
+  return exchange.received_at + most;
+}
+
+bool WorkflowSite::IsLate(const Exchange& exchange) const noexcept {
+  const base::TimePoint deadline = DeadlineOf(exchange);
+  return deadline != INT64_MAX && shared_.clock.Now() >= deadline;
+}
+
+void WorkflowSite::Arm(Exchange& exchange) noexcept {
+  if (const base::TimePoint deadline = DeadlineOf(exchange); deadline != INT64_MAX) engine_->Arm(exchange.late, deadline);
+}
+
+void WorkflowSite::Disarm(Exchange& exchange) noexcept {
+  if (exchange.late.armed()) engine_->Disarm(exchange.late);
 }
 
 std::vector<int64_t> WorkflowSite::VersionsOf(const wf_workflow& workflow) const {

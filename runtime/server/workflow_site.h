@@ -59,7 +59,9 @@ class WorkflowSite final : public Site {
 
   // ---- workflow_site.cc: from the head to the engine ----
   void OnHead(Exchange& exchange) noexcept override;
-  int64_t MsLeft(const Exchange& exchange, bool begins) const noexcept override;
+  bool IsLate(const Exchange& exchange) const noexcept override;
+  void Arm(Exchange& exchange) noexcept override;
+  void Disarm(Exchange& exchange) noexcept override;
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
   void OnRequest(Exchange& exchange) noexcept override;
   void OnFinished(Exchange& exchange) noexcept override;
@@ -136,6 +138,7 @@ class WorkflowSite final : public Site {
   bool Draw(double part) noexcept;                             // true in this part of the calls
   bool IsTold(const Exchange& exchange, int status) noexcept;  // in the access log
   void Sample(Exchange& exchange) noexcept;
+  base::TimePoint DeadlineOf(const Exchange& exchange) const noexcept;
   bool IsTraced(const Exchange& exchange) const { return spans_ != nullptr && exchange.trace.sampled(); }
   void PutRequestSpan(const Exchange& exchange, int status, wf_code code, base::TimePoint end) noexcept;
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """SIGTERM: not ready at once, what is in flight is finished, exit 0."""
+import json
 import signal
 import time
 import unittest
@@ -48,6 +49,18 @@ class Drain(unittest.TestCase):
         started = time.monotonic()
         self.assertEqual(self.server.stop(15), 0, self.server.output())
         self.assertLess(time.monotonic() - started, 10)
+
+    def test_a_recording_is_answered_with_what_it_has(self):
+        with self.server.connect("admin") as admin:
+            admin.send(harness.request("GET", "/debug/trace?seconds=60"))
+            time.sleep(0.2)
+            self.assertEqual(self.server.post("/Hello/Greet", {"name": "Ada"}).status, 200)
+            self.server.process.send_signal(signal.SIGTERM)
+            reply = admin.receive()
+            self.assertEqual(reply.status, 200)
+            self.assertIn("Hello.Greet", reply.body.decode())
+            json.loads(reply.body)
+        self.assertEqual(self.server.process.wait(15), 0, self.server.output())
 
     def test_a_second_signal_stops_at_once(self):
         with self.server.connect() as busy:

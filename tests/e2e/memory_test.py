@@ -151,6 +151,14 @@ class Held(FloodCase):
         self.assertLess(more, 40 * MIB)
         flood.close()
 
+    def test_streams_that_say_nothing(self):
+        block = head(b"POST", b"/inference.GRPCInferenceService/ModelStreamInfer", te=b"trailers", **{"content-type": b"application/grpc"})
+        flood, more = self.flood(600, streams(lambda stream: frame(1, 4, stream, block)))
+        self.assertLess(more, 60 * MIB)
+        self.assertGreater(self.refused(), 10_000)
+        flood.close()
+        self.assertEqual(self.server.post("/Hello/Greet", {}).status, 200)
+
     def test_small_bodies_that_are_not_whole(self):
         block = head(b"POST", b"/Hello/Greet")
         flood, more = self.flood(60, streams(lambda stream: frame(1, 4, stream, block) + frame(0, 0, stream, b" " * 14_000)))

@@ -98,6 +98,13 @@ class Reload(unittest.TestCase):
         self.reload("log: {level: error}\n", "ok")
         self.assertEqual(self.server.post("/S/Echo", {"text": "x" * 1100}).json, {"size": 1100})
 
+    def test_limits_of_heads_hold_on_open_connections(self):
+        with self.server.connect() as connection:
+            for limits, status in (("{}", 200), ("{header_bytes: 2KiB}", 431)):
+                self.reload(f"limits: {limits}\n", "ok")
+                connection.send(harness.request("POST", "/S/Echo", b'{"text": "x"}', {"content-type": "application/json", "x": "a" * 8000}))
+                self.assertEqual(connection.receive().status, status, limits)
+
     def test_what_needs_a_restart_is_told_and_stays(self):
         self.reload("io_threads: 7\nlimits: {body_bytes: 1KiB}\n", "ok")
         self.assertTrue(self.server.logs('"warning"', "io_threads", "restart"), self.server.output())

@@ -44,6 +44,22 @@ class SlowHttp(harness.ServerCase):
         self.assertEqual(sum(counted.values()), 2, counted)
 
 
+class LateHttp(harness.ServerCase):
+    source = harness.EXAMPLES / "hello/hello.wf"
+    args = ("--default-timeout", "100ms")
+
+    def test_a_body_that_does_not_come_ends_with_the_deadline(self):
+        took = []
+        for _ in range(5):
+            with self.server.connect() as connection:
+                started = time.monotonic()
+                connection.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100\r\n\r\n{")
+                self.assert_error(connection.receive(), 504, 6000, "the deadline passed before the whole body had come")
+                took.append(time.monotonic() - started)
+        self.assertGreater(min(took), 0.09)
+        self.assertLess(min(took), 0.4)
+
+
 class SilentHttp(harness.ServerCase):
     source = harness.EXAMPLES / "hello/hello.wf"
     args = ("--limits-header-timeout", "1s", "--limits-idle-timeout", "2s")

@@ -51,7 +51,7 @@ int64_t ParseTimeout(std::string_view text) {
     count = count * 10 + (c - '0');
   }
   if (unit_ns == 0) return -1;
-  return __builtin_mul_overflow(count, unit_ns, &ns) ? INT64_MAX : ns;
+  return __builtin_mul_overflow(count, unit_ns, &ns) ? kMostTimeoutNs : std::min(ns, kMostTimeoutNs);
 }
 
 std::string_view PercentEncode(std::string_view text, std::vector<char>* storage) {

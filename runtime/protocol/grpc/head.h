@@ -11,7 +11,9 @@ inline constexpr std::string_view kContentType = "application/grpc";  // of ever
 // A `content-type` of gRPC with protobuf messages: `application/grpc`, perhaps with `+proto`, perhaps with parameters.
 bool IsContentType(std::string_view content_type);
 
-// Nanoseconds of a `grpc-timeout` such as `100m`, at most INT64_MAX; -1: not one.
+// Nanoseconds of a `grpc-timeout` such as `100m`; -1: not one. Those that are longer than 146 years are cut: a time of any clock may be
+// added.
+inline constexpr int64_t kMostTimeoutNs = INT64_MAX / 2;
 int64_t ParseTimeout(std::string_view text);
 
 // The text of a `grpc-message`: bytes outside of 0x20 to 0x7e, and `%`, as %XX. Views `text` or `storage`.

@@ -18,6 +18,7 @@ struct Limits {
   size_t head_bytes = 32 * 1024;
   size_t request_line_bytes = 8 * 1024;  // of HTTP/2: method and path
   size_t headers = 128;
+  bool operator==(const Limits&) const = default;
 };
 
 struct Header {

@@ -249,6 +249,13 @@ Event Decoder::NextOfHead(std::span<const uint8_t>* input, http::Head* head) {
   return Event::kNeedMore;
 }
 
+// A head that is known was short enough for the limits before.
+void Decoder::set_limits(const http::Limits& limits) {
+  if (limits == limits_) return;
+  limits_ = limits;
+  repeats_ = Repeats();
+}
+
 // One line, its LF included, is at the end of the head's bytes.
 Event Decoder::TakeLine(http::Head* head, bool* done) {
   auto& bytes = head->bytes_;

@@ -29,6 +29,7 @@ enum class Event : uint8_t {
 class Decoder {
  public:
   explicit Decoder(const http::Limits& limits = {}) : limits_(limits) {}
+  void set_limits(const http::Limits& limits);  // of what comes next. REQUIRES: between_messages()
 
   // The next event of `input`, from which it drops what it has used.
   Event Next(std::span<const uint8_t>* input, http::Head* head);

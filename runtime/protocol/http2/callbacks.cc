@@ -62,9 +62,10 @@ int Callbacks::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* n
     return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   }
   Stream* const stream = session.reading_;
-  if (stream == nullptr || stream->head_too_large_) return 0;
-  stream->head_too_large_ = session.block_bytes_ > limits.head_bytes || stream->head_->headers().size() >= limits.headers + kOfLine;
-  if (!stream->head_too_large_)
+  if (stream == nullptr || !stream->head_passes_.empty()) return 0;
+  if (stream->head_->headers().size() >= limits.headers + kOfLine) stream->head_passes_ = "too many headers";
+  if (session.block_bytes_ > limits.head_bytes) stream->head_passes_ = "the headers are too large";
+  if (stream->head_passes_.empty())
     stream->head_->Add({reinterpret_cast<const char*>(name), name_bytes}, {reinterpret_cast<const char*>(value), value_bytes});
   return 0;
 }

@@ -98,7 +98,8 @@ void Pool::Give(Stream& stream) noexcept {
   }
   stream.user = nullptr;
   stream.head_ = nullptr;
-  stream.head_too_large_ = stream.refused_ = stream.ended_ = stream.answer_ended_ = stream.lingers_ = false;
+  stream.head_passes_ = {};
+  stream.refused_ = stream.ended_ = stream.answer_ended_ = stream.lingers_ = false;
   stream.lingered_ = 0;
   stream.body_.Clear();
   stream.trailers_.Clear();
@@ -174,6 +175,13 @@ void Session::CloseStream(Stream& stream) noexcept {
 // Nobody reads it: its window stays as it is, so that it ends, that of the connection has room for others.
 void Session::Drop(size_t bytes) noexcept {
   Ask([&] { return nghttp2_session_consume_connection(session_, bytes); });
+}
+
+void Session::set_head_limits(const http::Limits& limits) noexcept {
+  if (limits == limits_.head || reading_ != nullptr) return;  // one that has begun goes by those before, and the next ones a read later
+  limits_.head = limits;
+  constexpr uint32_t kNone = 0;
+  repeats_.Pass(kNone);  // a head that is known was short enough for those before
 }
 
 bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
@@ -311,7 +319,7 @@ void Session::FinishHead(Stream& stream) noexcept {
   http::Head& head = *stream.head_;
   stream.head_ = nullptr;
   reading_ = nullptr;
-  if (stream.head_too_large_) return RefuseHead(stream, 431, "the headers are too large");
+  if (!stream.head_passes_.empty()) return RefuseHead(stream, 431, stream.head_passes_);
   std::string_view authority, scheme;
   size_t pseudo = 0;
   for (const http::Header& header : head.headers()) {
@@ -394,6 +402,11 @@ bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
   out_ = nullptr;
   broken_ = broken_ || bytes < 0;
   return !broken_;
+}
+
+size_t Session::held_bytes() const noexcept {
+  constexpr size_t kStreamBytes = 1024;  // with what nghttp2 has of each
+  return body_blocks_ + (reading_ == nullptr ? 0 : block_bytes_) + open_ * kStreamBytes;
 }
 
 bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !writer_.empty() || !before_ack_.empty(); }

@@ -39,16 +39,15 @@ class Stream {
   friend class Pool;
   friend struct Callbacks;
   int32_t id_ = 0;
-  http::Head* head_ = nullptr;  // being read; null: whole, or nobody wants it
-  bool head_too_large_ = false, refused_ = false, ended_ = false, answer_ended_ = false;
-  bool lingers_ = false;                          // answered, and its request is still coming
-  int lingered_ = 0;                              // calls of ResetLingering since
-  wf_sink body_;                                  // of the answer
-  http::Head trailers_;                           // of the answer
+  http::Head* head_ = nullptr;    // being read; null: whole, or nobody wants it
+  std::string_view head_passes_;  // which limit, so that the rest of it is dropped; empty: none
+  bool refused_ = false, ended_ = false, answer_ended_ = false, lingers_ = false;  // answered, and its request is still coming
+  int lingered_ = 0;                                                               // calls of ResetLingering since
+  wf_sink body_;                                                                   // of the answer
+  http::Head trailers_;                                                            // of the answer
   size_t untaken_ = 0;                            // of the request's body, of which the window is not open again
   uint64_t sent_ = 0, sent_before_ = UINT64_MAX;  // at the last look; UINT64_MAX: nothing waited then, or for a moment since
-  Stream* previous_ = nullptr;
-  Stream* next_ = nullptr;  // of all open ones, or of the pool
+  Stream *previous_ = nullptr, *next_ = nullptr;  // of all open ones, or of the pool
 };
 
 // What a session tells. Calls come from inside Receive, Send and Close; they may call Answer and its like.
@@ -70,10 +69,10 @@ class User {
 // HTTP/2 of a server on one connection: bytes in, bytes out, no I/O.
 // Thread: loop-confined.   Owns: open streams.   Borrows: pool; user.
 // Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
-// Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection. What a peer may
-// send for nothing (resets, pings, settings, empty frames, those of no known type, mistakes) has a budget, beyond which the connection ends
-// with ENHANCE_YOUR_CALM. Of a request that is answered before it is whole, what its window lets come is dropped, for a while. Cost: bodies
-// leave by reference in frames of whole blocks; no allocation in steady state.
+// Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection, as does a field
+// of more than 64 KiB, which nghttp2 does not unpack. What a peer may send for nothing (resets, pings, settings, empty frames, those of no
+// known type, mistakes) has a budget, beyond which the connection ends with ENHANCE_YOUR_CALM. Of a request that is answered before it is
+// whole, what its window lets come is dropped, for a while. Cost: bodies leave by reference in frames of whole blocks; no allocation.
 class Session {
  public:
   Session(Pool& pool, User& user);
@@ -81,8 +80,9 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  bool Open(const Limits& limits) noexcept;  // false: no memory
-  void Close() noexcept;                     // every open stream is told
+  bool Open(const Limits& limits) noexcept;                   // false: no memory
+  void Close() noexcept;                                      // every open stream is told
+  void set_head_limits(const http::Limits& limits) noexcept;  // of heads that begin later; what SETTINGS have told stays
   bool Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept;
   // Moves what may be sent to `out`, until that holds `high_mark` bytes. False: no memory, the connection cannot go on.
   bool Send(wf_sink* out, size_t high_mark) noexcept;
@@ -106,7 +106,7 @@ class Session {
   void ResetStalled(uint64_t least) noexcept;
   void ResetLingering() noexcept;               // requests that still come two calls after their answer has left
   bool is_greeted() const { return greeted_; }  // the peer has begun to send frames
-  size_t held_bytes() const { return body_blocks_ + (reading_ == nullptr ? 0 : block_bytes_); }  // by unsent bodies, and a head being read
+  size_t held_bytes() const noexcept;           // by unsent bodies, a head being read, and open streams
   size_t open_streams() const { return open_; }
   template <typename Function>
   void ForEach(Function&& function) {

@@ -94,6 +94,16 @@ TEST_F(PostTest, SendsTheBodyAndTellsTheStatus) {
   }
 }
 
+TEST_F(PostTest, AnInterimAnswerIsNotTheAnswer) {
+  const std::string interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n";
+  for (const int status : {200, 503}) {
+    Peer peer;
+    Poster poster(loop_, *this, {"127.0.0.1", peer.port, "/"});
+    peer.Answer(interim + "HTTP/1.1 " + std::to_string(status) + " x\r\ncontent-length: 0\r\n\r\n", 1);
+    EXPECT_EQ(Post(poster, "body"), status);
+  }
+}
+
 TEST_F(PostTest, WhatIsNoAnswerIsNone) {
   for (const char* text : {"", "HTTP/1.1", "SSH-2.0-x\r\n\r\n"}) {
     Peer peer;

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace wf::observe {
 namespace {
@@ -16,7 +18,8 @@ wf_bytes Bytes(const char* text) { return {reinterpret_cast<const uint8_t*>(text
 
 struct Ended {
   int signal = 0;
-  std::string told;
+  std::string told;  // behind its time
+  std::string time;
 };
 
 // Runs `work` in a child with the handler installed; what it left on stderr and the signal that it died of.
@@ -37,6 +40,12 @@ Ended RunChild(const std::function<void()>& work) {
   char part[512];
   for (ssize_t n; (n = read(ends[0], part, sizeof part)) > 0;) ended.told.append(part, static_cast<size_t>(n));
   close(ends[0]);
+  constexpr std::string_view kBegin = "{\"time\":\"", kTime = "2026-01-02T03:04:05.678Z";
+  constexpr size_t kBehind = kBegin.size() + kTime.size() + 2;  // `",`
+  if (ended.told.starts_with(kBegin) && ended.told.size() > kBehind) {
+    ended.time = ended.told.substr(kBegin.size(), kTime.size());
+    ended.told = "{" + ended.told.substr(kBehind);
+  }
   int status = 0;
   waitpid(child, &status, 0);
   ended.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -52,7 +61,7 @@ volatile int depth_left = INT32_MAX;
   return depth_left == 0 ? 0 : Deeper(here) + here[0];
 }
 
-TEST(Crash, TellsSignalRequestTaskAndModelThenDiesOfTheSignal) {
+TEST(Crash, TellsSignalRequestNodeAndModelThenDiesOfTheSignal) {
   const wf_bytes task = Bytes("Classify/logits"), model = Bytes("Digits");
   const Ended ended = RunChild([&] {
     const base::WorkingOn now(42, &task, &model);
@@ -61,7 +70,23 @@ TEST(Crash, TellsSignalRequestTaskAndModelThenDiesOfTheSignal) {
   });
   EXPECT_EQ(ended.signal, SIGSEGV);
   EXPECT_TRUE(ended.told.starts_with("{\"level\":\"error\",\"message\":\"crash\",\"signal\":11,\"address\":\"0x")) << ended.told;
-  EXPECT_TRUE(ended.told.ends_with("\"data_id\":42,\"task\":\"Classify/logits\",\"model\":\"Digits\"}\n")) << ended.told;
+  EXPECT_TRUE(ended.told.ends_with("\"data_id\":42,\"node\":\"Classify/logits\",\"model\":\"Digits\"}\n")) << ended.told;
+}
+
+TEST(Crash, TellsWhenAsLinesOfTheLogDo) {
+  const auto now = [] {
+    const std::time_t seconds = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    char text[32];
+    return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts));
+  };
+  const std::string before = now();
+  const std::string time = RunChild([] { abort(); }).time;
+  ASSERT_EQ(time.size(), before.size() + 5) << time;
+  EXPECT_LE(before, time);
+  EXPECT_LE(time.substr(0, before.size()), now());
+  EXPECT_TRUE(time[before.size()] == '.' && time.back() == 'Z') << time;
 }
 
 TEST(Crash, TellsOfAnAbortWithoutWork) {

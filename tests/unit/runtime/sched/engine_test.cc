@@ -24,6 +24,20 @@ TEST_F(EngineTest, AnInlineRequestIsAnsweredInsideStartWithoutTimerOrMemory) {
   EXPECT_EQ(rig.waker.count, 0);
 }
 
+TEST_F(EngineTest, OfABurstNoMoreMemoryStaysThanOfARequest) {
+  const int value = Int(root_);
+  builder_.Run(root_, {in_}, value, Pooled());
+  builder_.Return(root_, {value});
+  Rig& rig = MakeRig();
+  rig.Start({1});
+  rig.Settle();
+  const int64_t of_one = rig.memory.held_bytes;
+  for (int i = 0; i < 200; ++i) rig.Start({i});
+  rig.Settle();
+  EXPECT_EQ(rig.drained, 201);
+  EXPECT_EQ(rig.memory.held_bytes, of_one);
+}
+
 TEST_F(EngineTest, AFailureNamesItsCodeAndNode) {
   RunOptions require = Failing(5000);
   require.control = true;

@@ -81,6 +81,18 @@ TEST_F(Http1SessionTest, WhoHasJustConnectedHasTimeForItsFirstRequestWhileTheSer
   EXPECT_EQ(Answers(peers_[0]), 1);
 }
 
+TEST_F(Http1SessionTest, LimitsOfHeadsHoldForTheNextOneOfAConnection) {
+  peers_[0].under_way = Requests(3);  // so that its bytes are known
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 3);
+  SessionLimits limits;
+  limits.head.head_bytes = 150;
+  owner_.set_limits(limits);
+  peers_[0].under_way = Requests(1);
+  Turn();
+  EXPECT_NE(peers_[0].received.find("HTTP/1.1 431 "), std::string::npos) << peers_[0].received;
+}
+
 TEST_F(Http1SessionTest, HalfARequestIsAnsweredWhereThePeerSendsNoMore) {
   const std::string whole = Requests(1);
   peers_[0].under_way = whole.substr(0, whole.size() / 2);
@@ -338,16 +350,13 @@ TEST_F(Http1SessionTest, ARequestThatIsGivenUpIsToldBeforeItIsCancelled) {
 }
 
 TEST_F(Http1SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
-  site_.ms_left = 2'000;
   peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\n";
   Turn();
-  for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(Answers(peers_[0]), 0);
-    peers_[0].under_way = std::string(20'000, ' ');
-    Turn();
-    site_.ms_left -= 1'000;
-    PassSeconds(1);
-  }
+  peers_[0].under_way = std::string(20'000, ' ');
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 0);
+  site_.PassDeadlines();
+  Turn();
   EXPECT_NE(peers_[0].received.find("HTTP/1.1 504 "), std::string::npos) << peers_[0].received;
   EXPECT_NE(peers_[0].received.find("\r\nconnection: close"), std::string::npos);
   EXPECT_EQ(site_.refused, code::kTimeout);
@@ -355,16 +364,28 @@ TEST_F(Http1SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
   EXPECT_EQ(site_.requests, 0);
 }
 
-TEST_F(Http1SessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
-  site_.ms_left = 2'000;
+TEST_F(Http1SessionTest, ADeadlineThatAConfigurationHasMovedIsWaitedForAgain) {
   peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\n{ ";
   Turn();
-  site_.ms_left = 0;
+  ASSERT_EQ(site_.armed.size(), 1U);
+  Exchange& exchange = *std::exchange(site_.armed, {})[0];
+  exchange.session->OnLate(exchange);
+  EXPECT_EQ(site_.armed.size(), 1U);
+  peers_[0].under_way = " }";
+  Turn();
+  EXPECT_EQ(site_.requests, 1);
+  EXPECT_EQ(site_.armed.size(), 0U);
+}
+
+TEST_F(Http1SessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
+  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\n{ ";
+  Turn();
+  site_.late = true;
   peers_[0].under_way = " }";
   Turn();
   EXPECT_NE(peers_[0].received.find("HTTP/1.1 504 "), std::string::npos) << peers_[0].received;
   EXPECT_EQ(peers_[0].received.find("\r\nconnection: close"), std::string::npos);
-  site_.ms_left = 2'000;
+  site_.late = false;
   peers_[0].under_way = Requests(1);
   Turn();
   EXPECT_EQ(site_.requests, 1);
@@ -373,14 +394,13 @@ TEST_F(Http1SessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
 
 // What runs it knows its deadline, too.
 TEST_F(Http1SessionTest, NobodyAsksWhetherABodyIsLateThatCameWithItsHead) {
-  site_.ms_left = 0;
+  site_.late = true;
   peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\n{  }";
   Turn();
   EXPECT_EQ(site_.requests, 1);
 }
 
 TEST_F(Http1SessionTest, ASlowBodyIsStillRefusedBeforeALongDeadline) {
-  site_.ms_left = 30'000;
   peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\nx";
   Turn();
   PassSeconds(5);

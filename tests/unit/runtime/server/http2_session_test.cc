@@ -257,6 +257,38 @@ TEST_F(Http2SessionTest, AConnectionKeepsTheStreamsThatItWasTold) {
   }
 }
 
+TEST_F(Http2SessionTest, LimitsOfHeadsHoldForTheNextOneOfAConnection) {
+  const Fields more = {{"x-some", std::string(134, 'x')}};
+  Send(Start());
+  for (uint32_t stream = 1; stream < 7; stream += 2) Send(Post(stream, "/a", "{}", more));  // so that its bytes are known
+  SessionLimits limits;
+  limits.head.head_bytes = 150;
+  const std::string begun = Frame(kHeaders, kEndHeaders | kEndStream, 7, Block(Request("GET", "/a", more)));
+  Send(begun.substr(0, 100));
+  owner_.set_limits(limits);
+  Send(begun.substr(100));
+  Send(Post(9, "/a", "{}", more));
+  for (uint32_t stream = 1; stream < 9; stream += 2) EXPECT_EQ(reader_.answers[stream].head[":status"], "200") << stream;
+  EXPECT_EQ(reader_.answers[9].head[":status"], "431");
+}
+
+TEST_F(Http2SessionTest, RequestsThatDoNotGoOnAreCountedAndRefusedWithoutRoom) {
+  site_.room = 100'000;
+  site_.last = 300'000;
+  std::string all = Start();
+  for (uint32_t i = 0; i < 100; ++i) all += Frame(kHeaders, kEndHeaders, 2 * i + 1, Block(Request("POST", "/a")));
+  Send(all);
+  EXPECT_GT(site_.claimed, 100'000);
+  EXPECT_GT(site_.refused_for_memory, 50);
+  EXPECT_LT(site_.refused_for_memory, 80);
+  EXPECT_EQ(reader_.answers[1].head.size(), 0U);
+  EXPECT_EQ(reader_.answers[199].head[":status"], "429");
+  PassSeconds(3);  // the refused ones are reset
+  EXPECT_LE(site_.claimed, 100'000);
+  Send(Frame(kData, kEndStream, 1, "x"));
+  EXPECT_EQ(reader_.answers[1].head[":status"], "200");
+}
+
 TEST_F(Http2SessionTest, AFloodIsToldAndEndsTheConnection) {
   Send(Start());
   for (uint32_t i = 0; i < 40 && !peer().closed; ++i) {
@@ -342,15 +374,14 @@ TEST_F(Http2SessionTest, ASlowBodyIsRefusedWhateverTheOthersDo) {
 }
 
 TEST_F(Http2SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
-  site_.ms_left = 1500;
   Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a"))));
-  site_.ms_left = 0;
-  PassSeconds(2);
+  site_.PassDeadlines();
+  Turn();
   EXPECT_EQ(reader_.answers[1].head[":status"], "504");
 }
 
 TEST_F(Http2SessionTest, ABodyThatIsWholeTooLateIsNotActedOnUnlessItCameWithItsHead) {
-  site_.ms_left = 0;
+  site_.late = true;
   Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a"))) + Frame(kData, kEndStream, 1, "x"));
   EXPECT_EQ(reader_.answers[1].head[":status"], "200");
   Send(Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a"))));

@@ -16,7 +16,13 @@ class TestSite final : public Site {
     exchange.takes_body = takes_body;
     ++heads;
   }
-  int64_t MsLeft(const Exchange&, bool) const noexcept override { return ms_left; }
+  bool IsLate(const Exchange&) const noexcept override { return late; }
+  void Arm(Exchange& exchange) noexcept override { armed.push_back(&exchange); }
+  void Disarm(Exchange& exchange) noexcept override { std::erase(armed, &exchange); }
+  void PassDeadlines() {
+    late = true;
+    for (Exchange* const exchange : std::exchange(armed, {})) exchange->session->OnLate(*exchange);
+  }
   bool Claim(Exchange&, int64_t) noexcept override { return true; }
   bool ClaimUnsent(int64_t bytes) noexcept override {
     if (bytes > room - claimed) return false;
@@ -62,9 +68,11 @@ class TestSite final : public Site {
 
   bool at_once = true, takes_body = true, asks_for_room = true;
   size_t answer_bytes = 2, body_bytes = 0;
-  int64_t ms_left = INT64_MAX, room = INT64_MAX / 2, last = 64 * 1024, claimed = 0;
+  bool late = false;
+  int64_t room = INT64_MAX / 2, last = 64 * 1024, claimed = 0;
   Exchange* asked = nullptr;       // the last one
   std::vector<Exchange*> waiting;  // all of them, in their order
+  std::vector<Exchange*> armed;    // for their deadlines
   int heads = 0, requests = 0, finished = 0, refused_for_memory = 0, broken_for_memory = 0;
   wf_code refused = 0;
   std::string told;

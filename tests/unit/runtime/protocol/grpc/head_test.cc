@@ -22,7 +22,8 @@ TEST(GrpcHead, TimeoutsOfEveryUnit) {
   EXPECT_EQ(ParseTimeout("2M"), 120'000'000'000);
   EXPECT_EQ(ParseTimeout("0001H"), 3'600'000'000'000);
   EXPECT_EQ(ParseTimeout("0S"), 0);
-  EXPECT_EQ(ParseTimeout("99999999H"), INT64_MAX);
+  EXPECT_EQ(ParseTimeout("99999999H"), kMostTimeoutNs);
+  EXPECT_EQ(ParseTimeout("1300000H"), kMostTimeoutNs);
 }
 
 TEST(GrpcHead, WhatIsNoTimeout) {

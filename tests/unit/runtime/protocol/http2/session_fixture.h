@@ -83,6 +83,7 @@ class SessionTest : public testing::Test, protected User {
   }
   void OnBadHead(Stream& stream, int status, std::string_view reason) noexcept override {
     ++bad_heads_;
+    why_bad_ = reason;
     EXPECT_FALSE(reason.empty());
     wf_sink body;
     EXPECT_TRUE(session_.Answer(stream, {status, {}, {}, {}}, body));
@@ -104,6 +105,7 @@ class SessionTest : public testing::Test, protected User {
   std::vector<std::unique_ptr<Request>> requests_;
   size_t room_ = SIZE_MAX, most_out_ = 0;
   int heads_ = 0, bad_heads_ = 0, closed_ = 0;
+  std::string why_bad_;
   std::function<void(Stream&)> on_head_, on_end_;
   Session session_{pool_, *this};
   std::unique_ptr<test::Http2Reader> reader_;

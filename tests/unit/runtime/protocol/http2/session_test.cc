@@ -305,12 +305,24 @@ TEST_F(SessionTest, AHeadThatIsTooLargeIsRefusedAndTheConnectionGoesOn) {
                    Frame(kContinuation, kEndHeaders, 3, block.substr(32768))));
   EXPECT_EQ(bad_heads_, 1);
   EXPECT_EQ(reader_->answers[3].head[":status"], "431");
+  EXPECT_EQ(why_bad_, "the headers are too large");
   Fields many;
   for (int i = 0; i < 200; ++i) many.push_back({"x-" + std::to_string(i), "v"});
   EXPECT_TRUE(Feed(Frame(kHeaders, kEndStream | kEndHeaders, 5, Block(test::http2::Request("GET", "/", many)))));
   EXPECT_EQ(bad_heads_, 2);
+  EXPECT_EQ(why_bad_, "too many headers");
   EXPECT_TRUE(Feed(Get(7, "/")));
   EXPECT_EQ(heads_, 2);
+}
+
+TEST_F(SessionTest, AFieldThatIsTooLargeForHpackEndsTheConnection) {
+  constexpr int kCompressionError = 9;
+  const std::string block = Block(test::http2::Request("GET", "/", {{"x-a", std::string(100'000, 'a')}}));
+  std::string frames = Frame(kHeaders, kEndStream, 1, block.substr(0, 16384));
+  for (size_t at = 16384; at < block.size(); at += 16384) frames += Frame(kContinuation, 0, 1, block.substr(at, 16384));
+  Feed(frames);
+  EXPECT_EQ(reader_->goaway, kCompressionError);
+  EXPECT_EQ(heads_, 0);
 }
 
 // RFC 7541: one byte brings back a field of 4,000.

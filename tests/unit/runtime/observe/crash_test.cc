@@ -102,7 +102,7 @@ TEST(Crash, NamesThatWouldBreakTheLineAreMadeHarmlessAndCut) {
     const base::WorkingOn now(1, &task);
     abort();
   });
-  EXPECT_NE(ended.told.find("\"task\":\"a?b?c?dxxx"), std::string::npos) << ended.told;
+  EXPECT_NE(ended.told.find("\"node\":\"a?b?c?dxxx"), std::string::npos) << ended.told;
   EXPECT_TRUE(ended.told.ends_with("x\"}\n")) << ended.told;
   EXPECT_LT(ended.told.size(), 512u);
 }

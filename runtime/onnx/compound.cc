@@ -17,9 +17,10 @@ using base::Status;
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
-class Writer {
+class CompoundWriter {
  public:
-  Writer(const pb::NodeProto& node, int standard, std::vector<pb::NodeProto>& nodes) : node_(node), standard_(standard), nodes_(nodes) {}
+  CompoundWriter(const pb::NodeProto& node, int standard, std::vector<pb::NodeProto>& nodes)
+      : node_(node), standard_(standard), nodes_(nodes) {}
 
   Status Run(Op op) {
     switch (op) {
@@ -244,7 +245,7 @@ Status WriteOutCompound(const pb::NodeProto& node, const OperatorRow& row, int s
       return {base::kUnimplemented, fmt::format("attribute `{}` is not supported", Printable(attribute.name()))};
   }
   if (node.output(0).empty()) return {base::kInvalidArgument, "its first output has no name"};
-  return Writer(node, standard, nodes).Run(row.op);
+  return CompoundWriter(node, standard, nodes).Run(row.op);
 }
 
 }  // namespace wf::onnx

@@ -71,7 +71,7 @@ Made MakeConvAsAsked(const Operation& operation, const ConvAsk& ask) {
   Fused fused;
   Around around;
   const PrimitiveDesc desc = FuseBehind(op, ask.impl, operation, fused, around.tail);
-  if (desc == nullptr || (ask.dst.data_type == dnnl_bf16 && !around.tail.TakesBf16())) return NotHere();
+  if (desc == nullptr || (ask.dst.data_type == dnnl_bf16 && !around.tail.ConvTakesBf16())) return NotHere();
   std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, Query(desc, dnnl_query_src_md), nullptr}};
   if (fused.addend) operands.push_back({kAddendArg, 3, *fused.addend, nullptr});
   const dnnl_memory_desc_t packed = Query(desc, dnnl_query_weights_md, 0);
@@ -168,14 +168,14 @@ ConvAsk OwnBf16Ask(const Operation& operation, dnnl_data_type_t result) {
 
 // Numbers are multiplied by twos: of an odd number of channels the last is taken with one of the next point, times 0, which is NaN where
 // that is not finite.
-bool TakesBf16(const Operation& operation) {
+bool ConvTakesBf16(const Operation& operation) {
   const int64_t channels = operation.in[1].dim[1];
   return MultipliesBf16() && operation.in[1].constant != nullptr && (channels == 1 || channels % 2 == 0);
 }
 
 // The result is f32 where what is behind it has to be done apart.
 Made MakeConvInBf16(const Operation& operation) {
-  if (!TakesBf16(operation) || (!operation.way.empty() && !operation.way.starts_with(kAlike))) return NotHere();
+  if (!ConvTakesBf16(operation) || (!operation.way.empty() && !operation.way.starts_with(kAlike))) return NotHere();
   for (const dnnl_data_type_t result : {dnnl_bf16, dnnl_f32}) {
     if (result == dnnl_bf16 && !operation.bf16_out) continue;
     ConvAsk ask = OwnBf16Ask(operation, result);
@@ -220,7 +220,7 @@ Made MakeConv(const Operation& operation) {
   if (operation.bf16 && operation.way != kWide) {
     auto made = MakeConvInBf16(operation);
     if (!made.ok() || *made != nullptr) return made;
-    if (!operation.way.empty() && TakesBf16(operation)) return NotHere();
+    if (!operation.way.empty() && ConvTakesBf16(operation)) return NotHere();
   }
   const std::optional<ConvAsk> ask = AskOfWay(operation, operation.way == kWide ? std::string_view() : operation.way);
   if (!ask) return NotHere();
@@ -230,7 +230,7 @@ Made MakeConv(const Operation& operation) {
 std::vector<std::string> ConvWays(const Operation& operation) {
   const TensorInfo &x = operation.in[0], &w = operation.in[1];
   if (Load() == nullptr || AnyEmpty(operation) || w.constant == nullptr) return {};
-  if (operation.bf16 && TakesBf16(operation)) return Bf16ConvWays(operation);
+  if (operation.bf16 && ConvTakesBf16(operation)) return Bf16ConvWays(operation);
   const PrimitiveDesc own = DescOfAsk(operation, OwnAsk(operation));
   if (own == nullptr) return {};
   std::vector<std::string> ways;

@@ -71,7 +71,7 @@ Made MakeConvAsAsked(const Operation& operation, const ConvAsk& ask) {
   Fused fused;
   Around around;
   const PrimitiveDesc desc = FuseBehind(op, ask.impl, operation, fused, around.tail);
-  if (desc == nullptr || (ask.dst.data_type == dnnl_bf16 && !around.tail.ConvTakesBf16())) return NotHere();
+  if (desc == nullptr || (ask.dst.data_type == dnnl_bf16 && !around.tail.TakesBf16())) return NotHere();
   std::vector<Operand> operands = {{DNNL_ARG_SRC, 0, Query(desc, dnnl_query_src_md), nullptr}};
   if (fused.addend) operands.push_back({kAddendArg, 3, *fused.addend, nullptr});
   const dnnl_memory_desc_t packed = Query(desc, dnnl_query_weights_md, 0);

@@ -107,8 +107,8 @@ std::string SarifLog::Finish(const Surroundings& around) const {
   std::string rules;
   for (const Code code : codes_) {
     rules += fmt::format(R"({}{{"id":"{}","name":"{}","shortDescription":{{"text":{}}},"help":{{"text":"wfc explain {}","markdown":{}}}}})",
-                         rules.empty() ? "\n" : ",\n", CodeName(code), InfoOf(code).name.substr(1), base::QuoteJson(InfoOf(code).message),
-                         CodeName(code), base::QuoteJson(around.page_of(code)));
+                         rules.empty() ? "\n" : ",\n", CodeName(code), InfoOf(code).name.substr(1),
+                         base::QuoteJson(AnyMessage(InfoOf(code))), CodeName(code), base::QuoteJson(around.page_of(code)));
   }
   const std::string folder = around.folder.empty() ? "" : Uri(around.folder) + (around.folder.ends_with('/') ? "" : "/");
   const std::string bases =

@@ -210,6 +210,16 @@ std::string_view SeverityName(Severity severity) {
   return "";
 }
 
+std::string AnyMessage(const CodeInfo& info) {
+  std::string text;
+  for (size_t at = 0; at < info.message.size(); ++at) {
+    const bool is_hole = info.message[at] == '{' && at + 2 < info.message.size() && info.message[at + 2] == '}';
+    text += is_hole ? "…" : std::string(1, info.message[at]);
+    if (is_hole) at += 2;
+  }
+  return text;
+}
+
 std::string CodeName(Code code) { return fmt::format("WF{:04}", static_cast<int>(code)); }
 
 std::string FullMessage(const Diagnostic& diagnostic) {

@@ -160,7 +160,7 @@ std::vector<std::string> ArgumentsOf(const Options& options) {
 
 int BenchProgram(const Options& options, Console& console) {
   const TemporaryFolder folder;
-  if (folder.path().empty()) return Fail(console, "cannot make a temporary folder; set TMPDIR");
+  if (folder.path().empty()) return Fail(console, folder.WhyNone());
   const std::string binary = folder.path() + "server";
   Options for_diagnostics = options;
   for_diagnostics.format = Format::kText;

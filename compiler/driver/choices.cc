@@ -46,6 +46,9 @@ std::string TextOf(const DimCheck& check) {
   }
   constexpr std::string_view kAnyWanted = "`_`, wanted ";
   if (const size_t at = text.find(kAnyWanted); at != std::string::npos) text.erase(at, kAnyWanted.size());
+  for (const std::string_view fails : {", which no `", ", and no `"}) {  // of a failure; here it is what has to hold
+    if (const size_t at = text.find(fails); at != std::string::npos) text.replace(at + fails.size() - 4, 2, "some");
+  }
   const std::string again = " (`" + check.left.ToString() + "`)";  // what is wanted, as it is written
   if (text.ends_with(again)) text.erase(text.size() - again.size());
   return text;

@@ -264,7 +264,7 @@ int Run(const Options& options, Console& console) {
   if (const auto mistake = MistakeInBuild(options)) return Usage(console, *mistake);
   if (options.watch) return Watch(options, console);
   const TemporaryFolder folder;
-  if (folder.path().empty()) return Fail(console, "cannot make a temporary folder; set TMPDIR");
+  if (folder.path().empty()) return Fail(console, folder.WhyNone());
   const std::string server = folder.path() + "server";
   Compilation compilation(options.inputs.front(), options, console);
   const bool built = compilation.BuildServer(server);

@@ -116,7 +116,7 @@ std::string TryServer(const std::string& binary) {
 // The last word: the first template built, linked, served and asked.
 Finding Server(const Console& console) {
   const TemporaryFolder folder;
-  if (folder.path().empty()) return {Verdict::kBad, "a server", "cannot make a temporary folder; set TMPDIR"};
+  if (folder.path().empty()) return {Verdict::kBad, "a server", folder.WhyNone()};
   std::ostringstream out, err;
   Console quiet{.out = out, .err = err, .environment = console.environment, .executable = console.executable};
   Options options;

@@ -48,7 +48,7 @@ std::string ErrorPageOf(diag::Code code) {
 std::string ListOfCodes() {
   std::string list;
   for (const diag::CodeInfo& info : diag::AllCodes()) {
-    list += fmt::format("{} {:<7} {}\n", diag::CodeName(info.code), diag::SeverityName(info.severity), info.message);
+    list += fmt::format("{} {:<7} {}\n", diag::CodeName(info.code), diag::SeverityName(info.severity), diag::AnyMessage(info));
   }
   return list;
 }

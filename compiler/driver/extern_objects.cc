@@ -101,10 +101,6 @@ class Externs {
 
   // Under the name that a source includes it by, where the user has not written it.
   bool WriteHeader() {
-    if (folder_.empty()) {
-      emitter_.Emit({}, diag::kCannotWriteFile, {"a temporary folder", "it cannot be made; set TMPDIR"});
-      return false;
-    }
     const std::string root = program_.source_name.substr(FolderOf(program_.source_name).size());
     return Write(folder_ + root + ".h", ExternHeader(program_, sources_));
   }
@@ -216,6 +212,10 @@ ExternObjects CompileExterns(const sema::Program& program, const source::SourceM
                              diag::Emitter& emitter) {
   if (program.externs.empty()) return {};
   auto folder = std::make_unique<TemporaryFolder>();
+  if (folder->path().empty()) {
+    emitter.Emit({}, diag::kCannotWriteFile, {folder->parent(), folder->why()}).Help("a temporary folder is made there; TMPDIR says where");
+    return {.fine = false, .objects = {}, .files = {}};
+  }
   ExternObjects made = Externs(program, sources, folder->path(), console, emitter).Compile();
   made.folder = std::move(folder);
   return made;

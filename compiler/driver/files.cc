@@ -131,8 +131,9 @@ base::Result<std::string> PlaceForProduct(const std::string& path) {
 }
 
 TemporaryFolder::TemporaryFolder() {
-  const char* base = std::getenv("TMPDIR");
-  std::string pattern = fmt::format("{}/wfc-XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
+  const char* const named = std::getenv("TMPDIR");
+  parent_ = named != nullptr && *named != '\0' ? named : "/tmp";
+  std::string pattern = parent_ + "/wfc-XXXXXX";
   // A signal that comes between the two waits, else the folder would stay.
   sigset_t all, before;
   sigfillset(&all);
@@ -140,8 +141,14 @@ TemporaryFolder::TemporaryFolder() {
   if (mkdtemp(pattern.data()) != nullptr) {
     path_ = pattern + "/";
     removed_.emplace(path_, source::RemovedOnEnding::Kind::kFolder);
+  } else {
+    why_ = base::TextOfErrno(errno);
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+std::string TemporaryFolder::WhyNone() const {
+  return fmt::format("cannot make a temporary folder in `{}`: {}; TMPDIR says where", parent_, why_);
 }
 
 TemporaryFolder::~TemporaryFolder() {

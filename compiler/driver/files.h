@@ -52,8 +52,12 @@ class TemporaryFolder {
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   const std::string& path() const { return path_; }  // ends with a slash
+  const std::string& parent() const { return parent_; }
+  const std::string& why() const { return why_; }  // it could not be made: "no such file"
+  std::string WhyNone() const;                     // the same as a sentence
 
  private:
+  std::string parent_, why_;
   std::string path_;
   std::optional<source::RemovedOnEnding> removed_;
 };

@@ -185,11 +185,12 @@ void ShareSettings(Graph::Node& node) {
     };
     return !std::all_of(node.calls.begin(), node.calls.end(), has);
   });
+  ir::Merge(node.settings, shared);
   for (Graph::Call& call : node.calls) {
-    std::erase_if(call.settings, [&](const auto& row) { return std::find(shared.begin(), shared.end(), row) != shared.end(); });
+    std::erase_if(call.settings,
+                  [&](const auto& row) { return std::find(node.settings.begin(), node.settings.end(), row) != node.settings.end(); });
   }
   std::erase_if(node.calls, [](const Graph::Call& call) { return call.settings.empty(); });
-  ir::Merge(node.settings, shared);
 }
 
 Graph::Task WorkflowReader::ReadTask(TaskId id, const ControlReader& control) const {

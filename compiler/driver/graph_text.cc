@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/diag/excerpt.h"
 #include "compiler/driver/graph.h"
 #include "compiler/load/duration.h"
 
@@ -94,7 +95,7 @@ std::string Spelling(const Graph::Workflow& workflow) {
 
 std::string Spelling(const Graph::Port& port) {
   const std::string mark = port.required || !port.default_value.empty() || port.type.ends_with('?') ? "" : " (optional)";
-  return fmt::format("{}: {}{}{}", port.name, port.type, port.default_value.empty() ? "" : " = " + port.default_value, mark);
+  return fmt::format("{}: {}{}{}", diag::OneLine(port.name), port.type, port.default_value.empty() ? "" : " = " + port.default_value, mark);
 }
 
 std::string Spelling(const Graph::Call& call) { return fmt::format("{}: {}", call.model, Joined(call.settings)); }

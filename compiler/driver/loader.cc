@@ -68,6 +68,7 @@ class Loader {
   void ReportCircle(const Span& closing, const std::vector<size_t>& way);
   std::vector<std::string> Importable(bool standard_alone) const;
   std::optional<std::string> StandardNamed(std::string_view name) const;
+  std::optional<std::string> ModuleOf(const std::string& path) const;
   std::string FileOf(const std::string& path) const;
   std::string PathOfRoot() const;
 
@@ -135,6 +136,15 @@ std::optional<std::string> Loader::StandardNamed(std::string_view name) const {
   return std::nullopt;
 }
 
+// `lib` of `lib.P`, where that is a file.
+std::optional<std::string> Loader::ModuleOf(const std::string& path) const {
+  const size_t last = path.rfind('.');
+  if (last == std::string::npos) return std::nullopt;
+  std::string whole = path.substr(0, last);
+  std::error_code error;
+  return std::filesystem::is_regular_file(FileOf(whole), error) ? std::optional(std::move(whole)) : std::nullopt;
+}
+
 void Loader::Read(size_t number, const std::string& file_name, const Span& span) {
   if (options_.on_read) options_.on_read(file_name);
   auto held = options_.overlay != nullptr ? (*options_.overlay)(file_name) : std::nullopt;
@@ -152,7 +162,11 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
       auto builder = emitter_.Emit(span, diag::kImportNotRead, {path, why});
       const std::string own = is_unknown ? path.substr(kStandard.size()) : path;  // `std.math` is the `math` of others
       const std::string first = own.substr(0, own.find('.'));
-      if (path + '.' == kStandard) {
+      const size_t last = path.rfind('.');
+      if (const auto whole = ModuleOf(path); whole && text.status().code() == base::kNotFound) {
+        builder.Help(fmt::format("a module is imported whole: `import {0};`, and then `{1}.{2}` is what it declares", *whole,
+                                 whole->substr(whole->rfind('.') + 1), path.substr(last + 1)));
+      } else if (path + '.' == kStandard) {
         builder.Help("the standard library is imported by the module: `import std.nn;`");
       } else if (const auto help = diag::OursFor(diag::Foreign::kModule, first); !help.empty()) {
         builder.Help(std::string(help));

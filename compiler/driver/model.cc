@@ -73,7 +73,7 @@ int ServeModel(const Options& options, Console& console) {
   const auto program = ProgramServing(path);
   if (!program.ok()) return Fail(console, program.status().message());
   const TemporaryFolder folder;
-  if (folder.path().empty()) return Fail(console, "cannot make a temporary folder; set TMPDIR");
+  if (folder.path().empty()) return Fail(console, folder.WhyNone());
   const std::string server = folder.path() + "server", root = path + ".wf";  // a name for messages, beside the file
   Compilation compilation(root, options, console);
   compilation.set_root_text(*program);

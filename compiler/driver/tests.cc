@@ -217,7 +217,7 @@ int RunTests(const Options& options, Console& console) {
   for (const std::string& input : options.inputs) {
     const TemporaryFolder folder;
     if (folder.path().empty()) {
-      console.err << "wfc: cannot make a temporary folder; set TMPDIR\n";
+      console.err << "wfc: " << folder.WhyNone() << "\n";
       return kProgramHasErrors;
     }
     if (options.inputs.size() > 1) text += input + "\n";

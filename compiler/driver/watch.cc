@@ -71,7 +71,7 @@ class Watcher {
   int Run() {
     const TemporaryFolder folder;
     if (folder.path().empty()) {
-      Tell("cannot make a temporary folder; set TMPDIR");
+      Tell(folder.WhyNone());
       return kProgramHasErrors;
     }
     HandleEndings(OnStop);

@@ -149,6 +149,7 @@ class PortComparer {
     if (!same_shape) return Say(Impact::kBreaking, fmt::format("{} was `{}`, is `{}`", what.text, ToString(old), ToString(now)), *place_);
     if (old.kind == ir::TypeKind::kTensor) return CompareDims(way, what.text, old, now);
     if (old.kind == ir::TypeKind::kRecord) return CompareFields(way, what, old, now);
+    if (old_optional) return CompareType(way, what, old.element[0], now.element[0]);
     if (!old.element.empty()) CompareType(way, what.Element(old.kind == ir::TypeKind::kMap), old.element[0], now.element[0]);
   }
 

@@ -78,6 +78,19 @@ class Renamed {
     });
   }
 
+  // The first error that would come; empty: none would.
+  std::string Mistake(const Workspace& workspace, const Programs& programs) const {
+    for (const auto& [path, analysis] : programs.all()) {
+      std::set<std::string> known;
+      for (const diag::Diagnostic& one : analysis->diagnostics().Sorted()) known.insert(one.message);
+      const auto after = workspace.Try(analysis->start(), texts_);
+      for (const diag::Diagnostic& one : after->diagnostics().Sorted()) {
+        if (one.severity == diag::Severity::kError && !known.contains(one.message)) return one.message;
+      }
+    }
+    return "";
+  }
+
  private:
   bool MeansTheSame(const Analysis& before, const Analysis& after) const {
     if (after.diagnostics().error_count() > before.diagnostics().error_count()) return false;
@@ -112,6 +125,8 @@ std::string Collision(const Workspace& workspace, const Programs& programs, cons
   if (fits(name + "_" + old)) return why;  // a name that begins like it and that nothing has
   const bool is_upper = IsUpper(name[0]);
   if (is_upper != IsUpper(old[0])) return why + ", since it begins with " + (is_upper ? "a capital" : "a small letter");
+  const std::string mistake = Renamed(uses, name).Mistake(workspace, programs);
+  if (!mistake.empty()) return "the program would have a mistake: " + mistake;
   return "the program would have mistakes: not all that `" + old + "` stands for is known";
 }
 

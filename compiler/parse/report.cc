@@ -204,7 +204,8 @@ bool Reporter::ReportElse(const Mistake& mistake) {
       if (depth == 0 && type == T::KW_IF) break;
     }
     emitter_.Emit(SpanAt(start > mistake.statement ? start - 1 : mistake.at), diag::kIfWithoutElse)
-        .Label(SpanAt(mistake.at), "`else {` is expected before this");
+        .Label(SpanAt(mistake.at), "`else {` is expected before this")
+        .HelpIf(start > mistake.statement ? HelpToRequire(FirstOfBlock(start - 1)) : std::nullopt);
     return true;
   }
   if (TypeAt(mistake.at) == T::LBRACE && ExpectsExpression(mistake)) {
@@ -360,6 +361,51 @@ std::string Reporter::HelpForRecord(const std::string& name) {
   return "a record does not change; another is built, with all of its fields: `Box(x: 1.0, y: b.y)`";
 }
 
+// The first token in the braces behind the condition that begins at `at`.
+std::optional<size_t> Reporter::FirstOfBlock(size_t at) const {
+  const int32_t around = tokens_.opener[at];
+  while (TypeAt(at) != Token::EOF && TypeAt(at) != T::SEMI && (TypeAt(at) != T::LBRACE || tokens_.opener[at] != around)) ++at;
+  return TypeAt(at) == T::LBRACE ? std::optional(at + 1) : std::nullopt;
+}
+
+// `if c { fail E; }` in a block: the `fail` at `at` is the whole of the braces, and no `else` stands behind them.
+std::optional<std::string> Reporter::HelpToRequire(std::optional<size_t> at) const {
+  if (!at || *at == 0 || TypeAt(*at) != T::KW_FAIL || TypeAt(*at - 1) != T::LBRACE) return std::nullopt;
+  const size_t open = *at - 1, closer = CloserOf(open);
+  if (TypeAt(closer) == Token::EOF || TypeAt(closer + 1) == T::KW_ELSE) return std::nullopt;
+  size_t word = open;
+  while (word > 0 && (TypeAt(word) != T::KW_IF || tokens_.opener[word] != tokens_.opener[open])) --word;
+  if (TypeAt(word) != T::KW_IF) return std::nullopt;
+  size_t end = closer;
+  while (end > *at && TypeAt(end - 1) == T::SEMI) --end;
+  return fmt::format("where a value is made, `require` fails: `require !({}) else {};`", TextBetween(word + 1, open, "c"),
+                     TextBetween(*at, end, "fail E"));
+}
+
+// A `;` behind the value of a block.
+std::optional<std::string> Reporter::HelpForEnd(size_t at) const {
+  return HelpToRequire(ItemAt(at)).value_or("the last expression of a block is its value; no `;` follows it");
+}
+
+// `timeout: 5s;`, `batch 32, within 2ms;`, `queue 8, retry 1;`
+std::optional<std::string> Reporter::HelpForSeparator(size_t at) const {
+  const auto is_separator = [&](size_t number) {
+    return TypeAt(number) == T::COLON || TypeAt(number) == T::ASSIGN || TypeAt(number) == T::COMMA;
+  };
+  const auto first = is_separator(at) ? ItemAt(at) : std::nullopt;
+  if (!first) return std::nullopt;
+  size_t end = at + 1;
+  while (TypeAt(end) != Token::EOF && TypeAt(end) != T::SEMI && TypeAt(end) != T::RBRACE && !FirstOnLine(text_, At(end))) ++end;
+  const bool is_next = TypeAt(at) == T::COMMA && TypeAt(at + 1) == T::NAME && Spelling(at + 1) != "within";
+  std::string text;
+  for (size_t from = *first, to = from; from < end; from = to + 1) {
+    to = from;
+    while (to < end && !(is_separator(to) && tokens_.opener[to] == tokens_.opener[at])) ++to;
+    text += (text.empty() ? "" : is_next ? "; " : " ") + TextBetween(from, to, "..");
+  }
+  return fmt::format("{}: `{};`", is_next ? "each setting ends with `;`" : "a setting is a word and its values", text);
+}
+
 // Settings where none stand: before the value of a node, behind its fallback, at a `let`.
 std::optional<std::string> Reporter::HelpForPlaceOfSettings(const Mistake& mistake) const {
   const size_t at = mistake.at, word = at + 1, value = TypeAt(word) == Token::EOF ? TypeAt(word) : TypeAt(word + 1);
@@ -466,7 +512,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     case T::SEMI:
       if (at > 0 && TypeAt(at - 1) == T::KW_RETURN) return "a workflow yields named results: `return (r: x);`";
       if (mistake.rule == P::RuleModelDecl) return "a model is bound to its file: `= onnx(\"path\");`";
-      return ends_block ? std::optional<std::string>("the last expression of a block is its value; no `;` follows it") : std::nullopt;
+      return ends_block ? HelpForEnd(at) : std::nullopt;
     case T::DOT:
       if (at == 0 || TypeAt(at - 1) != T::NAME || TypeAt(at + 1) != T::NAME || !Expects(mistake, T::RBRACKET)) return std::nullopt;
       if (mistake.rule != P::RuleType && mistake.rule != P::RuleDim) return std::nullopt;
@@ -501,10 +547,10 @@ void Reporter::ReportUnexpected(const Mistake& mistake) {
   if (opener >= 0 && closer && sequence.empty()) {
     built.Label(SpanAt(static_cast<size_t>(opener)), fmt::format("inside of this `{}`", Spelling(static_cast<size_t>(opener))));
   }
-  built.HelpIf(HelpFor(mistake));
+  auto help = HelpFor(mistake);
+  if (!help && rule == P::RuleSetting) help = HelpForSeparator(mistake.at);
+  built.HelpIf(help);
   if (const auto fix = FixFor(mistake)) built.Fix(SpanAt(mistake.at), *fix);
-  const bool separator = TypeAt(mistake.at) == T::COLON || TypeAt(mistake.at) == T::ASSIGN;
-  if (rule == P::RuleSetting && separator) built.Help("a setting is a word and its values, as in `batch 32 within 2ms;`");
 }
 
 }  // namespace wf::parse

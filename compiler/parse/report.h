@@ -84,6 +84,9 @@ class Reporter {
   std::optional<std::string> FixFor(const Mistake& mistake) const;
   std::optional<std::string> HelpForPlaceOfSettings(const Mistake& mistake) const;
   std::optional<std::string> HelpForSetting(const Mistake& mistake) const;
+  std::optional<std::string> HelpForSeparator(size_t at) const;
+  std::optional<std::string> HelpToRequire(std::optional<size_t> at) const;
+  std::optional<std::string> HelpForEnd(size_t at) const;
   std::optional<std::string> HelpToDeclare(size_t word) const;
   std::optional<std::string> HelpToImport(size_t word) const;
   void HelpToStart(const Mistake& mistake, size_t word, diag::Builder& built) const;
@@ -110,6 +113,7 @@ class Reporter {
 
   std::optional<size_t> ItemAt(size_t at) const;
   std::optional<size_t> StatementAt(const Mistake& mistake) const;
+  std::optional<size_t> FirstOfBlock(size_t at) const;
   size_t CloserOf(size_t open) const;
   size_t EndOfTarget(size_t first) const;
   size_t StartOfValue(size_t at) const;

@@ -133,6 +133,11 @@ Help Reporter::HelpForParameter(const Mistake& mistake) const {
 Help Reporter::HelpForAssign(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (mistake.rule == P::RuleSetting) return std::nullopt;
+  if (mistake.rule == P::RuleTypeField) {
+    const int32_t braces = tokens_.opener[at];
+    const std::string record = braces > 0 ? Spelling(static_cast<size_t>(braces) - 1) : "P";
+    return fmt::format("a field has no default; leave it out, and give each field a value where the record is built, in `{}(..)`", record);
+  }
   if (mistake.rule == P::RuleTypeBody) return "a type is made of fields: `type T { x: i64; }`";
   if ((mistake.rule == P::RuleBody || mistake.rule == P::RuleWorkflowHead) && Expects(mistake, T::LBRACE) && !Expects(mistake, T::SEMI))
     return "a workflow has a body: `{ return (y: x); }`";

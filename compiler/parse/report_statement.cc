@@ -153,6 +153,9 @@ std::string Reporter::HelpToChange(const Assignment& it) const {
     const std::string target = TextBetween(it.first, open, "y"), place = TextBetween(open + 1, it.op - 1, "..");
     const bool is_one = place.find_first_of(",:[") == std::string::npos;
     if (!is_one) return "a tensor does not change; another is made at once: `[i, j] => if i == 0 { 0.0 } else { y[i, j] }`";
+    if (open + 2 == it.op - 1 && TypeAt(open + 1) == T::STRING)
+      return "a map does not change, and none is made by a program: it comes with the request, or from a file: "
+             "`const M: map<i64> = json(\"m.json\");`";
     const std::string index = place == "i" ? "k" : "i", old = target + "[" + index + "]";
     const std::string element = it.is_plain ? value : it.is_step ? old + " + 1" : old + " " + Spelling(it.op) + " " + value;
     return fmt::format("a tensor does not change; another is made at once: `[{0} < len({1})] => if {0} == {2} {{ {3} }} else {{ {4} }}`",

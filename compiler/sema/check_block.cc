@@ -168,7 +168,8 @@ std::optional<Raised> CheckRaised(Body& body, const ast::Expr& error, const Wher
   raised.message = MakeText(body, message, error.span);
   if (call == nullptr) return known ? std::optional(std::move(raised)) : std::nullopt;
   if (call->arguments.size() > 1) {
-    body.env.Report(call->arguments[1].span, kTooManyArguments, {"an error", "1 argument, its message", call->arguments.size()});
+    body.env.Report(call->arguments[1].span, kTooManyArguments,
+                    {std::string(body.env.input.sources.Text(named->span)), "1 argument, its message", call->arguments.size()});
     return std::nullopt;
   }
   if (call->arguments.empty()) return known ? std::optional(std::move(raised)) : std::nullopt;

@@ -7,6 +7,7 @@
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/consts.h"
+#include "compiler/sema/help.h"
 
 namespace wf::sema {
 namespace {
@@ -79,11 +80,11 @@ ExprPtr CheckElementwise1(const CallSite& site, Builtin builtin) {
 
 ExprPtr CheckElementwise2(const CallSite& site, Builtin builtin) {
   if ((builtin == Builtin::kMin || builtin == Builtin::kMax) && GivenArguments(site.call).size() == 1) {
-    const std::string name(site.name);
-    auto builder = site.body.env.Report(site.call.span(), kArgumentMissing, {name, "b"});
     const ExprPtr value = CheckExpr(site.body, *GivenArguments(site.call)[0].value, nullptr, site.where);
-    const bool is_matrix = value->type->kind == TypeKind::kTensor && value->type->dims.size() == 2;
-    builder.Help("of all elements: `" + name + (is_matrix ? "[i, j](x[i, j])`" : "[i](x[i])`"));
+    if (IsPoison(*value)) return site.Fail();
+    auto builder = site.body.env.Report(site.call.span(), kArgumentMissing, {site.name, "b"});
+    if (const std::string reduced = ReducedBy(site.body, site.name, *value); !reduced.empty())
+      builder.Help("of all elements: `" + reduced + "`");
     return site.Fail();
   }
   const auto arguments = site.Arguments({{"a"}, {"b"}});
@@ -327,20 +328,37 @@ ExprPtr CheckMeta(const CallSite& site) {
   return meta;
 }
 
+// `sum(x)`
+ExprPtr CheckWithoutIndex(const CallSite& site) {
+  const std::vector<GivenArgument> given = GivenArguments(site.call);
+  std::string reduced;
+  for (const GivenArgument& argument : given) {
+    const ExprPtr value = CheckExpr(site.body, *argument.value, nullptr, site.where);
+    if (IsPoison(*value)) return site.Fail();
+    if (given.size() == 1) reduced = ReducedBy(site.body, site.name, *value);
+  }
+  const std::string name(site.name);
+  site.body.env.Report(site.call.expr.callee->span, kNotCallable, {"`" + name + "` without an index"})
+      .Help(reduced.empty() ? "write `" + name + "[i](x[i])`; `i` runs over the axis that it indexes"
+                            : "write `" + reduced + "`, which goes through all elements");
+  return site.Fail();
+}
+
 ExprPtr CheckOtherWord(const CallSite& site) {
   Body& body = site.body;
   const std::string name(site.name);
   if (name == "meta") return CheckMeta(site);
+  if (IsReducer(name)) return CheckWithoutIndex(site);
   for (const GivenArgument& argument : GivenArguments(site.call)) SkipUnchecked(body, *argument.value);
   if (name == "zip" || name == "enumerate") {
     body.env.Report(site.call.span(), kZipHere, {name}).Help("as in `[a + b for a, b in zip(xs, ys)]`");
   } else if (name == "annotate") {
     body.env.Report(site.call.span(), kWrongKind, {"annotate", "a statement", "a value"});
   } else if (name == "string" || name == "bytes") {
-    body.env.Report(site.call.expr.callee->span, kNotCallable, {"the type `" + name + "`"}).Help("`str(x)` gives the text of a value");
-  } else {
-    body.env.Report(site.call.expr.callee->span, kNotCallable, {"`" + name + "` without an index"})
-        .Help("write `" + name + "[i](x[i])`; `i` runs over the axis that it indexes");
+    body.env.Report(site.call.expr.callee->span, kNotCallable, {"the type `" + name + "`"})
+        .Help(name == "string"
+                  ? "`str(x)` gives the text of a value"
+                  : "text does not become `bytes`: they come with the request, or from a file, `const B: bytes = file(\"b.bin\");`");
   }
   return site.Fail();
 }

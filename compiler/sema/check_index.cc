@@ -4,6 +4,7 @@
 
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/rest.h"
+#include "compiler/sema/waiting.h"
 
 namespace wf::sema {
 namespace {
@@ -144,6 +145,18 @@ ExprPtr IndexOne(Body& body, const ast::IndexExpr& expr, ExprPtr object, const W
   return result;
 }
 
+// `s[1]`, `s[0:3]` of a text.
+std::string HelpToSlice(const Body& body, const Expr& text, const ast::IndexExpr& expr) {
+  const ast::Subscript& at = expr.subscripts.front();
+  const std::string name = CodeAt(body, text.span, "s");
+  std::string from = at.first ? CodeAt(body, at.first->span, "from") : "0";
+  std::string to = at.last ? CodeAt(body, at.last->span, "to") : "text.characters(" + name + ")";
+  if (!at.is_slice) to = from == "0" ? "1" : from + " + 1";
+  const auto is_plain = [](const std::string& place) { return !place.starts_with('-') && place.find_first_of("\"?{&|<>=!") == place.npos; };
+  if (expr.subscripts.size() > 1 || !is_plain(from) || !is_plain(to)) from = "from", to = "to";
+  return "a part of a text is `text.slice(" + name + ", " + from + ", " + to + ")` of std.text, which counts characters from 0";
+}
+
 }  // namespace
 
 ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where) {
@@ -167,8 +180,7 @@ ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where) {
   }
   if (!IsPoison(*object)) {
     auto builder = body.env.Report(expr.span, kNotIndexable, {ToString(object->type)});
-    if (object->type->kind == TypeKind::kString || object->type->kind == TypeKind::kBytes)
-      builder.Help("a text is taken apart where something stands between its parts: `text.split(s, \",\")` of std.text");
+    if (object->type->kind == TypeKind::kString) builder.Help(HelpToSlice(body, *object, expr));
     if (object->type->kind == TypeKind::kRecord && !object->type->fields.empty())
       builder.Help("its parts are read by name, as in " + ReadOfMember(body, *object, object->type->fields[0].name));
     if (object->type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");

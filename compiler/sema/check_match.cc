@@ -6,6 +6,8 @@
 
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/help.h"
+#include "compiler/sema/names.h"
 
 namespace wf::sema {
 namespace {
@@ -54,6 +56,26 @@ class MatchCheck {
                                  [](const ast::Pattern& pattern) { return IsAnything(pattern) && pattern.text != "_"; });
     return at == arm.patterns.end() ? nullptr : &*at;
   }
+  // `A => 1`, where `A` is a value: it was to be compared with, and would take all values by another `A`.
+  bool IsTaken(const ast::Pattern& pattern) const {
+    if (!IsAnything(pattern) || pattern.text == "_") return false;
+    const Entity* const entity = FindEntity(body_.module, pattern.text);
+    return body_.Find(pattern.text) || body_.symbols.contains(pattern.text) || (entity != nullptr && entity->kind == EntityKind::kConst);
+  }
+  void ReportTaken(const ast::Pattern& pattern) {
+    const auto local = body_.Find(pattern.text);
+    const auto symbol = body_.symbols.find(pattern.text);
+    if (local) body_.infos[*local].used = true;
+    Entity* const entity = FindEntity(body_.module, pattern.text);
+    if (!local && symbol == body_.symbols.end()) {
+      entity->used = true;
+      ReportTwice(body_.env, {pattern.text, pattern.span}, *entity).Help(HelpToCompareIn(pattern.text));
+      return;
+    }
+    body_.env.Report(pattern.span, kDuplicateName, {pattern.text})
+        .Label(local ? body_.locals[*local].span : symbol->second, "first declared here")
+        .Help(HelpToCompareIn(pattern.text));
+  }
   bool IsCovered() const {
     const bool is_bool = IsScalarBool(value_type_);
     return all_covered_ || (values_covered_.size() == 2 && is_bool && (none_covered_ || !is_optional_));
@@ -66,9 +88,10 @@ class MatchCheck {
     for (const ast::Pattern& pattern : arm.patterns) {
       if (IsAnything(pattern) && pattern.text != "_" && arm.patterns.size() > 1) {
         body_.env.Report(pattern.span, kPatternType, {pattern.text, "an arm of several patterns"})
-            .Help("a name takes every value; give it an arm of its own");
+            .Help(IsTaken(pattern) ? HelpToCompareIn(pattern.text) : "a name takes every value; give it an arm of its own");
         return nullptr;
       }
+      if (IsTaken(pattern)) return nullptr;
       ExprPtr one = Test(pattern);
       if (one == nullptr) return nullptr;
       if (any != nullptr) {
@@ -161,6 +184,10 @@ class MatchCheck {
 
   // The value of an arm; where a name takes what is matched, after a `let`. Once `none` has its arm, the name is never none.
   ExprPtr Value(const ast::MatchExpr::Arm& arm, TypeRef hint, const Where& where, const ast::Pattern* binder, bool binds_value) {
+    if (binder != nullptr && IsTaken(*binder)) {
+      if (arm.patterns.size() == 1) ReportTaken(*binder);
+      binder = nullptr;
+    }
     if (binder == nullptr) return CheckExpr(body_, *arm.value, hint, where);
     const uint32_t mark = body_.NextSymbol();
     const Scope scope(body_);

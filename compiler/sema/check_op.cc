@@ -71,6 +71,15 @@ std::string HelpWithList(Body& body, const Expr& list, const Expr& other) {
   return "where its type is written, this makes a tensor: `let c: " + type + " = " + CodeAt(body, list.span, "[..]") + ";`";
 }
 
+// `a + b` of lists: two that there are are joined; one that grows from step to step is made at once.
+std::string HelpWithLists(Body& body, const Expr& left, const Expr& right) {
+  const auto grows = [&](const Expr& side) {
+    return side.kind == ExprKind::kLocal && body.infos[side.local].kind == LocalKind::kAccumulator;
+  };
+  if (grows(left) || grows(right) || Join(body, left.type, right.type) == nullptr) return "a list is made at once: `[e for x in xs if c]`";
+  return "lists are joined by std.lists: `lists.concat(" + CodeAt(body, left.span, "a") + ", " + CodeAt(body, right.span, "b") + ")`";
+}
+
 bool HoldsTensor(TypeRef type) {
   if (type->kind == TypeKind::kList) return HoldsTensor(type->element);
   const auto holds = [](const Field& field) { return HoldsTensor(field.type); };
@@ -85,7 +94,7 @@ ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, const Expr& op
   if (type->kind == TypeKind::kList && HoldsNumbers(other.type)) {
     builder.Help(HelpWithList(body, operand, other));
   } else if (type->kind == TypeKind::kList && step.op == ast::BinaryOp::kAdd) {
-    builder.Help("a list is made at once: `[e for x in xs if c]`");
+    builder.Help(HelpWithLists(body, operand, other));
   }
   if (IsEquality(step.op) && HoldsTensor(type))
     builder.Help("a tensor is compared element by element, `all[i](a[i] == b[i])`, or by `close(a, b)`");
@@ -266,6 +275,21 @@ ExprPtr Resolve(Body& body, Operand operand, TypeRef hint) {
   return operand.literal != nullptr ? CheckLiteral(body, *operand.literal, hint) : std::move(operand.value);
 }
 
+bool IsTensorOfBool(TypeRef type) { return type->kind == TypeKind::kTensor && type->dtype == DType::kBool; }
+
+// `a && b` of tensors.
+void ReportByElement(Body& body, const ast::BinaryExpr& step, const Expr& left, const Expr& right) {
+  const std::string op(ast::Spelling(step.op));
+  auto builder = body.env.Report(step.op_span, kNoOperator, {op, ToString(left.type)});
+  const bool is_scalar = IsScalarBool(right.type);
+  if (!is_scalar && (!IsTensorOfBool(right.type) || right.type->dims.size() != left.type->dims.size())) return;
+  const Indices indices = IndicesOf(body, left);
+  const std::string other = is_scalar ? CodeAt(body, right.span, "b") : Indexable(body, right) + "[" + indices.names + "]";
+  const std::string both = Indexable(body, left) + "[" + indices.names + "] " + op + " " + other;
+  builder.Help("it takes one `bool` on each side; element by element it is `[" + indices.bound + "] => " + both +
+               "`, and of all elements `all[" + indices.names + "](" + both + ")`");
+}
+
 ExprPtr CheckLogical(Body& body, const ast::BinaryExpr& step, ExprPtr left, const Where& where) {
   const TypeRef bool_type = body.env.types.Scalar(DType::kBool);
   if (step.op == ast::BinaryOp::kOr && left->type->kind == TypeKind::kOptional && !IsScalarBool(left->type->element)) {  // `x || 0`
@@ -273,6 +297,11 @@ ExprPtr CheckLogical(Body& body, const ast::BinaryExpr& step, ExprPtr left, cons
     body.env.Report(left->span, kTypeMismatch, {"bool", ToString(left->type)})
         .Help("`" + value + " ?? " + other + "` is " + other + " where there is no `" + value + "`");
     SkipUnchecked(body, *step.right);
+    return Poison(body, step.span);
+  }
+  if (IsTensorOfBool(left->type)) {
+    const ExprPtr right = CheckExpr(body, *step.right, nullptr, where);
+    if (!IsPoison(*right)) ReportByElement(body, step, *left, *right);
     return Poison(body, step.span);
   }
   left = Coerce(body, std::move(left), bool_type);
@@ -425,8 +454,11 @@ bool CheckNot(Body& body, const Expr& operand, const Span& span) {
   const TypeRef type = operand.type;
   if (type->kind == TypeKind::kScalar && type->dtype == DType::kBool) return true;
   auto builder = body.env.Report(span, kNoOperator, {"!", ToString(type)});
-  if (type->kind == TypeKind::kTensor && type->dtype == DType::kBool) {
-    builder.Help("it takes one `bool`; element by element it is `[i] => !x[i]`, and of all elements `!all[i](x[i])`");
+  if (IsTensorOfBool(type)) {
+    const Indices indices = IndicesOf(body, operand);
+    const std::string element = Indexable(body, operand) + "[" + indices.names + "]";
+    builder.Help("it takes one `bool`; element by element it is `[" + indices.bound + "] => !" + element + "`, and of all elements `!all[" +
+                 indices.names + "](" + element + ")`");
   }
   return false;
 }

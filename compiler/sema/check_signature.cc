@@ -1,6 +1,7 @@
 // Calls of what has a signature: its type variables, symbols and ranks, and what the arguments and the wanted result make of them.
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/consts.h"
@@ -355,6 +356,10 @@ class SignatureCall {
   void ReportMisfit(const SigParam& param, TypeRef wanted, const Expr& value) {
     const TypeRef shown = Instantiation(body_.env.types, solver_, bindings_, Instantiation::Open::kNamed).Of(wanted);
     const TypeRef found = value.type;
+    if (param.type->kind == TypeKind::kVariable && !told_.emplace(param.type->name, found).second) {
+      ++body_.env.untold;
+      return;
+    }
     const bool same_dtype = shown->kind == TypeKind::kTensor && found->kind == TypeKind::kTensor && shown->dtype == found->dtype;
     const auto rest = std::find_if(shown->dims.begin(), shown->dims.end(), IsRest);
     const bool ranks = same_dtype && rest == shown->dims.end();
@@ -367,6 +372,8 @@ class SignatureCall {
       builder.Help("a call takes one sample; the server adds the batch axis");
     } else if (found->kind == TypeKind::kOptional && found->element == wanted) {
       builder.Help("give it a value with `??`");
+    } else if (callee_.name == "clamp" && shown->kind == TypeKind::kTensor && found->kind == TypeKind::kScalar) {
+      builder.Help("of a tensor it is `tensor.clip(x, low, high)` of std.tensor");
     } else if (same_dtype && !ranks) {
       builder.Help("`" + rest->ToString() + "` stands for any number of axes, or none");
     } else if (same_dtype && shown->dims.size() == 1 && found->dims.size() == 2) {
@@ -390,7 +397,8 @@ class SignatureCall {
   const Where& where_;
   DimSolver solver_;
   TypeBindings bindings_;
-  std::map<std::string, TypeRef> wanted_;  // of the type variables of the result
+  std::map<std::string, TypeRef> wanted_;           // of the type variables of the result
+  std::set<std::pair<std::string, TypeRef>> told_;  // type variables that something else than what they are was told to be given
   std::vector<ExprPtr> args_;
   bool is_never_ = false;
 };

@@ -9,6 +9,7 @@
 #include "compiler/sema/mentions.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/rest.h"
+#include "compiler/sema/waiting.h"
 #include "runtime/abi/values.h"
 
 namespace wf::sema {
@@ -58,6 +59,36 @@ size_t RestAxes(const Body& body, const ast::LambdaExpr& expr, TypeRef wanted) {
   return is_wanted && CountRestIndices(body) == 0 ? axes : 0;
 }
 
+// `[i < n, j < i]`: the extents of a tensor are known before its elements are. True after a report.
+bool ReadsIndexBefore(Body& body, const ast::LambdaExpr& expr, size_t at) {
+  const ast::LambdaExpr::Index& index = expr.indices[at];
+  NameSet names;
+  CollectNames(*index.extent, names);
+  for (size_t i = 0; i < at; ++i) {
+    const ast::LambdaExpr::Index& before = expr.indices[i];
+    if (!names.contains(before.name.text) || body.Find(before.name.text)) continue;
+    const std::string most = before.extent ? CodeAt(body, before.extent->span, "n") : "n";
+    const std::string &name = before.name.text, &other = index.name.text;
+    body.env.Report(index.extent->span, kUnknownName, {name})
+        .Help("all rows of a tensor have one length, so no extent reads an index: `[" + name + " < " + most + ", " + other + " < " + most +
+              "] => if " + other + " < " + CodeAt(body, index.extent->span, name) + " { .. } else { .. }`");
+    return true;
+  }
+  return false;
+}
+
+// A tensor where something else is needed, whatever the extents are. True after a report.
+bool ReportTensorFor(Body& body, const ast::LambdaExpr& expr, TypeRef wanted) {
+  const bool is_list = wanted->kind == TypeKind::kList;
+  const bool is_other = is_list || wanted->kind == TypeKind::kString || wanted->kind == TypeKind::kBytes ||
+                        wanted->kind == TypeKind::kMap || wanted->kind == TypeKind::kRecord;
+  if (!is_other) return false;
+  const std::string text = CodeAt(body, expr.span, "[..] => ..");
+  auto builder = body.env.Report(expr.span, kWrongKind, {text, "a tensor", "a `" + ToString(wanted) + "`"});
+  if (is_list) builder.Help("`list([i < n] => e)` makes a list of one");
+  return true;
+}
+
 // Of a lambda: written ones, else those of the wanted type; nothing after a report.
 std::optional<Extents> ExtentsOf(Body& body, const ast::LambdaExpr& expr, TypeRef wanted, const Where& where) {
   Extents extents;
@@ -66,6 +97,7 @@ std::optional<Extents> ExtentsOf(Body& body, const ast::LambdaExpr& expr, TypeRe
   bool sound = true;
   for (size_t i = 0; i < expr.indices.size(); ++i) {
     const ast::LambdaExpr::Index& index = expr.indices[i];
+    if (index.extent && ReadsIndexBefore(body, expr, i)) return std::nullopt;
     if (index.extent) {
       extents.values.push_back(CheckExtent(body, *index.extent, where));
       sound = sound && !IsPoison(*extents.values.back());
@@ -76,6 +108,7 @@ std::optional<Extents> ExtentsOf(Body& body, const ast::LambdaExpr& expr, TypeRe
     } else if (wanted != nullptr && wanted->kind == TypeKind::kError) {  // reported where the type is written
       return std::nullopt;
     } else {
+      if (wanted != nullptr && ReportTensorFor(body, expr, wanted)) return std::nullopt;
       if (wanted != nullptr && wanted->kind == TypeKind::kTensor && !has_wanted) {
         const size_t axes = wanted->dims.size();
         body.env.Report(expr.span, kIndexCount,

@@ -220,6 +220,37 @@ std::string HelpToBuild(const Module& module, TypeRef record) {
   return "a record with a name is built by it: `" + NameIn(module, record) + "(" + fields + ")`";
 }
 
+// What bytes may be text of. That is seen when they are read, so it is no constant.
+std::string HelpWithBytes(const Body& body, const Expr& bytes) {
+  const auto* constant = body.self != nullptr ? ast::DynAs<ast::ConstDecl>(*body.self) : nullptr;
+  if (constant == nullptr) return "`str(" + CodeAt(body, bytes.span, "b") + ")` is its text";
+  const std::string& name = constant->name.text;
+  return "a constant holds the bytes, `const " + name + ": bytes = ..;`, and `str(" + name + ")` is their text where it is needed";
+}
+
+bool IsQuotient(const Expr& value) { return value.kind == ExprKind::kBinary && value.binary == BinaryOp::kDiv; }
+
+// The first division of integers in a chain of operators; null: there is none.
+const Expr* FindQuotient(const Expr& value) {
+  const Expr* found = nullptr;
+  for (const Expr* at = &value; at->kind == ExprKind::kBinary || at->kind == ExprKind::kUnary; at = at->args[0].get()) {
+    const bool is_right = at->kind == ExprKind::kBinary && IsQuotient(*at->args[1]);
+    if (IsQuotient(*at) || is_right) found = IsQuotient(*at) ? at : at->args[1].get();
+  }
+  return found;
+}
+
+// `f32(x) / 2` of `x / 2`: a literal takes the type of the other side.
+std::string QuotientOf(const Body& body, const Expr& quotient, const std::string& convert) {
+  std::string text;
+  for (const ExprPtr& side : quotient.args) {
+    const std::string code = CodeAt(body, side->span, text.empty() ? "a" : "b");
+    const bool is_literal = side->kind == ExprKind::kScalar && !text.empty();
+    text += (text.empty() ? "" : " / ") + (is_literal ? code : convert + "(" + code + ")");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Expr& value) {
@@ -235,13 +266,17 @@ std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Exp
     return compared && IsInTest(body) ? std::string(kHelpToCompare) : "`all[i](x[i])` and `any[i](x[i])` make one `bool` of many";
   }
   if (wanted->kind == TypeKind::kString && found->kind == TypeKind::kScalar) return "`str(x)` is its text";
+  if (wanted->kind == TypeKind::kString && found->kind == TypeKind::kBytes) return HelpWithBytes(body, value);
   if (auto help = HelpToRead(body, wanted, value)) return help;
   if (wanted->kind == TypeKind::kRecord && !wanted->name.empty() && found->kind == TypeKind::kRecord && found->name.empty())
     return HelpToBuild(body.module, wanted);
   if (!numbers || wanted->element != nullptr) return std::nullopt;
   if (wanted->dtype == found->dtype) return HelpToReshape(wanted, found);
   if (!IsNumeric(wanted->dtype) || wanted->dims.size() != found->dims.size()) return std::nullopt;
-  return "convert it: `" + std::string(ir::NameOf(wanted->dtype)) + "(..)`";
+  const std::string convert(ir::NameOf(wanted->dtype));
+  if (const Expr* quotient = ir::IsFloat(wanted->dtype) && IsInteger(found->dtype) ? FindQuotient(value) : nullptr)
+    return "`/` of integers drops what is left over; convert before it: `" + QuotientOf(body, *quotient, convert) + "`";
+  return "convert it: `" + convert + "(..)`";
 }
 
 ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& where, const std::optional<Origin>& origin) {

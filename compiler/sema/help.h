@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "compiler/sema/body.h"
@@ -9,5 +10,19 @@ namespace wf::sema {
 // Help for tensors that a test compares by `==`.
 constexpr std::string_view kHelpToCompare = "`close(a, b)` compares two tensors of one shape, all of their elements";
 inline bool IsInTest(const Body& body) { return body.self != nullptr && body.self->kind == ast::DeclKind::kTestDecl; }
+
+// Help for an arm of a `match` that is the name of a value.
+std::string HelpToCompareIn(const std::string& name);
+
+// The indices of all axes of a tensor or list in an example of code.
+struct Indices {
+  std::string bound;  // "i < len(x), j < w", which needs no type around it
+  std::string names;  // "i, j"
+};
+Indices IndicesOf(const Body& body, const Expr& value);
+// The text of a value, in parentheses where an index behind it would go to a part of it.
+std::string Indexable(const Body& body, const Expr& value);
+// `sum[i](x[i])`; of a list with its length, which no type says. Empty: a reducer takes no such value.
+std::string ReducedBy(const Body& body, std::string_view reducer, const Expr& value);
 
 }  // namespace wf::sema

@@ -54,9 +54,11 @@ class Reader {
       case TypeKind::kError:
       case TypeKind::kNever:
       case TypeKind::kNone:
-      case TypeKind::kBytes:
       case TypeKind::kVariable:
         break;
+      case TypeKind::kBytes:
+        return Status(base::kInvalidArgument,
+                      "a program reads no `bytes` from JSON, as a request does; `file(\"..\")` gives those of a file");
     }
     return Status(base::kInvalidArgument, "`" + ToString(type) + "` cannot stand in JSON");
   }

@@ -348,6 +348,20 @@ bool HelpWithOuter(const Body& around, std::string_view name, diag::Builder& bui
   return true;
 }
 
+// A name of another language: what is near it here is not what is meant.
+bool HelpWithForeign(std::string_view name, const Expected& expected, diag::Builder& builder) {
+  std::string_view type = expected.use == NameUse::kCall ? diag::OursFor(diag::Foreign::kType, name) : "";
+  if (type.empty()) type = OurNameFor(name);
+  if (!type.empty()) builder.Help("that is `" + std::string(type) + "(x)` here");
+  bool is_foreign = !type.empty();
+  for (const auto kind : {diag::Foreign::kName, diag::Foreign::kCall}) {
+    const auto help = diag::OursFor(kind, name);
+    if (!help.empty()) builder.Help(std::string(help));
+    is_foreign = is_foreign || !help.empty();
+  }
+  return is_foreign;
+}
+
 void ReportUnknown(Env& env, Module& module, const ast::Name& name, const Expected& expected) {
   auto builder = env.Report(name.span, kUnknownName, {name.text});
   if (const auto left = FindLeft(expected, name.text)) {
@@ -363,13 +377,8 @@ void ReportUnknown(Env& env, Module& module, const ast::Name& name, const Expect
     builder.Help("it is called `" + (known.empty() ? library : known) + "." + name.text + "`");
     return;
   }
-  builder.DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
-  if (!OurNameFor(name.text).empty()) builder.Help("that is `" + std::string(OurNameFor(name.text)) + "(x)` here");
-  if (const auto type = diag::OursFor(diag::Foreign::kType, name.text); !type.empty() && expected.use == NameUse::kCall)
-    builder.Help("that is `" + std::string(type) + "(x)` here");
-  for (const auto kind : {diag::Foreign::kName, diag::Foreign::kCall}) {
-    if (const auto help = diag::OursFor(kind, name.text); !help.empty()) builder.Help(std::string(help));
-  }
+  if (!HelpWithForeign(name.text, expected, builder))
+    builder.DidYouMean(name.span, name.text, [&] { return CandidatesFor(env, module, expected); });
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ ir::Policy NodePolicy(Env& env, const NodeFacts& node, const SettingValues& own,
   }
   if (stage != nullptr) {
     if (stage->timeout_ns) policy.timeout_ns = stage->timeout_ns->value;
-    if (stage->priority) policy.priority = stage->priority->value;
+    if (stage->priority && !node.only_calls_workflows) policy.priority = stage->priority->value;
     if (stage->retry && node.calls_outside) {
       policy.retry = static_cast<uint16_t>(stage->retry->value);
       used.emplace("retry");

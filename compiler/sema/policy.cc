@@ -110,13 +110,15 @@ void ApplyPad(Env& env, const Given<PadSetting>& pad, const Model& model, ir::Po
   };
   if (!visit(model.in, policy.pads, false)) return;
   if (policy.pads.empty()) {
-    auto builder = env.Report(pad.value.symbol_span, kPadSymbol, {model.name, symbol});
-    builder.Label(model.span, "declared here");
     if (IsReservedDimension(symbol)) {
-      builder.Help("`batch` marks the axis of samples, of which `batch N` says how many run together; what is padded are axes of a sample");
-    } else {
-      builder.DidYouMean(pad.value.symbol_span, symbol, known);
+      env.Report(pad.value.symbol_span, kSettingShape, {"pad", "a dimension of a sample, and `batch` is none: it counts the samples"})
+          .Label(model.span, "declared here")
+          .Help("how many of them run together is another setting: `batch 4;`");
+      return;
     }
+    env.Report(pad.value.symbol_span, kPadSymbol, {model.name, symbol})
+        .Label(model.span, "declared here")
+        .DidYouMean(pad.value.symbol_span, symbol, known);
     return;
   }
   if (const auto at = model.symbols.find(symbol); at != model.symbols.end()) env.NoteUse(pad.value.symbol_span, at->second);

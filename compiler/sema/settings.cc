@@ -364,6 +364,9 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
   if (entity != nullptr && (entity->kind == EntityKind::kWorkflow || entity->kind == EntityKind::kModel)) {
     builder.Help("it is published by `" + std::string(entity->kind == EntityKind::kModel ? "model " : "workflow ") + setting.name.text +
                  ";`");
+  } else if (setting.name.text == "within" && std::find(known.begin(), known.end(), "batch") != known.end()) {
+    const bool has_time = setting.args.size() == 1 && setting.args[0].kind == ast::SettingArg::Kind::kNumber;
+    builder.Help("it is a part of `batch`, without a `;` before it: `batch 32 within " + (has_time ? setting.args[0].text : "2ms") + ";`");
   } else if (place == kInService && IsMethod(setting.name.text)) {
     builder.Help("a workflow is published by its name, and called by `POST /Service/name`: `workflow W as \"name\";`");
   } else if (place == kInService && setting.name.text == "port") {

@@ -93,6 +93,7 @@ ROWS = [
      '`label` of result `b` may now be null: clients that rely on a value may get `{"b":{"label":null}}`'),
     (results("b: list<(label: i64?)>", "b: [(label: i)]"), results("b: list<(label: i64)>", "b: [(label: i)]"), DETAIL,
      '`label` of an element of result `b` is never null now: no answer is `{"b":[{"label":null}]}`'),
+    (params("a: f32[8]? = none"), params("a: f32[4]? = none"), BREAKING, "parameter `a` was `f32[8]`, is `f32[4]`: shapes that were taken are refused"),
     # raw bodies
     (params("a: bytes"), params("a: bytes = empty", errors='const empty = file("empty");'), BREAKING, "the body is no longer taken as `a`"),
     (params("a: bytes, b: bytes"), params("a: bytes, b: bytes = empty", errors='const empty = file("empty");'), ADDITION, "a body that is not JSON is now taken as `a`"),

@@ -55,6 +55,11 @@ class Renames(Session):
         editor = self.edit("fn f(a: i64) -> i64 {\n  let one = a;\n  one + two\n}\n", "unknown.wf")
         await self.refused(editor, "let o|ne", "two", "`two` means something else")
 
+    async def test_a_field_that_a_file_of_json_has(self):
+        (self.folder / "point.json").write_text('{"left": 1}')
+        editor = self.edit('type Point {\n  left: i64;\n}\n\nconst HERE: Point = json("point.json");\n\nfn f() -> i64 = HERE.left;\n')
+        await self.refused(editor, "  le|ft: i64", "edge", r"the program would have a mistake: `point\.json` does not fit `Point`")
+
     async def test_the_axes_of_a_model(self):
         text = """model M(x: f32[batch, w]) -> f32[batch, w] = onnx("m.onnx") {
   pad w to [32, 64];

@@ -137,6 +137,11 @@ TEST_F(RenderTest, ColoursOnlyWhenTold) {
   EXPECT_NE(RenderText(emitter_.Sorted().front(), sources_, Color::kAlways).find("\x1b[1;33mwarning"), std::string::npos);
 }
 
+TEST(AnyMessage, HasNoHoles) {
+  EXPECT_EQ(AnyMessage(InfoOf(kTypeMismatch)), "expected `…`, found `…`");
+  EXPECT_EQ(AnyMessage(InfoOf(kLoneBrace)), InfoOf(kLoneBrace).message);
+}
+
 TEST_F(RenderTest, RendersWithoutAPlace) {
   emitter_.Emit({}, kCannotReadFile, {"x.wf", "no such file"});
   EXPECT_EQ(Text(), "error[WF8001]: cannot read `x.wf`: no such file\n\n");

@@ -164,5 +164,18 @@ TEST(TemporaryFolder, GoesAwayWithWhatIsInIt) {
   EXPECT_NE(access(path.c_str(), F_OK), 0);
 }
 
+TEST(TemporaryFolder, SaysWhereAndWhyItIsNot) {
+  const char* const named = std::getenv("TMPDIR");
+  const std::string before = named == nullptr ? "" : named;
+  setenv("TMPDIR", "/nonexistent", 1);
+  const TemporaryFolder folder;
+  if (before.empty())
+    unsetenv("TMPDIR");
+  else
+    setenv("TMPDIR", before.c_str(), 1);
+  EXPECT_EQ(folder.path(), "");
+  EXPECT_EQ(folder.WhyNone(), "cannot make a temporary folder in `/nonexistent`: no such file; TMPDIR says where");
+}
+
 }  // namespace
 }  // namespace wf::driver

@@ -41,8 +41,11 @@ Position SourceMap::PositionOf(FileId file, uint32_t byte) const {
 std::string_view SourceMap::Line(FileId file, uint32_t line) const {
   const File& source = files_[static_cast<size_t>(file)];
   WF_CHECK(line >= 1 && line <= source.line_begins.size(), line);
-  const size_t begin = source.line_begins[line - 1];
-  return std::string_view(source.text).substr(begin, EndOfLine(source.text, begin).end - begin);
+  const bool is_last = line == source.line_begins.size();
+  const size_t begin = source.line_begins[line - 1], next = is_last ? source.text.size() : source.line_begins[line];
+  std::string_view one = std::string_view(source.text).substr(begin, next - begin);
+  if (!is_last) one.remove_suffix(one.ends_with("\r\n") ? 2 : 1);
+  return one;
 }
 
 }  // namespace wf::source

@@ -10,7 +10,7 @@ using base::Status;
 
 namespace {
 
-int64_t CountOf(const wf_tensor& tensor) {
+int64_t ElementsOf(const wf_tensor& tensor) {
   int64_t count = 1;
   for (int axis = 0; axis < tensor.rank; ++axis) count *= tensor.dim[axis];
   return count;
@@ -25,7 +25,7 @@ Status TextBorder::Begin(std::vector<wf_tensor>& inputs) {
   const auto no_memory = [] { return Status(base::kResourceExhausted, "no memory for the strings of the inputs"); };
   for (wf_tensor& input : inputs) {
     if (input.dtype != onnx::kStringType) continue;
-    const int64_t count = CountOf(input);
+    const int64_t count = ElementsOf(input);
     numbers_.push_back(kernels::Allocate(std::max<int64_t>(count, 1) * int64_t{sizeof(int64_t)}));
     if (numbers_.back() == nullptr) return no_memory();
     auto* const numbers = reinterpret_cast<int64_t*>(numbers_.back().get());
@@ -44,7 +44,7 @@ void TextBorder::End(std::span<const onnx::Port> ports, std::span<wf_tensor> out
     if (ports[i].dtype != onnx::kStringType) continue;
     const auto* const numbers = static_cast<const int64_t*>(outputs[i].data);
     std::vector<std::string_view>& views = views_.emplace_back();
-    for (int64_t at = 0, count = CountOf(outputs[i]); at < count; ++at) views.push_back(texts_.At(numbers[at]));
+    for (int64_t at = 0, count = ElementsOf(outputs[i]); at < count; ++at) views.push_back(texts_.At(numbers[at]));
     outputs[i].data = views.data();
     outputs[i].dtype = onnx::kStringType;
   }

@@ -22,10 +22,8 @@ struct Settings {
   std::vector<std::string> values, sources;  // by row: as text, and where from: "default", "server.yml:3", "WF_HTTP_PORT", "--http-port"
 };
 
-// Whether gRPC has a port of its own: one that is not HTTP's, or any where HTTP has none.
-inline bool HasGrpcPort(const Settings& settings) {
-  return settings.grpc_port.value && (*settings.grpc_port.value != settings.http_port || !settings.listen.path.empty());
-}
+// Whether gRPC has a port of its own: one that is not HTTP's.
+inline bool HasGrpcPort(const Settings& settings) { return settings.grpc_port.value.value_or(settings.http_port) != settings.http_port; }
 
 // What to do after reading the command line.
 enum class Wish : uint8_t { kServe, kHelp, kVersion, kPrintConfig, kCheckConfig };

@@ -51,14 +51,14 @@ class Drain(unittest.TestCase):
         self.assertLess(time.monotonic() - started, 10)
 
     def test_a_recording_is_answered_with_what_it_has(self):
-        with self.server.connect("admin") as admin:
+        with self.server.connect(port="admin") as admin:
             admin.send(harness.request("GET", "/debug/trace?seconds=60"))
             time.sleep(0.2)
             self.assertEqual(self.server.post("/Hello/Greet", {"name": "Ada"}).status, 200)
             self.server.process.send_signal(signal.SIGTERM)
             reply = admin.receive()
             self.assertEqual(reply.status, 200)
-            self.assertIn("Hello.Greet", reply.body.decode())
+            self.assertIn('"cat":"request"', reply.body.decode())
             json.loads(reply.body)
         self.assertEqual(self.server.process.wait(15), 0, self.server.output())
 

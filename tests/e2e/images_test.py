@@ -186,6 +186,10 @@ FUNCTIONS = {
     # What the others are made of.
     "Weights": Function("way: i64, inputs: i64, outputs: i64", "f64[_]", "added(way, inputs, outputs)", lambda way, inputs, outputs: np.ones(outputs), [(I64(way), I64(a), I64(b)) for way in (0, 1, 2) for a, b in ((1, 1), (1, 9), (9, 1), (640, 224), (100, 300))], relative=1e-5),
     "WeightAt": Function("way: i64, x: f64[n]", "f64[_]", "[i < n] => image.weight(way, x[i])", weight, [(I64(way), np.linspace(-3, 3, 49)) for way in (0, 1, 2)], relative=1e-12),
+    "Weighed": Function("px: u8[h, w], height: i64, width: i64", "u8[_, _]",
+                        "image.weighed(px, image.weights(1, w, width).first, image.weights(1, w, width).shares, "
+                        "image.weights(1, h, height).first, image.weights(1, h, height).shares)",
+                        resized(Image.Resampling.BILINEAR), [(noise(9, 7), I64(4), I64(11))]),
     "Resample": Function("px: u8[h, w], height: i64, width: i64", "u8[_, _]", "image.resample(1, px, height, width)", resized(Image.Resampling.BILINEAR), [(noise(9, 7), I64(4), I64(11))]),
     "Pixels": Function("x: f32[n], next: i64", "i64[_]", "[i < n] => image.pixel_at(x[i], next, 5)", lambda x, next_: np.clip(np.floor(x) + next_, 0, 4), [(np.linspace(-2, 7, 37).astype(F32), I64(next_)) for next_ in (0, 1)]),
     "On": Function("x: f32[n]", "bool[_]", "[i < n] => image.is_on(x[i], 5)", lambda x: (x >= -0.5) & (x < 4.5), [(np.array([-0.5, -0.51, 4.5, 4.49, 2, np.nan, np.inf], F32),)]),

@@ -241,7 +241,7 @@ def readings(scores):
 
 
 def top_k_mask(x, k):
-    return INDEX if k < 1 or len(x) == 0 else np.where(x < np.sort(x)[::-1][min(k, len(x)) - 1], -INF, x)
+    return TYPE if k < 1 or len(x) == 0 else np.where(x < np.sort(x)[::-1][min(k, len(x)) - 1], -INF, x)
 
 
 def top_p_mask(x, p):

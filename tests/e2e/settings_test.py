@@ -100,7 +100,7 @@ class Reload(unittest.TestCase):
 
     def test_limits_of_heads_hold_on_open_connections(self):
         with self.server.connect() as connection:
-            for limits, status in (("{}", 200), ("{header_bytes: 2KiB}", 431)):
+            for limits, status in (("{}", 200), ("{header_bytes: 2KiB, request_line_bytes: 1KiB}", 431)):
                 self.reload(f"limits: {limits}\n", "ok")
                 connection.send(harness.request("POST", "/S/Echo", b'{"text": "x"}', {"content-type": "application/json", "x": "a" * 8000}))
                 self.assertEqual(connection.receive().status, status, limits)

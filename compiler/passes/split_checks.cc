@@ -11,7 +11,7 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-constexpr size_t kMostOps = 100;  // of a build that is written twice
+constexpr size_t kMostSplitOps = 100;  // of a build that is written twice
 
 // A build that reads at `start + index`, as a crop does, checks whole axes before it runs: where they are inside, elements need no checks,
 // and what lies side by side is read so. Where they are not, it runs as it stands, and fails as it did.
@@ -28,7 +28,7 @@ class CheckSplitter : public Rewriter {
 
   ValueId Rewrite(ValueId id, const ir::Op& op) override {
     if (op.kind == OpKind::kCheckIndex && proved_.contains(id)) return Mapped(op.args[0]);
-    if (op.kind != OpKind::kBuild || IsInLoop() || CountOps(op.blocks[0]) > kMostOps) return Copy(id, op);
+    if (op.kind != OpKind::kBuild || IsInLoop() || CountOps(op.blocks[0]) > kMostSplitOps) return Copy(id, op);
     const ir::Block& block = old_[op.blocks[0]];
     std::set<ValueId> inside(block.params.begin(), block.params.end());
     std::vector<Span> spans;

@@ -81,8 +81,7 @@ TEST(Compound, ConcatAndWhereOfSeveralScales) {
   concat.Scale("half", 0.5f);
   concat.Byte("z", 10);
   Builder::Int(concat.Compound("QLinearConcat", {"one", "z", "a", "half", "z", "b", "one", "z"}), "axis", 0);
-  EXPECT_EQ(Result<uint8_t>(concat, {ElementsOf<uint8_t>(WF_U8, {2}, {10, 30}), ElementsOf<uint8_t>(WF_U8, {1}, {7})}),
-            (Bytes{10, 20, 7}));
+  EXPECT_EQ(Result<uint8_t>(concat, {ElementsOf<uint8_t>(WF_U8, {2}, {10, 30}), ElementsOf<uint8_t>(WF_U8, {1}, {7})}), (Bytes{10, 20, 7}));
   concat.graph.mutable_node(0)->add_input("a");
   EXPECT_EQ(concat.Error(), "`x.onnx`: node `n` (QLinearConcat): 9 inputs, wanted two and three for each tensor");
 }

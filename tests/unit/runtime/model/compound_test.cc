@@ -3,8 +3,7 @@
 
 #include <cstring>
 
-#include "runtime/model/walk.h"
-#include "tests/unit/runtime/onnx/builder.h"
+#include "tests/unit/runtime/model/file_runs.h"
 
 namespace wf::model {
 namespace {
@@ -16,28 +15,10 @@ using testing::Builder;
 using Bytes = std::vector<uint8_t>;
 using F = std::vector<float>;
 
-template <typename T>
-Elements ElementsOf(uint8_t dtype, std::vector<int64_t> dim, const std::vector<T>& values) {
-  const auto memory = kernels::Allocate(static_cast<int64_t>(values.size() * sizeof(T)));
-  if (!values.empty()) std::memcpy(memory.get(), values.data(), values.size() * sizeof(T));
-  return {{dtype, std::move(dim), nullptr, nullptr}, memory};
-}
-
 // Output 0, of T.
 template <typename T>
 std::vector<T> Result(Builder& builder, const std::vector<Elements>& inputs) {
-  kernels::UseOneThread();
-  auto read = builder.Read();
-  WF_CHECK(read.ok(), read.status().message());
-  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
-  WF_CHECK(made.ok(), made.status().message());
-  Budget budget;
-  Walk walk(*made, PartLimits{int64_t{1} << 20, &budget});
-  const base::Status ran = walk.Run(inputs);
-  WF_CHECK(ran.ok(), ran.message());
-  const Elements out = walk.outputs()[0];
-  const auto* data = reinterpret_cast<const T*>(out.data.get());
-  return {data, data + out.info.count()};
+  return RunFile(builder, inputs, [](const auto& outputs) { return ValuesOf<T>(outputs[0]); });
 }
 
 struct Case : Builder {

@@ -5,8 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "runtime/model/walk.h"
-#include "tests/unit/runtime/onnx/builder.h"
+#include "tests/unit/runtime/model/file_runs.h"
 
 namespace wf::model {
 namespace {
@@ -14,33 +13,6 @@ namespace {
 using onnx::pb::INT64;
 using testing::Builder;
 using F = std::vector<float>;
-
-template <typename T>
-Elements ElementsOf(uint8_t dtype, std::vector<int64_t> dim, const std::vector<T>& values) {
-  const auto memory = kernels::Allocate(static_cast<int64_t>(values.size() * sizeof(T)));
-  if (!values.empty()) std::memcpy(memory.get(), values.data(), values.size() * sizeof(T));
-  return {{dtype, std::move(dim), nullptr, nullptr}, memory};
-}
-Elements FloatsIn(std::vector<int64_t> dim, const F& values) { return ElementsOf(WF_F32, std::move(dim), values); }
-
-// The results of a model; all are f32.
-std::vector<F> Results(Builder& builder, const std::vector<Elements>& inputs) {
-  kernels::UseOneThread();
-  auto read = builder.Read();
-  WF_CHECK(read.ok(), read.status().message());
-  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
-  WF_CHECK(made.ok(), made.status().message());
-  Budget budget;
-  Walk walk(*made, PartLimits{int64_t{1} << 20, &budget});
-  const base::Status ran = walk.Run(inputs);
-  WF_CHECK(ran.ok(), ran.message());
-  std::vector<F> results;
-  for (const Elements& each : walk.outputs()) {
-    const auto* data = reinterpret_cast<const float*>(each.data.get());
-    results.emplace_back(data, data + each.info.count());
-  }
-  return results;
-}
 
 TEST(Operators, GlobalPoolsOverAnyNumberOfSpatialAxes) {
   F values(64);

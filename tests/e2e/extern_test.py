@@ -167,7 +167,7 @@ service S {{
         self.assertIn("error[WF8008]: `area` needs a compiler of C++: `no-such-compiler`, which CXX names, is not there",
                       self.build(program, status=1, CXX="no-such-compiler"))
         self.assertIn("error[WF8008]: `area` needs a compiler of C++: there is no c++, g++ or clang++", self.build(program, status=1, CXX="", PATH="/nowhere"))
-        self.assertIn("error[WF8002]: cannot write `a temporary folder`", self.build(program, status=1, TMPDIR="/nowhere"))
+        self.assertIn("error[WF8002]: cannot write `/nowhere`: no such file", self.build(program, status=1, TMPDIR="/nowhere"))
         plain = self.write("plain.wf", "workflow Main() -> (y: f32) { return (y: 1); }\nservice S { workflow Main; }\n")
         self.build(plain, CXX="", PATH="/nowhere", TMPDIR="/nowhere")  # needs none
 

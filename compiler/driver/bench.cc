@@ -84,12 +84,12 @@ int Measure(const Job& job, const Options& options, Console& console) {
   load::Plan plan{.target = *target, .request = RequestOf(job, *target, options)};
   plan.rate = options.rate;
   plan.connections = options.connections > 0 ? options.connections : options.rate > 0 ? kConnectionsOfARate : kConnections;
-  plan.measured_ns = options.duration_seconds * base::kNsPerSecond;
-  plan.timeout_ns = options.timeout_seconds * base::kNsPerSecond;
+  plan.measured_ns = options.duration_ns;
+  plan.timeout_ns = options.timeout_ns;
   const StopsByHand stops;
-  if (options.warm_up_seconds > 0) {
+  if (options.warm_up_ns > 0) {
     load::Plan warm_up = plan;
-    warm_up.measured_ns = options.warm_up_seconds * base::kNsPerSecond;
+    warm_up.measured_ns = options.warm_up_ns;
     const auto warmed = load::Generate(warm_up, stop);
     if (!warmed.ok()) return Fail(console, warmed.status().message());
   }
@@ -99,7 +99,7 @@ int Measure(const Job& job, const Options& options, Console& console) {
   if (!outcome.ok()) return Fail(console, outcome.status().message());
   const auto after = Ask(job.admin);
   load::Report report{.plan = plan, .outcome = *outcome, .url = job.url};
-  report.warm_up_ns = options.warm_up_seconds * base::kNsPerSecond;
+  report.warm_up_ns = options.warm_up_ns;
   if (before && after) report.server = load::Since(*before, *after);
   console.out << (options.format == Format::kJson ? load::ReportJson(report) : load::ReportText(report));
   return outcome->good.count() > 0 ? kFine : kProgramHasErrors;

@@ -8,6 +8,7 @@
 #include "compiler/driver/graph.h"
 #include "compiler/driver/layers.h"
 #include "compiler/driver/xml.h"
+#include "compiler/ir/policy_text.h"
 
 namespace wf::driver {
 namespace {
@@ -263,9 +264,7 @@ Drawing DrawingOf(const Graph::Workflow& workflow, Level level) {
   Drawing drawing;
   drawing.title = fmt::format("{}{}", Spelling(workflow), workflow.is_default ? " (default)" : "");
   if (level != Level::kWorkflow) drawing.notes = {Ports("in ", workflow.in), Ports("out", workflow.out)};
-  std::string settings;
-  for (const auto& [name, value] : workflow.settings) settings += fmt::format("{}{} {}", settings.empty() ? "" : " · ", name, value);
-  if (!settings.empty()) drawing.notes.push_back(settings);
+  if (!workflow.settings.empty()) drawing.notes.push_back(ir::Joined(workflow.settings));
   for (const Graph::Measured& one : workflow.measured) drawing.notes.push_back(Spelling(one));
   switch (level) {
     case Level::kWorkflow:

@@ -4,6 +4,7 @@
 
 #include "compiler/diag/excerpt.h"
 #include "compiler/driver/graph.h"
+#include "compiler/ir/policy_text.h"
 #include "compiler/load/duration.h"
 
 namespace wf::driver {
@@ -22,12 +23,6 @@ void Tasks(const std::vector<Graph::Task>& tasks, size_t indent, std::string& te
     if (!task.marks.empty()) text += fmt::format(" ({})", fmt::join(task.marks, ", "));
     text += "\n";
   }
-}
-
-std::string Joined(const std::vector<std::pair<std::string, std::string>>& settings) {
-  std::string text;
-  for (const auto& [name, value] : settings) text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, value);
-  return text;
 }
 
 void Measured(const std::vector<Graph::Measured>& measured, size_t indent, std::string& text) {
@@ -62,7 +57,7 @@ void Node(const Graph::Node& node, size_t width, Level level, std::string& text)
   if (!node.models.empty()) line += fmt::format("  model {}", fmt::join(node.models, ", "));
   if (node.fallback) line += "  else …";
   text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  if (!node.settings.empty()) text += fmt::format("      {}\n", Joined(node.settings));
+  if (!node.settings.empty()) text += fmt::format("      {}\n", ir::Joined(node.settings));
   for (const Graph::Call& call : node.calls) text += fmt::format("      {}\n", Spelling(call));
   Measured(node.measured, 6, text);
   if (level == Level::kTask) Tasks(node.tasks, 6, text);
@@ -98,7 +93,7 @@ std::string Spelling(const Graph::Port& port) {
   return fmt::format("{}: {}{}{}", diag::OneLine(port.name), port.type, port.default_value.empty() ? "" : " = " + port.default_value, mark);
 }
 
-std::string Spelling(const Graph::Call& call) { return fmt::format("{}: {}", call.model, Joined(call.settings)); }
+std::string Spelling(const Graph::Call& call) { return fmt::format("{}: {}", call.model, ir::Joined(call.settings)); }
 
 std::string Spelling(const Graph::Measured& measured) {
   return fmt::format("{} {} x {}", measured.what, load::Duration(measured.seconds * 1e9), measured.count);
@@ -121,7 +116,7 @@ std::string GraphText(const Graph& graph, Level level) {
     text += fmt::format("{}{}\n", Spelling(workflow), workflow.is_default ? " (default)" : "");
     Ports("in", workflow.in, text);
     Ports("out", workflow.out, text);
-    if (!workflow.settings.empty()) text += fmt::format("  {}\n", Joined(workflow.settings));
+    if (!workflow.settings.empty()) text += fmt::format("  {}\n", ir::Joined(workflow.settings));
     Measured(workflow.measured, 2, text);
     if (level == Level::kWorkflow) continue;
     for (const Graph::Stage& stage : workflow.stages) Stage(stage, level, text);

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "compiler/diag/emitter.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
@@ -87,6 +88,15 @@ constexpr Setter kWhole{[](Options& options, std::string_view value) {
                         },
                         [] { return fmt::format("a whole number from {}{}", least, most == kNoEnd ? "" : fmt::format(" to {}", most)); }};
 constexpr int64_t kDay = 86'400;
+// In seconds where no unit stands.
+template <auto member, int64_t least_ns>
+constexpr Setter kTime{[](Options& options, std::string_view value) {
+                         const auto time_ns = base::ReadMeasure(value, base::kTimeUnits, "s");
+                         if (!time_ns || *time_ns < least_ns || *time_ns > kDay * base::kNsPerSecond) return false;
+                         options.*member = *time_ns;
+                         return true;
+                       },
+                       [] { return fmt::format("a time from {} to 24h, as `30` (seconds) or `2m`", least_ns == 0 ? "0" : "1ms"); }};
 constexpr Setter kOptimize{kWhole<&Options::optimize, 0, 3>.set};  // "0..3" says it
 // Of `wfc model`, which hands the text on.
 template <int64_t least, int64_t most>

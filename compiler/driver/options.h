@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/units.h"
+
 namespace wf::driver {
 
 enum class Format : uint8_t { kText, kJson, kDot, kMermaid, kSvg, kSarif, kGithub, kTap, kJunit, kOpenApi, kProto };
@@ -28,16 +30,16 @@ struct Options {
   std::string target_cpu = "generic";
   int optimize = 2;
   size_t error_limit = 50;
-  std::string filter;                // part of a test's name
-  int timeout_seconds = 30;          // of a test
-  std::vector<std::string> headers;  // "name: value"
-  std::string from;                  // URL of a server
-  std::string data;                  // a body, or @FILE
-  std::string admin;                 // HOST:PORT
-  std::string workflow;              // NAME or SERVICE/NAME; empty: the only one
-  int connections = 0;               // 0: as suits the load
-  double rate = 0;                   // requests a second; 0: as answers come
-  int warm_up_seconds = 2, duration_seconds = 10;
+  std::string filter;                            // part of a test's name
+  int64_t timeout_ns = 30 * base::kNsPerSecond;  // of a test, of a request
+  std::vector<std::string> headers;              // "name: value"
+  std::string from;                              // URL of a server
+  std::string data;                              // a body, or @FILE
+  std::string admin;                             // HOST:PORT
+  std::string workflow;                          // NAME or SERVICE/NAME; empty: the only one
+  int connections = 0;                           // 0: as suits the load
+  double rate = 0;                               // requests a second; 0: as answers come
+  int64_t warm_up_ns = 2 * base::kNsPerSecond, duration_ns = 10 * base::kNsPerSecond;
   std::string against;     // a .wf file or a server
   std::string service;     // name; empty: the only one
   std::string time_trace;  // a file; empty: none

@@ -20,12 +20,6 @@ std::string Rounded(uint64_t bytes) {
   return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.{}f} {}", size, size < 10 ? 1 : 0, kUnits[unit]);
 }
 
-std::string Joined(const ir::Settings& settings) {
-  std::string text;
-  for (const auto& [name, value] : settings) text += fmt::format("{}{} {}", text.empty() ? "" : " · ", name, value);
-  return text;
-}
-
 uint64_t StagingBytes(const Plan::Batcher& batcher) { return batcher.row_bytes.value_or(0) * batcher.rows * batcher.instances; }
 
 std::string Endpoints(const Plan& plan) {
@@ -44,7 +38,7 @@ std::string Workflows(const Plan& plan) {
     const Plan::Workflow& workflow = plan.workflows[i];
     text += fmt::format("  {}: {}, {}, {}; a request begins with {}\n", workflow.call, base::Counted(workflow.stages, "stage"),
                         base::Counted(workflow.nodes, "node"), base::Counted(workflow.tasks, "task"), Rounded(workflow.frame_bytes));
-    text += fmt::format("      {}\n", Joined(plan.graph.workflows[i].settings));
+    text += fmt::format("      {}\n", ir::Joined(plan.graph.workflows[i].settings));
     for (const Graph::Stage& stage : plan.graph.workflows[i].stages) {
       std::vector<std::string> names;
       for (const Graph::Node& node : stage.nodes) names.push_back(node.name);
@@ -60,7 +54,7 @@ std::string Batchers(const Plan& plan) {
     std::vector<std::string> nodes;
     for (const auto& [path, delay_ns] : batcher.nodes)
       nodes.push_back(delay_ns == 0 ? path : path + " within " + ir::DurationText(delay_ns));
-    text += fmt::format("  {}: {}\n      for {}\n", batcher.model, Joined(batcher.settings), fmt::join(nodes, ", "));
+    text += fmt::format("  {}: {}\n      for {}\n", batcher.model, ir::Joined(batcher.settings), fmt::join(nodes, ", "));
     text += batcher.row_bytes
                 ? fmt::format("      staging up to {}, {} a row\n", Rounded(StagingBytes(batcher)), Rounded(*batcher.row_bytes))
                 : std::string("      staging as large as the shapes of requests make it\n");

@@ -16,6 +16,7 @@
 #include "compiler/driver/report.h"
 #include "compiler/driver/test_outcome.h"
 #include "compiler/driver/test_report.h"
+#include "compiler/ir/policy_text.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/units.h"
@@ -70,7 +71,7 @@ class TestFile {
   }
 
   bool BuildIr(const std::vector<size_t>& chosen, diag::Emitter& found) {
-    return compilation_.BuildTestIr({chosen, options_.timeout_seconds * base::kNsPerSecond}, found);
+    return compilation_.BuildTestIr({chosen, options_.timeout_ns}, found);
   }
 
   // REQUIRES: they are sound.
@@ -146,8 +147,8 @@ class TestFile {
   }
 
   void RunOne(LocalServer& server, size_t number, const sema::Test& test, TestResult& result) {
-    const auto answer = server.Call(fmt::format("/test/t{}", number), options_.timeout_seconds * base::kNsPerSecond + kGraceNs);
-    const std::string slow = fmt::format("not done within {} s", options_.timeout_seconds);
+    const auto answer = server.Call(fmt::format("/test/t{}", number), options_.timeout_ns + kGraceNs);
+    const std::string slow = "not done within " + ir::DurationText(options_.timeout_ns);
     if (!answer.ok()) {
       const bool hangs = answer.status().code() == base::kDeadlineExceeded;
       server.Stop();

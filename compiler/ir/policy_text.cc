@@ -53,6 +53,12 @@ void Merge(Settings& into, const Settings& from) {
   }
 }
 
+std::string Joined(const Settings& settings) {
+  std::string text;
+  for (const auto& [word, value] : settings) text += fmt::format("{}{} {}", text.empty() ? "" : " · ", word, value);
+  return text;
+}
+
 std::string DurationText(int64_t ns) {
   struct Unit {
     int64_t ns;

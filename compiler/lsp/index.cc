@@ -70,12 +70,6 @@ std::vector<FieldText> FieldsOf(sema::TypeRef type, const sema::RecordNames& nam
   return fields;
 }
 
-std::string SettingsText(const ir::Settings& settings) {
-  std::string text;
-  for (const auto& [word, value] : settings) text += (text.empty() ? "" : " · ") + word + " " + value;
-  return text;
-}
-
 // The first part of an expression that is of a kind; null: it has none.
 const sema::Expr* FindPart(const sema::Expr& expr, sema::ExprKind kind) {
   std::vector<const sema::Expr*> open{&expr};
@@ -91,12 +85,12 @@ const sema::Expr* FindPart(const sema::Expr& expr, sema::ExprKind kind) {
 }
 
 // Those in force for a node.
-std::string SettingsText(const sema::Stmt& node, const sema::Program& program) {
+std::string ir::Joined(const sema::Stmt& node, const sema::Program& program) {
   if (!node.value) return "";
   const sema::Expr* call = FindPart(*node.value, sema::ExprKind::kCallModel);
   const sema::Model* model = call != nullptr && call->index < program.models.size() ? &program.models[call->index] : nullptr;
   const bool has_loop = FindPart(*node.value, sema::ExprKind::kEach) != nullptr;
-  return SettingsText(
+  return ir::Joined(
       ir::SettingsOf(node.policy, model != nullptr ? std::optional(model->batched) : std::nullopt, has_loop ? node.limit : 0));
 }
 
@@ -250,7 +244,7 @@ void Index::NoteWorkflow(const sema::Workflow& workflow, const sema::Program& pr
     if (stmt.kind != sema::StmtKind::kNode || stmt.local >= workflow.locals.size()) continue;
     const auto thing = things_.find(PlaceOf(workflow.locals[stmt.local].span));
     if (thing == things_.end()) continue;
-    thing->second.settings = SettingsText(stmt, program);
+    thing->second.settings = ir::Joined(stmt, program);
     if (stmt.stage >= workflow.stages.size()) continue;
     thing->second.stage = workflow.stages[stmt.stage].name;
     thing->second.in_written_stage = workflow.stages[stmt.stage].written;
@@ -269,7 +263,7 @@ void Index::Checked(const sema::Entity& entity, const sema::Program& so_far) {
     thing.type = SignatureText(*entity.signature, names);
     if (thing.takes.empty()) NoteFile(*entity.signature, names, thing);
     const bool known = entity.index < so_far.models.size() && so_far.models[entity.index].name == entity.name;
-    if (known) thing.settings = SettingsText(ir::SettingsOf(so_far.models[entity.index].defaults, so_far.models[entity.index].batched));
+    if (known) thing.settings = ir::Joined(ir::SettingsOf(so_far.models[entity.index].defaults, so_far.models[entity.index].batched));
   }
   const bool workflow = entity.kind == sema::EntityKind::kWorkflow && entity.index < so_far.workflows.size();
   if (workflow && so_far.workflows[entity.index].name == entity.name) NoteWorkflow(so_far.workflows[entity.index], so_far);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <span>
 
 #include "compiler/diag/foreign.h"
@@ -16,8 +15,6 @@
 
 namespace wf::sema {
 namespace {
-
-constexpr double kEndless = 9e18;  // more than any range takes
 
 struct PlaceName {
   Place place;
@@ -38,33 +35,11 @@ std::string NamesOf(uint8_t places) {
   return names;
 }
 
-// "64MiB" -> 64, "MiB".
-bool SplitMeasure(std::string_view text, double& number, std::string_view& unit) {
-  std::string digits;
-  size_t at = 0;
-  for (; at < text.size() && (std::isdigit(static_cast<unsigned char>(text[at])) || text[at] == '.' || text[at] == '_'); ++at) {
-    if (text[at] != '_') digits += text[at];
-  }
-  unit = text.substr(at);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() && end == digits.data() + digits.size();
-}
-
-std::optional<double> Scaled(std::string_view text, std::span<const base::Unit> units) {
-  double number = 0;
-  std::string_view unit;
-  if (!SplitMeasure(text, number, unit)) return std::nullopt;
-  for (const base::Unit& known : units) {
-    if (known.name == unit) return number * static_cast<double>(known.factor);
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> MeantBy(const std::string& measure) {
-  double number = 0;
-  std::string_view unit;
-  if (!SplitMeasure(measure, number, unit) || base::UnitMeantBy(unit).empty()) return std::nullopt;
-  return "did you mean `" + measure.substr(0, measure.size() - unit.size()) + std::string(base::UnitMeantBy(unit)) + "`?";
+std::optional<std::string> MeantBy(std::string_view text, std::span<const base::Unit> units) {
+  const base::Measure measure = base::SplitMeasure(text);
+  const std::string_view meant = base::UnitMeantBy(measure.unit, units);
+  if (measure.number.empty() || meant.empty()) return std::nullopt;
+  return "did you mean `" + std::string(measure.number) + std::string(meant) + "`?";
 }
 
 // Reads the arguments of one setting. Each function returns nothing after a report.
@@ -116,9 +91,10 @@ class Reader {
   std::optional<int64_t> Duration(size_t at, int64_t high) {
     const ast::SettingArg& arg = setting_.args[at];
     if (!Measure(arg, "2ms")) return std::nullopt;
-    const auto value = DurationOf(arg.text);
+    const auto value = base::ReadMeasure(arg.text, base::kTimeUnits);
     if (!value) {
-      env_.Report(arg.span, kUnitUnknown, {arg.text, "time", "`ns`, `us`, `ms`, `s`, `m` and `h`"}).HelpIf(MeantBy(arg.text));
+      env_.Report(arg.span, kUnitUnknown, {arg.text, "time", "`ns`, `us`, `ms`, `s`, `m` and `h`"})
+          .HelpIf(MeantBy(arg.text, base::kTimeUnits));
       return std::nullopt;
     }
     if (*value > 0 && *value <= high && !arg.negative) return value;
@@ -130,13 +106,13 @@ class Reader {
   std::optional<uint64_t> Size(size_t at) {
     const ast::SettingArg& arg = setting_.args[at];
     if (!Measure(arg, "64MiB")) return std::nullopt;
-    const auto value = sema::SizeOf(arg.text);
+    const auto value = base::ReadMeasure(arg.text, base::kSizeUnits);
     if (!value) {
-      env_.Report(arg.span, kUnitUnknown, {arg.text, "size", "`B`, `KiB`, `MiB` and `GiB`"}).HelpIf(MeantBy(arg.text));
+      env_.Report(arg.span, kUnitUnknown, {arg.text, "size", "`B`, `KiB`, `MiB` and `GiB`"}).HelpIf(MeantBy(arg.text, base::kSizeUnits));
       return std::nullopt;
     }
-    constexpr uint64_t kLow = 1024, kHigh = uint64_t{4} << 30;
-    if (*value >= kLow && *value <= kHigh && !arg.negative) return value;
+    constexpr int64_t kLow = 1024, kHigh = int64_t{4} << 30;
+    if (*value >= kLow && *value <= kHigh && !arg.negative) return static_cast<uint64_t>(*value);
     env_.Report(arg.span, kSettingRange, {row_.word, Shown(arg), "1KiB to 4GiB"});
     return std::nullopt;
   }
@@ -397,18 +373,6 @@ void CheckContradictions(Env& env, const SettingValues& values) {
 const SettingInfo* FindSetting(std::string_view word) {
   const auto* row = std::find_if(std::begin(kSettings), std::end(kSettings), [&](const SettingInfo& one) { return one.word == word; });
   return row == std::end(kSettings) ? nullptr : row;
-}
-
-std::optional<int64_t> DurationOf(std::string_view text) {
-  const auto value = Scaled(text, base::kTimeUnits);
-  if (!value) return std::nullopt;
-  return static_cast<int64_t>(std::llround(std::min(*value, kEndless)));
-}
-
-std::optional<uint64_t> SizeOf(std::string_view text) {
-  const auto value = Scaled(text, base::kSizeUnits);
-  if (!value) return std::nullopt;
-  return static_cast<uint64_t>(std::min(*value, kEndless));
 }
 
 SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, Place place) {

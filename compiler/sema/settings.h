@@ -81,8 +81,4 @@ struct NamedSpan {
 };
 std::vector<NamedSpan> ModelSettingsOf(const SettingValues& values);
 
-// Nanoseconds of "2ms", bytes of "64MiB"; nothing when the unit is none of theirs or the number too large.
-std::optional<int64_t> DurationOf(std::string_view text);
-std::optional<uint64_t> SizeOf(std::string_view text);
-
 }  // namespace wf::sema

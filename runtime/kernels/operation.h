@@ -74,6 +74,8 @@ struct Operation {
   bool bf16_out = false;        // and who reads the result takes it stored so (Format::is_bf16)
 };
 
+inline bool HasInput(const Operation& operation, size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; }
+
 // Makes a kernel, or gives null when this implementation does not fit the case. Errors: a constant cannot be read, memory.
 using MakeFn = base::Result<std::unique_ptr<Kernel>> (*)(const Operation&);
 

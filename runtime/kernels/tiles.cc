@@ -52,8 +52,6 @@ std::vector<std::pair<int64_t, int64_t>> Share(int64_t rows, int parts, int64_t 
   return ranges;
 }
 
-bool Has(const Operation& operation, size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; }
-
 // What is behind the weights of a product or a convolution is packed, but for an addend.
 constexpr size_t kWeights = 1, kBias = 2, kAddend = 3;
 
@@ -82,7 +80,7 @@ std::optional<Cutting> CutImage(const Operation& operation, int parts) {
   const TensorInfo &x = operation.in[0], &w = operation.in[kWeights], &y = operation.out[0];
   Cutting plan{std::vector<Cut>(operation.in.size(), Cut::kNot), Cut::kImageRows, {}};
   plan.in[0] = Cut::kImageRows;
-  if (Has(operation, kAddend)) plan.in[kAddend] = Cut::kImageRows;
+  if (HasInput(operation, kAddend)) plan.in[kAddend] = Cut::kImageRows;
   const int64_t reach = conv.dilation[0] * (w.dim[2] - 1) + 1, stride = conv.stride[0], pad = conv.pad_begin[0];
   const int64_t x_row = x.dim[1] * CountOf(x.dim, 3), y_row = y.dim[1] * CountOf(y.dim, 3);
   for (const auto& [begin, end] : Share(y.dim[2], parts, kRowsTogether)) {
@@ -94,7 +92,7 @@ std::optional<Cutting> CutImage(const Operation& operation, int parts) {
     tile.operation.in[0].format = nullptr;
     tile.in_at[0] = first * x_row;
     tile.operation.out[0].dim[2] = end - begin;
-    if (Has(operation, kAddend)) {
+    if (HasInput(operation, kAddend)) {
       tile.operation.in[kAddend].dim[2] = end - begin;
       tile.operation.in[kAddend].format = nullptr;
       tile.in_at[kAddend] = begin * y_row;
@@ -106,12 +104,12 @@ std::optional<Cutting> CutImage(const Operation& operation, int parts) {
 
 std::optional<Cutting> CutConv(const Operation& operation, int parts) {
   const TensorInfo &x = operation.in[0], &w = operation.in[kWeights], &y = operation.out[0];
-  const bool packed = w.constant != nullptr && (!Has(operation, kBias) || operation.in[kBias].constant != nullptr);
+  const bool packed = w.constant != nullptr && (!HasInput(operation, kBias) || operation.in[kBias].constant != nullptr);
   const int64_t each = w.count() / std::max<int64_t>(w.dim[0], 1);
   if (!packed || y.count() == 0 || y.count() < (kLeastProducts + each - 1) / std::max<int64_t>(each, 1)) return std::nullopt;
   if (x.dim[0] == 1) return CutImage(operation, parts);
   std::vector<size_t> inputs = {0};
-  if (Has(operation, kAddend)) inputs.push_back(kAddend);
+  if (HasInput(operation, kAddend)) inputs.push_back(kAddend);
   return CutFront(operation, inputs, parts);
 }
 
@@ -120,7 +118,7 @@ std::optional<Cutting> CutProduct(const Operation& operation, int parts) {
   const MatMul& product = std::get<MatMul>(operation.params);
   const TensorInfo &a = operation.in[0], &b = operation.in[kWeights], &c = operation.out[0];
   const bool packed = b.constant != nullptr && b.dim.size() == 2 && a.dim.size() >= 2 && !product.turn_a;
-  const bool is_bias = !Has(operation, kBias) || (operation.in[kBias].constant != nullptr && operation.in[kBias].dim.size() == 1);
+  const bool is_bias = !HasInput(operation, kBias) || (operation.in[kBias].constant != nullptr && operation.in[kBias].dim.size() == 1);
   if (!packed || !is_bias || c.count() == 0 || c.count() < kLeastProducts / std::max<int64_t>(a.dim.back(), 1)) return std::nullopt;
   Operation flat = operation;
   flat.in[0].dim = {a.count() / a.dim.back(), a.dim.back()};
@@ -132,10 +130,10 @@ std::optional<Cutting> CutAttention(const Operation& operation, int parts) {
   constexpr size_t kAdded = 6;
   const std::vector<int64_t>& q = operation.in[0].dim;
   for (size_t i = 0; i < operation.in.size(); ++i) {
-    if ((i < 3) != Has(operation, i) && i != kAdded) return std::nullopt;
+    if ((i < 3) != HasInput(operation, i) && i != kAdded) return std::nullopt;
   }
   const bool plain = operation.in.size() > 2 && q.size() == 3 && operation.in[1].dim.size() == 3 && operation.out.size() == 1;
-  if (!plain || q[0] != 1 || (Has(operation, kAdded) && operation.in[kAdded].dim[2] != 1)) return std::nullopt;
+  if (!plain || q[0] != 1 || (HasInput(operation, kAdded) && operation.in[kAdded].dim[2] != 1)) return std::nullopt;
   if (q[1] * q[2] * operation.in[1].dim[1] * 2 < kLeastProducts) return std::nullopt;
   Cutting plan{std::vector<Cut>(operation.in.size(), Cut::kNot), Cut::kFront, {}};
   plan.in[0] = Cut::kFront;
@@ -156,21 +154,21 @@ std::optional<Cutting> CutNorm(const Operation& operation, int parts) {
   const int64_t n = CountOf(x.dim, norm.axis);
   if (norm.axis == 0 || x.count() < kLeastElements || x.format != nullptr || norm.mean != 0 || norm.inverse != 0) return std::nullopt;
   for (const size_t i : {size_t{1}, size_t{2}, size_t{4}}) {
-    if (Has(operation, i) && operation.in[i].count() != n) return std::nullopt;
+    if (HasInput(operation, i) && operation.in[i].count() != n) return std::nullopt;
   }
-  if (Has(operation, kSkip) && operation.in[kSkip].dim != x.dim) return std::nullopt;
+  if (HasInput(operation, kSkip) && operation.in[kSkip].dim != x.dim) return std::nullopt;
   Operation flat = operation;
   const std::vector<int64_t> dim = {x.count() / n, n};
   std::get<LayerNorm>(flat.params).axis = 1;
   std::vector<size_t> inputs = {0};
   flat.in[0].dim = dim;
-  if (Has(operation, kSkip)) {
+  if (HasInput(operation, kSkip)) {
     inputs.push_back(kSkip);
     flat.in[kSkip].dim = dim;
     if (operation.in[kSkip].format != nullptr) return std::nullopt;
   }
   for (const size_t i : {size_t{1}, size_t{2}, size_t{4}}) {
-    if (Has(operation, i)) flat.in[i].dim = {n};
+    if (HasInput(operation, i)) flat.in[i].dim = {n};
   }
   for (TensorInfo& out : flat.out) {
     if (out.dtype != 0) out.dim = dim;

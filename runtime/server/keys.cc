@@ -9,32 +9,19 @@
 namespace wf::server {
 namespace {
 
-constexpr std::string_view kScheme = "bearer";
-
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kSpaces = " \t\r";
-  const size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
-
-std::string_view TakeUpTo(char separator, std::string_view* text) {
-  const std::string_view part = text->substr(0, text->find(separator));
-  text->remove_prefix(std::min(text->size(), part.size() + 1));
-  return Trim(part);
-}
+constexpr std::string_view kScheme = "bearer", kBlanks = " \t\r";  // of lines that end in CR and LF, too
 
 // What stands behind `Bearer`; empty: it is another scheme.
 std::string_view BearerOf(std::string_view value) {
   if (value.size() <= kScheme.size() || value[kScheme.size()] != ' ') return {};
-  return base::EqualIgnoringCase(value.substr(0, kScheme.size()), kScheme) ? Trim(value.substr(kScheme.size())) : std::string_view();
+  return base::EqualIgnoringCase(value.substr(0, kScheme.size()), kScheme) ? base::Trim(value.substr(kScheme.size())) : std::string_view();
 }
 
 // `place`: how a message begins, of the part with that number.
 template <typename PlaceOf>
 base::Status AddAll(std::string_view text, char separator, PlaceOf&& place, Keys* keys) {
   for (int number = 1; !text.empty(); ++number) {
-    const std::string_view key = TakeUpTo(separator, &text);
+    const std::string_view key = base::Trim(base::TakeUpTo(separator, &text), kBlanks);
     if (key.empty() || (separator == '\n' && key.front() == '#')) continue;
     if (const base::Status status = keys->Add(key); !status.ok()) return {status.code(), place(number) + ": " + status.message()};
   }
@@ -73,7 +60,7 @@ bool Keys::Let(const http::Head& head) const noexcept {
   int bearers = 0, keys = 0;  // one of each is looked at: a request with hundreds would take as many times as long
   for (const http::Header& header : head.headers()) {
     if (header.name == "authorization" && ++bearers == 1) found |= Has(BearerOf(header.value));
-    if (header.name == "x-api-key" && ++keys == 1) found |= Has(Trim(header.value));
+    if (header.name == "x-api-key" && ++keys == 1) found |= Has(base::Trim(header.value));
   }
   return found && bearers <= 1 && keys <= 1;
 }

@@ -6,6 +6,7 @@
 #include "runtime/abi/bounds.h"
 #include "runtime/abi/defaults.h"
 #include "runtime/abi/view.h"
+#include "runtime/base/ascii.h"
 #include "runtime/base/units.h"
 #include "runtime/server/setting_values.h"
 
@@ -83,9 +84,7 @@ std::string StorePad(const std::string& value, std::vector<int64_t>* out) {
   std::vector<int64_t> sizes;
   for (size_t at = 0; at <= value.size();) {
     const size_t end = std::min(value.find(',', at), value.size());
-    std::string_view item = std::string_view(value).substr(at, end - at);
-    while (item.starts_with(' ')) item.remove_prefix(1);
-    while (item.ends_with(' ')) item.remove_suffix(1);
+    const std::string_view item = base::Trim(std::string_view(value).substr(at, end - at));
     setting::Count size = 0;
     const bool ascends = setting::Parse(item, {1, kMostExtent}, &size).empty() && (sizes.empty() || size > sizes.back());
     if (!ascends || sizes.size() == kMostSizes) return Stored(value, std::string(kExpected));

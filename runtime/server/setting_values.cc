@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "runtime/base/ascii.h"
 #include "runtime/base/units.h"
 
 namespace wf::server::setting {
@@ -27,24 +28,21 @@ bool Within(int64_t value, const Range& range) {
   return (range.lowest == 0 && range.highest == 0) || (value >= range.lowest && value <= range.highest);
 }
 
-// `bare`: what a number without a unit counts in; 0: it needs one. What is no such value leaves `out` as it was, so that it is not told
-// again as one that does not fit others.
-bool ParseWithUnit(std::string_view text, std::span<const Unit> units, int64_t bare, const Range& range, int64_t* out) {
-  int64_t factor = bare;
-  for (const Unit& unit : units) {
-    if (!text.ends_with(unit.name)) continue;
-    text.remove_suffix(unit.name.size());
-    factor = unit.factor;
-    break;
-  }
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  if (text == "0") factor = std::max<int64_t>(factor, 1);  // of whatever
-  int64_t count = 0;
-  if (factor == 0 || !ParseNumber(text, &count) || count > std::numeric_limits<int64_t>::max() / factor) return false;
-  count *= factor;
-  if (!Within(count, range)) return false;
-  *out = count;
-  return true;
+// How values of a type are written.
+struct Notation {
+  std::string_view what;
+  std::span<const Unit> units;
+  std::string_view bare;      // the unit of a number without one; empty: it needs one
+  std::string_view likely;    // the unit that is meant where none stands
+  std::string_view examples;  // where nothing is known of what is meant
+};
+constexpr Notation kDuration = {"a duration", kTimeUnits, "", "s", "1s"};
+constexpr Notation kSeconds = {"a duration", kTimeUnits, "s", "s", "30` (seconds) or `2m"};
+constexpr Notation kSize = {"a size", kSizeUnits, "", "B", "64MiB"};
+
+// 0 is that of whatever unit.
+std::optional<int64_t> Read(std::string_view text, const Notation& notation) {
+  return text == "0" ? 0 : base::ReadMeasure(text, notation.units, notation.bare);
 }
 
 std::string WithUnit(int64_t value, std::span<const Unit> units) {
@@ -61,18 +59,28 @@ std::string Expected(std::string_view what, const Range& range, std::span<const 
   return text + " from " + WithUnit(range.lowest, units) + " to " + WithUnit(range.highest, units);
 }
 
-// ", as `2m`" for `2min`, else the example; nothing for what is only out of range.
-std::string HowToWrite(std::string_view text, std::span<const Unit> units, int64_t bare, std::string_view example) {
-  int64_t ignored = 0;
-  if (ParseWithUnit(text, units, bare, {}, &ignored)) return {};
-  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const std::string_view meant = digits == 0 ? std::string_view() : base::UnitMeantBy(text.substr(digits));
-  return ", as `" + (meant.empty() ? std::string(example) : std::string(text.substr(0, digits)) + std::string(meant)) + "`";
+// `2m` for `2min`, `2ms` for `2 ms`, `2s` for `2`; empty: who knows.
+std::string MeantBy(std::string_view text, const Notation& notation) {
+  const base::Measure measure = base::SplitMeasure(text);
+  const std::string_view unit = base::Trim(measure.unit), meant = base::UnitMeantBy(unit, notation.units);
+  const std::string likely = std::string(measure.number) + std::string(unit.empty() ? notation.likely : meant.empty() ? unit : meant);
+  return base::ReadMeasure(likely, notation.units) ? likely : std::string();
 }
 
-std::string ParseTime(std::string_view text, const Range& range, int64_t bare, std::string_view example, Duration* out) {
-  if (ParseWithUnit(text, kTimeUnits, bare, range, &out->ns)) return {};
-  return Expected("a duration", range, kTimeUnits) + HowToWrite(text, kTimeUnits, bare, example);
+// Nothing for what is only out of range.
+std::string HowToWrite(std::string_view text, const Range& range, const Notation& notation) {
+  if (Read(text, notation)) return {};
+  const std::string meant = MeantBy(text, notation);
+  const bool fits = !meant.empty() && Within(*Read(meant, notation), range);
+  return ", as `" + (fits ? meant : std::string(notation.examples)) + "`";
+}
+
+// What is no such value leaves `out` as it was, so that it is not told again as one that does not fit others.
+std::string ParseMeasure(std::string_view text, const Range& range, const Notation& notation, int64_t* out) {
+  const std::optional<int64_t> value = Read(text, notation);
+  if (!value || !Within(*value, range)) return Expected(notation.what, range, notation.units) + HowToWrite(text, range, notation);
+  *out = *value;
+  return {};
 }
 
 template <typename Choice, size_t n>
@@ -89,6 +97,8 @@ std::string ParseChoice(std::string_view text, const std::string_view (&names)[n
 }
 
 }  // namespace
+
+std::string DurationText(int64_t ns) { return WithUnit(ns, kTimeUnits); }
 
 std::string Parse(std::string_view text, const Range&, Text* out) {
   *out = text;
@@ -127,16 +137,11 @@ std::string Parse(std::string_view text, const Range& range, Count* out) {
   return {};
 }
 
-std::string Parse(std::string_view text, const Range& range, Duration* out) { return ParseTime(text, range, 0, "1s", out); }
+std::string Parse(std::string_view text, const Range& range, Duration* out) { return ParseMeasure(text, range, kDuration, &out->ns); }
 
-std::string Parse(std::string_view text, const Range& range, Seconds* out) {
-  return ParseTime(text, range, base::kNsPerSecond, "30` (seconds) or `2m", out);
-}
+std::string Parse(std::string_view text, const Range& range, Seconds* out) { return ParseMeasure(text, range, kSeconds, &out->ns); }
 
-std::string Parse(std::string_view text, const Range& range, Bytes* out) {
-  if (ParseWithUnit(text, kSizeUnits, 1, range, &out->value)) return {};
-  return Expected("a size", range, kSizeUnits) + HowToWrite(text, kSizeUnits, 1, "64MiB");
-}
+std::string Parse(std::string_view text, const Range& range, Bytes* out) { return ParseMeasure(text, range, kSize, &out->value); }
 
 std::string Parse(std::string_view text, const Range& range, AutoBytes* out) {
   if (text == "0") {
@@ -200,11 +205,7 @@ namespace {
 std::vector<std::string_view> ItemsOf(std::string_view text) {
   std::vector<std::string_view> items;
   while (!text.empty()) {
-    std::string_view item = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), item.size() + 1));
-    while (item.starts_with(' ')) item.remove_prefix(1);
-    while (item.ends_with(' ')) item.remove_suffix(1);
-    items.push_back(item);
+    items.push_back(base::TakeUpTo(',', &text));
   }
   return items;
 }

@@ -57,12 +57,12 @@ struct HeaderNames : std::string {};  // `retry-after, wf-seen`, or `*`
 struct OptionalPort {
   std::optional<uint16_t> value;  // none: empty text
 };
-struct Duration {  // `75s`: a whole number and ns, us, ms, s, m or h
+struct Duration {  // `75s`, `1.5ms`, as programs have them; 0 needs no unit
   int64_t ns = 0;
   int64_t ms() const { return ns / base::kNsPerMs; }
 };
 struct Seconds : Duration {};  // a Duration; a bare number is in seconds
-struct Bytes {                 // `64MiB`: a whole number and B, KiB, MiB or GiB; a bare number is in bytes
+struct Bytes {                 // `64MiB`, as programs have them; 0 needs no unit
   int64_t value = 0;
 };
 struct AutoBytes : Bytes {};  // Bytes, or 0: the server works it out
@@ -71,6 +71,8 @@ struct AutoBytes : Bytes {};  // Bytes, or 0: the server works it out
 struct Range {
   int64_t lowest = 0, highest = 0;
 };
+
+std::string DurationText(int64_t ns);  // as Parse reads it: "500us"
 
 std::string Parse(std::string_view text, const Range& range, Text* out);
 std::string Parse(std::string_view text, const Range& range, Address* out);

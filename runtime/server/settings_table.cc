@@ -75,14 +75,14 @@ std::string Scalar(std::string_view value) {
 
 void PutNode(const NodeSetting& node, std::ostringstream* text) {
   *text << "  " << Scalar(node.path) << ":  # " << node.source << "\n";
-  const auto put = [text](std::string_view name, const std::optional<int64_t>& value, std::string_view unit) {
-    if (value) *text << "    " << name << ": " << *value << unit << "\n";
+  const auto put = [text](std::string_view name, const std::optional<int64_t>& value, bool is_time = false) {
+    if (value) *text << "    " << name << ": " << (is_time ? setting::DurationText(*value) : std::to_string(*value)) << "\n";
   };
-  put("batch", node.batch, "");
-  put("within", node.within_ns, "ns");
-  put("timeout", node.timeout_ns, "ns");
-  put("instances", node.instances, "");
-  put("queue", node.queue, "");
+  put("batch", node.batch);
+  put("within", node.within_ns, true);
+  put("timeout", node.timeout_ns, true);
+  put("instances", node.instances);
+  put("queue", node.queue);
   for (size_t i = 0; i < node.pad.size(); ++i) *text << (i == 0 ? "    pad: " : ", ") << node.pad[i];
   if (!node.pad.empty()) *text << "\n";
   if (node.priority) *text << "    priority: " << PriorityName(*node.priority) << "\n";
@@ -114,7 +114,7 @@ std::string HelpText(std::string_view program) {
     text << "  " << row.flag() << "  (" << row.environment_name() << ", " << row.key << ": " << Scalar(row.default_text) << ")\n      "
          << row.doc << "\n";
   }
-  text << "\nOf single nodes, in the file alone: nodes: {NODE: {batch, within, timeout, instances, queue, priority}}\n"
+  text << "\nOf single nodes, in the file alone: nodes: {NODE: {batch, within, timeout, instances, queue, pad, priority}}\n"
        << "\nInstead of serving:\n"
        << "  --check-config  say what is wrong with the settings, certificates, addresses and models, exit 1 if anything is\n"
        << "  --print-config  print every setting with the place that it comes from, as a file that --config takes\n"

@@ -240,7 +240,7 @@ class Settings(harness.ServerCase):
         source = harness.scratch() / "set.wf"
         source.write_text(SOURCE)
         config = harness.scratch() / "coding.yml"
-        config.write_text("compress_from: 100\n")
+        config.write_text("compress_from: 100B\n")
         self.server = harness.Server.of(source, "--config", config)
 
         def coding():

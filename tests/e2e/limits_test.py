@@ -34,8 +34,8 @@ def copy_of(size):
 
 class Limits(harness.ServerCase):
     source = source()
-    args = ("--limits-headers=8", "--limits-stream-window=65535", "--limits-connection-window=100000", "--limits-control-frames=20",
-            "--limits-discarded-bytes=1000", "--limits-body-bytes=4MiB", "--limits-unsent-bytes=16KiB", "--limits-turn-bytes=16KiB",
+    args = ("--limits-headers=8", "--limits-stream-window=65535B", "--limits-connection-window=100_000B", "--limits-control-frames=20",
+            "--limits-discarded-bytes=1000B", "--limits-body-bytes=4MiB", "--limits-unsent-bytes=16KiB", "--limits-turn-bytes=16KiB",
             "--limits-admin-connections=3", "--limits-request-bytes=1MiB")
 
     def test_fields_of_a_head(self):
@@ -152,7 +152,7 @@ class MemoryOfAll(harness.ServerCase):
 
 class Slow(harness.ServerCase):
     source = Limits.source
-    args = ("--limits-body-rate=20000",)
+    args = ("--limits-body-rate=20000B",)
 
     def test_a_body_that_comes_at_another_rate(self):
         rates = {4_000: 408, 80_000: 200}  # a second

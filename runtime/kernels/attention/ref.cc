@@ -26,8 +26,6 @@ struct Layout {
   int64_t q, k, v, turned_k, scores, projected, end;
 };
 
-bool HasInput(const Operation& operation, size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; }
-
 template <typename T>
 const T* InOf(const Buffers& b, size_t i) {
   return i < b.in.size() ? static_cast<const T*>(b.in[i]) : nullptr;

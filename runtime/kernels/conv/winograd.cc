@@ -239,8 +239,6 @@ class WinogradKernel final : public Kernel {
   const std::unique_ptr<Kernel> plain_;
 };
 
-bool Has(const Operation& operation, size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; }
-
 bool Fits(const Operation& operation) {
   const Conv& conv = std::get<Conv>(operation.params);
   const TensorInfo &x = operation.in[0], &w = operation.in[1];
@@ -250,7 +248,7 @@ bool Fits(const Operation& operation) {
   if (!operation.bf16 || !is_square || x.dtype != WF_F32 || x.count() == 0 || w.dim[0] < kLanes || w.dim[1] < kLanes || w.dim[1] % 2 != 0)
     return false;
   const int64_t filter_bytes = kParts * PanelElements((w.dim[1] + kTwice - 1) / kTwice * kTwice, w.dim[0]) * int64_t{sizeof(Brain)};
-  return w.constant != nullptr && (!Has(operation, 2) || operation.in[2].constant != nullptr) && filter_bytes <= kMostFilterBytes &&
+  return w.constant != nullptr && (!HasInput(operation, 2) || operation.in[2].constant != nullptr) && filter_bytes <= kMostFilterBytes &&
          Behind::Fits(conv.then.op) && MultipliesBf16();
 }
 
@@ -264,8 +262,8 @@ Shape ShapeOf(const Operation& operation) {
           y[1],
           x[2],
           std::get<Conv>(operation.params).pad_begin[0],
-          Has(operation, 2),
-          Has(operation, kAddend),
+          HasInput(operation, 2),
+          HasInput(operation, kAddend),
           operation.bf16_out};
 }
 
@@ -341,7 +339,7 @@ Made MakeConv(const Operation& operation) {
   const FormatRef in = onednn::ChannelsLast(operation.in[0].dim, WF_BF16),
                   out = onednn::ChannelsLast(operation.out[0].dim, operation.bf16_out ? WF_BF16 : WF_F32);
   bool is_alike = SameFormat((*plain)->in_format[0], in) && SameFormat((*plain)->out_format, out);
-  if (Has(operation, kAddend)) is_alike = is_alike && SameFormat((*plain)->in_format[kAddend], out);
+  if (HasInput(operation, kAddend)) is_alike = is_alike && SameFormat((*plain)->in_format[kAddend], out);
   if (!is_alike) return NotHere();
   Prepared prepared{ShapeOf(operation), Behind(std::get<Conv>(operation.params).then), nullptr, nullptr};
   WF_RETURN_IF_ERROR(Pack(operation, prepared));

@@ -65,7 +65,7 @@ const char* Run(const Shape& s, double epsilon, const Buffers& b) {
 
 base::Result<std::unique_ptr<Kernel>> MakeEmbedNorm(const Operation& operation) {
   const std::vector<int64_t>& dim = operation.in[kWords].dim;
-  const auto rows = [&](size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0 ? operation.in[i].dim[0] : 0; };
+  const auto rows = [&](size_t i) { return HasInput(operation, i) ? operation.in[i].dim[0] : 0; };
   const Shape shape{dim[0],          dim[1], operation.in[kWordTable].dim[1], rows(kWordTable), rows(kPositionTable), rows(kSegmentTable),
                     rows(kPositions)};
   const double epsilon = static_cast<double>(std::get<EmbedNorm>(operation.params).epsilon);

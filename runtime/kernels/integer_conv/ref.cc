@@ -54,9 +54,7 @@ void Run(const ConvShape& s, const PerFilter& per_filter, const Within& within, 
   }
 }
 
-bool IsMany(const Operation& operation, size_t i) {
-  return i < operation.in.size() && operation.in[i].dtype != 0 && operation.in[i].count() > 1;
-}
+bool IsMany(const Operation& operation, size_t i) { return HasInput(operation, i) && operation.in[i].count() > 1; }
 
 }  // namespace
 

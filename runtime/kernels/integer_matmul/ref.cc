@@ -142,8 +142,7 @@ base::Result<std::unique_ptr<Kernel>> MakeIntegerMatMul(const Operation& operati
     });
   });
   for (const size_t i : {In::kAScale, In::kBScale, In::kYScale}) {
-    const bool other = i < operation.in.size() && operation.in[i].dtype != 0 && operation.in[i].dtype != WF_F32;
-    if (other) kernel.reset();
+    if (HasInput(operation, i) && operation.in[i].dtype != WF_F32) kernel.reset();
   }
   if (kernel != nullptr) kernel->scratch_bytes = (matrices.k * matrices.n + matrices.n) * int64_t{sizeof(int32_t)};
   return kernel;

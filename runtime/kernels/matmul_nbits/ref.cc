@@ -64,11 +64,10 @@ void Run(const Shape& s, const Buffers& b) {
 
 base::Result<std::unique_ptr<Kernel>> MakeMatMulNBits(const Operation& operation) {
   const MatMulNBits& format = std::get<MatMulNBits>(operation.params);
-  const auto has = [&](size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; };
   const uint8_t dtype = operation.in[0].dtype;
-  const bool packed_zeros = has(3) && operation.in[3].dtype == WF_U8;
-  if (operation.in[2].dtype != dtype || (has(3) && !packed_zeros && operation.in[3].dtype != dtype) ||
-      (has(4) && operation.in[4].dtype != dtype))
+  const bool packed_zeros = HasInput(operation, 3) && operation.in[3].dtype == WF_U8;
+  if (operation.in[2].dtype != dtype || (HasInput(operation, 3) && !packed_zeros && operation.in[3].dtype != dtype) ||
+      (HasInput(operation, 4) && operation.in[4].dtype != dtype))
     return std::unique_ptr<Kernel>();
   const Shape shape{format.n == 0 ? 0 : operation.out[0].count() / format.n, (format.k + format.block - 1) / format.block, format,
                     packed_zeros};

@@ -16,8 +16,6 @@ struct Shape {
   uint8_t stash;        // type of mean and inverse
 };
 
-bool HasInput(const Operation& operation, size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; }
-
 template <typename T>
 const T* InOf(const Buffers& b, size_t i) {
   return i < b.in.size() ? static_cast<const T*>(b.in[i]) : nullptr;

@@ -83,16 +83,16 @@ const char* Run(const Shape& s, const Buffers& b) {
 
 base::Result<std::unique_ptr<Kernel>> MakeLayerNorm(const Operation& operation) {
   const LayerNorm& norm = std::get<LayerNorm>(operation.params);
-  const auto has_in = [&](size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; };
   const auto has_out = [&](size_t i) { return i != 0 && i < operation.out.size() && operation.out[i].dtype != 0; };
   const std::vector<int64_t>& dim = operation.in[kX].dim;
   Shape shape{1, 1, 1, norm.epsilon, norm.centre, norm.sum};
   for (size_t i = 0; i < dim.size(); ++i) (i < norm.axis ? shape.rows : shape.n) *= dim[i];
-  if (has_in(kSkip)) shape.skip_count = std::max<int64_t>(operation.in[kSkip].count(), 1);
+  if (HasInput(operation, kSkip)) shape.skip_count = std::max<int64_t>(operation.in[kSkip].count(), 1);
   bool fits = Available() && shape.n > 0 && !has_out(norm.mean) && !has_out(norm.inverse);
   for (const TensorInfo& in : operation.in) fits = fits && (in.dtype == 0 || in.dtype == WF_F32);
   for (const size_t i : {kScale, kShift})
-    fits = fits && (!has_in(i) || (operation.in[i].count() == shape.n && operation.in[i].dim.size() <= dim.size() - norm.axis));
+    fits =
+        fits && (!HasInput(operation, i) || (operation.in[i].count() == shape.n && operation.in[i].dim.size() <= dim.size() - norm.axis));
   if (!fits) return std::unique_ptr<Kernel>();
   return MakeFunction(operation.in.size(), [shape](const Buffers& b) { return Run(shape, b); });
 }

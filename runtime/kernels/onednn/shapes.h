@@ -11,8 +11,6 @@
 // What the makers of primitives share of shapes.
 namespace wf::kernels::onednn {
 
-inline bool HasInput(const Operation& operation, size_t i) { return i < operation.in.size() && operation.in[i].dtype != 0; }
-
 inline bool AnyEmpty(const Operation& operation) {
   bool empty = operation.out[0].count() == 0;
   for (const TensorInfo& in : operation.in) empty = empty || (in.dtype != 0 && in.count() == 0);

@@ -15,18 +15,6 @@ struct Row {
 constexpr Row kRows[] = {{Coding::kZstd, "zstd"}, {Coding::kGzip, "gzip"}, {Coding::kDeflate, "deflate"}, {Coding::kIdentity, "identity"}};
 constexpr std::string_view kOldGzip = "x-gzip";  // RFC 9110, 8.4.1.3
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
-std::string_view TakeUpTo(char separator, std::string_view* text) {
-  const std::string_view part = text->substr(0, text->find(separator));
-  text->remove_prefix(std::min(text->size(), part.size() + 1));
-  return Trim(part);
-}
-
 // Thousandths of `q=0.5`; what is no weight counts as 1000, as if it were not there.
 int WeightOf(std::string_view parameter) {
   constexpr int kWhole = 1000;
@@ -44,7 +32,7 @@ int WeightOf(std::string_view parameter) {
 }  // namespace
 
 std::optional<Coding> CodingOf(std::string_view name) {
-  name = Trim(name);
+  name = base::Trim(name);
   if (base::EqualIgnoringCase(name, kOldGzip)) return Coding::kGzip;
   for (const Row& row : kRows) {
     if (base::EqualIgnoringCase(name, row.name)) return row.coding;
@@ -61,9 +49,9 @@ Coding Choose(std::string_view accept_encoding) {
   int weights[std::size(kRows)], of_others = 0;
   std::fill(std::begin(weights), std::end(weights), kNotNamed);
   while (!accept_encoding.empty()) {
-    std::string_view item = TakeUpTo(',', &accept_encoding);
-    const std::string_view name = TakeUpTo(';', &item);
-    const int weight = WeightOf(Trim(item));
+    std::string_view item = base::TakeUpTo(',', &accept_encoding);
+    const std::string_view name = base::TakeUpTo(';', &item);
+    const int weight = WeightOf(base::Trim(item));
     if (name == "*") of_others = weight;
     const std::optional<Coding> coding = CodingOf(name);
     for (size_t i = 0; coding && i < std::size(kRows); ++i) {

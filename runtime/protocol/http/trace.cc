@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/base/ascii.h"
+
 namespace wf::http {
 namespace {
 
@@ -47,21 +49,13 @@ bool IsStateValue(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~' && c != '=' && c != ','; });
 }
 
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 std::string_view KeyOf(std::string_view member) { return member.substr(0, member.find('=')); }
 
 // False: one of them is broken, or there are too many.
 bool TakeMembers(std::string_view list, std::vector<std::string_view>* members) {
   constexpr size_t kMostMembers = 32;
   while (!list.empty()) {
-    const size_t end = std::min(list.find(','), list.size());
-    const std::string_view member = Trimmed(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
+    const std::string_view member = base::TakeUpTo(',', &list);
     if (member.empty()) continue;
     const std::string_view key = KeyOf(member);
     const bool again = std::any_of(members->begin(), members->end(), [key](std::string_view one) { return KeyOf(one) == key; });

@@ -92,18 +92,10 @@ bool LowerName(std::string_view name) {
 // White space and empty lines too: they are told apart once their line is there.
 bool MayBegin(uint8_t byte) { return kToken[byte] != 0 || byte == '\r' || byte == '\n' || byte == ' ' || byte == '\t'; }
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 // Is `option` one of a comma-separated list?
 bool Lists(std::string_view list, std::string_view option) {
   while (!list.empty()) {
-    const size_t comma = std::min(list.find(','), list.size());
-    if (EqualIgnoringCase(Trim(list.substr(0, comma)), option)) return true;
-    list.remove_prefix(std::min(comma + 1, list.size()));
+    if (EqualIgnoringCase(base::TakeUpTo(',', &list), option)) return true;
   }
   return false;
 }
@@ -312,7 +304,7 @@ Event Decoder::Parse(http::Head* head) {
   head->http_1_0 = reading.parser.http_minor == 0;
   for (http::Header& header : head->headers_) {
     if (!LowerName(header.name)) return Fail(400, "a header's name is not a token");
-    header.value = Trim(header.value);
+    header.value = base::Trim(header.value);
   }
   const Event event = Check(head, reading.length, (reading.flags & F_CHUNKED) != 0, (reading.flags & F_CONTENT_LENGTH) != 0);
   if (again && event == Event::kHead && reading.length <= INT64_MAX) repeats_.Learn(*head);

@@ -46,10 +46,12 @@ TEST(Options, RefuseWhatTheyDoNotKnow) {
       {"build", {"-o"}, "`-o` needs a value: FILE"},
       {"check", {"--format=dot"}, "`dot` is no value of `--format`; it takes text|json|sarif|github"},
       {"check", {"--error-limit="}, "`` is no value of `--error-limit`; it takes N, a whole number from 0"},
-      {"bench", {"--warm-up", "0.2"}, "`0.2` is no value of `--warm-up`; it takes SECONDS, a whole number from 0 to 86400"},
+      {"bench",
+       {"--warm-up", "2min"},
+       "`2min` is no value of `--warm-up`; it takes SECONDS, a time from 0 to 24h, as `30` (seconds) or `2m`"},
       {"bench", {"--rate", "0"}, "`0` is no value of `--rate`; it takes N, a number above 0, at most 10000000"},
       {"bench", {"--connections=0"}, "`0` is no value of `--connections`; it takes N, a whole number from 1 to 20000"},
-      {"test", {"--timeout=0"}, "`0` is no value of `--timeout`; it takes SECONDS, a whole number from 1 to 86400"},
+      {"test", {"--timeout=0"}, "`0` is no value of `--timeout`; it takes SECONDS, a time from 1ms to 24h, as `30` (seconds) or `2m`"},
       {"check", {"--verbose=yes"}, "`--verbose` takes no value"},
       {"check", {"--level=node"}, "`--level` is no option of `wfc check`"},
       {"fmt", {"--format=sarif"}, "`sarif` is no value of `--format`; it takes text|json"},
@@ -59,6 +61,15 @@ TEST(Options, RefuseWhatTheyDoNotKnow) {
     EXPECT_FALSE(ParseOptions(one.command, one.arguments, error)) << one.error;
     EXPECT_EQ(error, one.error);
   }
+}
+
+TEST(Options, TakeTimesInSecondsOrWithAUnit) {
+  std::string error;
+  const auto options = ParseOptions("bench", {"--warm-up=0", "--duration", "500ms", "--timeout=1.5", "x.wf"}, error);
+  ASSERT_TRUE(options) << error;
+  EXPECT_EQ(options->warm_up_ns, 0);
+  EXPECT_EQ(options->duration_ns, 500'000'000);
+  EXPECT_EQ(options->timeout_ns, 1'500'000'000);
 }
 
 TEST(Options, OfCommandsOfModelAreHandedOnAsTheyWereUnderstood) {

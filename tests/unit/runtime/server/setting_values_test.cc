@@ -75,48 +75,32 @@ TEST(SettingValues, DurationsHaveUnits) {
     std::string_view text;
     std::optional<int64_t> ns;
   } cases[] = {{"2ms", 2'000'000},
-               {"1s", kSecond},
-               {"3m", 180 * kSecond},
-               {"1h", 3600 * kSecond},
-               {"5us", 5000},
-               {"7ns", 7},
+               {"1.5s", 3 * kSecond / 2},
+               {"1_000us", 1'000'000},
                {"0s", 0},
-               {"10 ms", 10'000'000},
+               {"0", 0},
                {"30", {}},
                {"", {}},
-               {"s", {}},
                {"-1s", {}},
-               {"+1s", {}},
-               {"1.5s", {}},
-               {"1 s 2", {}},
-               {"9999999999h", {}},
+               {"10 ms", {}},
                {" 1s", {}},
-               {"1S", {}},
-               {"0x1s", {}},
-               {"1min", {}}};
+               {"1min", {}},
+               {"1KiB", {}}};
   for (const auto& at : cases) EXPECT_EQ(Read<Duration>(at.text), at.ns) << at.text;
+  EXPECT_EQ(Read<Duration>("9999999999h", {0, 3600 * kSecond}), std::nullopt);
   EXPECT_EQ(Read<Seconds>("30"), 30 * kSecond);
   EXPECT_EQ(Read<Seconds>("30ms"), 30'000'000);
-  EXPECT_EQ(Read<Seconds>("9223372037"), std::nullopt);
+  EXPECT_EQ(Read<Seconds>("9223372037", {0, 3600 * kSecond}), std::nullopt);
 }
 
 TEST(SettingValues, SizesHaveUnits) {
   const struct {
     std::string_view text;
     std::optional<int64_t> bytes;
-  } cases[] = {{"64MiB", 64 << 20},
-               {"1KiB", 1024},
-               {"3GiB", INT64_C(3) << 30},
-               {"5B", 5},
-               {"5", 5},
-               {"1 MiB", 1 << 20},
-               {"1MB", {}},
-               {"MiB", {}},
-               {"-1", {}},
-               {"9223372036854775808", {}},
-               {"9223372036854775807", INT64_MAX},
-               {"8589934592GiB", {}},
-               {"1.5MiB", {}}};
+  } cases[] = {{"64MiB", 64 << 20}, {"1KiB", 1024},      {"3GiB", INT64_C(3) << 30},
+               {"5B", 5},           {"1.5MiB", 3 << 19}, {"0", 0},
+               {"5", {}},           {"1 MiB", {}},       {"1MB", {}},
+               {"MiB", {}},         {"-1", {}},          {"1s", {}}};
   for (const auto& at : cases) EXPECT_EQ(Read<Bytes>(at.text), at.bytes) << at.text;
 }
 
@@ -162,6 +146,13 @@ TEST(SettingValues, PartsAreOfOne) {
   for (const char* bad : {"", "1%", "1.1", "-0.1", "nan", "inf", "1e-2", "0.5 ", "x"}) EXPECT_NE(Parse(bad, {}, &part), "") << bad;
 }
 
+TEST(SettingValues, DurationsAreWrittenAsTheyAreRead) {
+  for (const int64_t ns : {int64_t{0}, int64_t{7}, int64_t{500'000}, 3 * kSecond / 2, 90 * kSecond, 120 * kSecond, 7200 * kSecond})
+    EXPECT_EQ(Read<Duration>(DurationText(ns)), ns);
+  EXPECT_EQ(DurationText(500'000), "500us");
+  EXPECT_EQ(DurationText(90 * kSecond), "90s");
+}
+
 TEST(SettingValues, WhatWasExpectedIsSaidWithTheRange) {
   Duration duration;
   EXPECT_EQ(Parse("2h", {kSecond, 3600 * kSecond}, &duration), "a duration from 1s to 1h") << "it is written well";
@@ -171,12 +162,18 @@ TEST(SettingValues, WhatWasExpectedIsSaidWithTheRange) {
   Seconds seconds;
   EXPECT_EQ(Parse("x", {}, &seconds), "a duration, as `30` (seconds) or `2m`");
   EXPECT_EQ(Parse("2min", {}, &seconds), "a duration, as `2m`");
+  EXPECT_EQ(Parse("10 ms", {}, &duration), "a duration, as `10ms`");
+  EXPECT_EQ(Parse("90 seconds", {}, &duration), "a duration, as `90s`");
+  EXPECT_EQ(Parse("5M", {}, &duration), "a duration, as `1s`");
+  EXPECT_EQ(Parse("90", {1, 3600 * kSecond}, &duration), "a duration from 1ns to 1h, as `90s`");
+  EXPECT_EQ(Parse("7200", {1, 3600 * kSecond}, &duration), "a duration from 1ns to 1h, as `1s`") << "who means what it would be beyond?";
   Count count = 0;
   EXPECT_EQ(Parse("0", {1, 16}, &count), "a whole number from 1 to 16");
   Bytes bytes;
   EXPECT_EQ(Parse("1KiB", {1 << 20, 1 << 30}, &bytes), "a size from 1MiB to 1GiB");
   EXPECT_EQ(Parse("1TiB", {1 << 20, 1 << 30}, &bytes), "a size from 1MiB to 1GiB, as `64MiB`");
   EXPECT_EQ(Parse("8MB", {}, &bytes), "a size, as `8MiB`");
+  EXPECT_EQ(Parse("65536", {}, &bytes), "a size, as `65536B`");
   Schedule schedule{};
   EXPECT_EQ(Parse("always", {}, &schedule), "auto, inline or pool");
 }

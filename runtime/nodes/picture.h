@@ -55,8 +55,9 @@ inline PictureKind KindOf(const wf_bytes& file) {
   return PictureKind::kNone;
 }
 
+// It is a picture, and what it takes is more than a request may have.
 inline wf_code FailTooLarge(wf_ctx* ctx, Size size, int64_t most_pixels) {
-  return Fail(ctx, code::kType, "the image has %lld x %lld pixels; at most %lld are decoded", static_cast<long long>(size.width),
+  return Fail(ctx, code::kMemoryCap, "the image has %lld x %lld pixels; at most %lld are decoded", static_cast<long long>(size.width),
               static_cast<long long>(size.height), static_cast<long long>(most_pixels));
 }
 

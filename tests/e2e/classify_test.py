@@ -128,7 +128,12 @@ class Classify(harness.ServerCase):
     def test_a_png_that_claims_to_be_huge_is_refused(self):
         header = b"IHDR" + (100_000).to_bytes(4, "big") * 2 + b"\x08\x02\0\0\0"
         bomb = b"\x89PNG\r\n\x1a\n\0\0\0\x0d" + header + zlib.crc32(header).to_bytes(4, "big") + b"\0\0\0\0IEND\xaeB`\x82"
-        self.assert_error(self.server.call("POST", self.path, bomb), 400, 100001)
+        self.assert_error(self.server.call("POST", self.path, bomb), 429, 100002, "100000 x 100000 pixels; at most 67108864 are decoded")
+
+    def test_a_jpeg_that_claims_to_be_huge_is_refused(self):
+        at = max(self.hills.find(frame) for frame in (b"\xff\xc0", b"\xff\xc2")) + 5
+        bomb = self.hills[:at] + (16_000).to_bytes(2, "big") * 2 + self.hills[at + 4:]
+        self.assert_error(self.server.call("POST", self.path, bomb), 429, 100002, "16000 x 16000 pixels; at most 33554432 are decoded")
 
     def test_the_client(self):
         address = "http://%s:%d" % self.server.addresses["http"]

@@ -55,9 +55,11 @@ bool IsTooLarge(int status) { return status == 413 || status == 414 || status ==
 
 }  // namespace
 
+// Who has not sent a whole request in the time that there was is told so (RFC 9110, 15.5.9): no server was late. gRPC has one status for
+// both.
 bool RefuseLate(Exchange& exchange) noexcept {
   if (exchange.refused() || !exchange.site->IsLate(exchange)) return false;
-  exchange.Refuse(504, code::kTimeout,
+  exchange.Refuse(exchange.grpc.on ? 504 : 408, code::kTimeout,
                   exchange.grpc.streams ? "the call's deadline has passed" : "the deadline passed before the whole body had come");
   return true;
 }
@@ -120,10 +122,8 @@ void AnswerRefusal(Exchange& exchange) noexcept {
   wf_sink body;
   const protocol::CodeInfo info = protocol::InfoOf(kNoPlan, exchange.refusal_code);
   const ProtocolRow& row = RowOf(exchange.protocol);
-  // Load and time have a status of each protocol; the others are those of HTTP.
-  constexpr int kSlow = 408;
-  const bool late = exchange.refusal_code == code::kTimeout && exchange.refusal_status != kSlow;
-  if (late || exchange.refusal_code == code::kRefused) exchange.refusal_status = row.status_of(info.status);
+  // Load has a status of each protocol; the others are those of HTTP.
+  if (exchange.refusal_code == code::kRefused) exchange.refusal_status = row.status_of(info.status);
   const uint64_t data_id = exchange.site->OnRefused(exchange);
   const base::StatusCode status = IsTooLarge(exchange.refusal_status) ? base::kResourceExhausted
                                   : exchange.refusal_status == 401    ? grpc::kUnauthenticated

@@ -54,10 +54,16 @@ class LateHttp(harness.ServerCase):
             with self.server.connect() as connection:
                 started = time.monotonic()
                 connection.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100\r\n\r\n{")
-                self.assert_error(connection.receive(), 504, 6000, "the deadline passed before the whole body had come")
+                self.assert_error(connection.receive(), 408, 6000, "the deadline passed before the whole body had come")
                 took.append(time.monotonic() - started)
         self.assertGreater(min(took), 0.09)
         self.assertLess(min(took), 0.4)
+
+    def test_the_open_inference_protocol_says_the_same(self):
+        with self.server.connect() as connection:
+            connection.send(b"POST /v2/models/Hello/infer HTTP/1.1\r\nhost: t\r\ncontent-length: 100\r\n\r\n{")
+            reply = connection.receive()
+        self.assertEqual((reply.status, reply.json["code"], reply.json["error"]), (408, 6000, "the deadline passed before the whole body had come"))
 
 
 class SilentHttp(harness.ServerCase):

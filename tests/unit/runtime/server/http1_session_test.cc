@@ -357,7 +357,7 @@ TEST_F(Http1SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
   EXPECT_EQ(Answers(peers_[0]), 0);
   site_.PassDeadlines();
   Turn();
-  EXPECT_NE(peers_[0].received.find("HTTP/1.1 504 "), std::string::npos) << peers_[0].received;
+  EXPECT_NE(peers_[0].received.find("HTTP/1.1 408 "), std::string::npos) << peers_[0].received;
   EXPECT_NE(peers_[0].received.find("\r\nconnection: close"), std::string::npos);
   EXPECT_EQ(site_.refused, code::kTimeout);
   EXPECT_EQ(site_.finished, 1);  // its place is free
@@ -383,7 +383,7 @@ TEST_F(Http1SessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
   site_.late = true;
   peers_[0].under_way = " }";
   Turn();
-  EXPECT_NE(peers_[0].received.find("HTTP/1.1 504 "), std::string::npos) << peers_[0].received;
+  EXPECT_NE(peers_[0].received.find("HTTP/1.1 408 "), std::string::npos) << peers_[0].received;
   EXPECT_EQ(peers_[0].received.find("\r\nconnection: close"), std::string::npos);
   site_.late = false;
   peers_[0].under_way = Requests(1);

@@ -377,7 +377,7 @@ TEST_F(Http2SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
   Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a"))));
   site_.PassDeadlines();
   Turn();
-  EXPECT_EQ(reader_.answers[1].head[":status"], "504");
+  EXPECT_EQ(reader_.answers[1].head[":status"], "408");
 }
 
 TEST_F(Http2SessionTest, ABodyThatIsWholeTooLateIsNotActedOnUnlessItCameWithItsHead) {
@@ -386,7 +386,7 @@ TEST_F(Http2SessionTest, ABodyThatIsWholeTooLateIsNotActedOnUnlessItCameWithItsH
   EXPECT_EQ(reader_.answers[1].head[":status"], "200");
   Send(Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a"))));
   Send(Frame(kData, kEndStream, 3, "x"));
-  EXPECT_EQ(reader_.answers[3].head[":status"], "504");
+  EXPECT_EQ(reader_.answers[3].head[":status"], "408");
 }
 
 TEST_F(Http2SessionTest, AnswersThatNobodyReadsAreReset) {

@@ -26,6 +26,7 @@ struct Refusal {
   const char* when;
 };
 constexpr std::array kRefusals = {Refusal{400, code::kInputParams, "the request does not fit the signature"},
+                                  Refusal{408, code::kTimeout, "the body does not come in time"},
                                   Refusal{413, code::kInputParams, "the body is larger than the service takes"},
                                   Refusal{415, code::kInputParams, "the body has a content-encoding"},
                                   Refusal{429, code::kRefused, "the server, or a queue of it, is full"},

@@ -141,26 +141,33 @@ base::Status CheckFile(const Address& address, bool removes) {
 // An empty name is that of the folder that one is in.
 bool TakesFiles(const std::string& folder) { return access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) == 0; }
 
+int OpenSpare() { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+
+// A socket of its own, bound where the address is none of a file.
+base::Result<base::Descriptor> Hold(const Address& address) {
+  sockaddr_storage system{};
+  const socklen_t size = address.path.empty() ? ToSystem(address, &system) : 0;
+  if (address.path.empty() && size == 0) return NotNumeric(address);
+  if (!address.path.empty() && !TakesFiles(base::FolderOf(address.path))) return Failed(address, errno);
+  if (!address.path.empty()) WF_RETURN_IF_ERROR(CheckFile(address, false));
+  base::Descriptor held(socket(address.path.empty() ? system.ss_family : AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (held.get() < 0) return Failed(address, errno);
+  ReuseAddress(held.get());
+  if (size != 0 && bind(held.get(), reinterpret_cast<sockaddr*>(&system), size) != 0) return Failed(address, errno);
+  return held;
+}
+
 }  // namespace
 
-base::Status CheckAddress(const Address& address, int inherited) {
-  if (inherited >= 0) {
-    WF_RETURN_IF_ERROR(CheckHandedOn(address, inherited));
-    if (IsBound(inherited)) return {};
+base::Status CheckAddress(const Address& address, int inherited, std::vector<base::Descriptor>* held) {
+  if (inherited >= 0) WF_RETURN_IF_ERROR(CheckHandedOn(address, inherited));
+  if (inherited < 0 || !IsBound(inherited)) {
+    auto socket = Hold(address);
+    WF_RETURN_IF_ERROR(socket.status());
+    if (inherited < 0) held->push_back(*std::move(socket));
   }
-  if (!address.path.empty()) {
-    if (!TakesFiles(base::FolderOf(address.path))) return Failed(address, errno);
-    return CheckFile(address, false);
-  }
-  sockaddr_storage system;
-  const socklen_t size = ToSystem(address, &system);
-  if (size == 0) return NotNumeric(address);
-  const int fd = socket(system.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return Failed(address, errno);
-  ReuseAddress(fd);
-  const int error = bind(fd, reinterpret_cast<sockaddr*>(&system), size) == 0 ? 0 : errno;
-  close(fd);
-  return error == 0 ? base::Status() : Failed(address, error);
+  held->emplace_back(OpenSpare());
+  return held->back().get() < 0 ? Failed(address, errno) : base::Status();
 }
 
 Listener::Listener(loop::Loop& loop, Acceptor& acceptor) : loop_(loop), acceptor_(acceptor), poll_(std::make_unique<Poll>()) {}
@@ -209,8 +216,8 @@ base::Status Listener::BindFile(int inherited) {
 
 base::Status Listener::Listen() {
   if (listen(fd_, kMaxWaiting) != 0) return Failed(address_, errno);
-  spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  return {};
+  spare_fd_ = OpenSpare();
+  return spare_fd_ < 0 ? Failed(address_, errno) : base::Status();
 }
 
 void Listener::RemoveFile() noexcept {
@@ -261,7 +268,7 @@ bool Listener::AcceptAndDrop() noexcept {
     close(fd);
     acceptor_.OnDropped();
   }
-  spare_fd_ = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  spare_fd_ = OpenSpare();
   errno = error;
   return fd >= 0;
 }

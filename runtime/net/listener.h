@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/status.h"
 #include "runtime/loop/loop.h"
 
@@ -17,8 +19,9 @@ struct Address {
   uint32_t mode = 0660;          // its permissions
   std::string ToString() const;  // "127.0.0.1:8080", "[::1]:8080", "unix:/run/a.sock"
 };
-// Whether Bind would have the address now; says what is wrong in its words. Nobody can connect meanwhile.
-base::Status CheckAddress(const Address& address, int inherited = -1);
+// Whether Bind would have the address now; says what is wrong in its words. Nobody can connect meanwhile. Descriptors that Bind would keep
+// are added to `held`.
+base::Status CheckAddress(const Address& address, int inherited, std::vector<base::Descriptor>* held);
 
 // A listening socket whose connections are accepted on one loop.
 // Thread: loop-confined.   Owns: the socket.   Borrows: loop, acceptor.

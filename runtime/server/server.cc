@@ -38,6 +38,8 @@ int CpuCount(const Allowance& allowance) {
   return static_cast<int>(std::clamp<double>(std::ceil(allowance.cpus), 1, by_affinity));
 }
 
+int LoopCount(const Settings& settings, int cpus) { return settings.io_threads > 0 ? settings.io_threads : std::clamp(cpus / 4, 1, 16); }
+
 // Of models, without a share yet.
 ModelMemory MemoryOf(const Settings& settings, const Allowance& allowance) {
   const int64_t physical = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
@@ -125,7 +127,7 @@ base::Status Server::BindAll() {
 base::Status Server::MakeWorkers() {
   const Allowance allowance = ReadAllowance();
   const int cpus = CpuCount(allowance);
-  const int loops = settings_.io_threads > 0 ? settings_.io_threads : std::clamp(cpus / 4, 1, 16);
+  const int loops = LoopCount(settings_, cpus);
   const int threads = settings_.compute_threads > 0 ? settings_.compute_threads : cpus;
   ModelMemory memory = MemoryOf(settings_, allowance);
   memory_ = std::make_unique<bus::ChunkMemory>(memory.requests_bytes, settings_.request_bytes.value);
@@ -447,13 +449,20 @@ void Server::EndNow(int status) noexcept {
   _exit(status);
 }
 
+// In the order of Start, and what that keeps is kept: there are to be descriptors for all of it at once.
 base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
+  const base::SystemClock clock;
+  loop::Loop admin(clock);
+  WF_RETURN_IF_ERROR(admin.Open());
   WF_RETURN_IF_ERROR(LoadCertificates(settings).status());
   WF_RETURN_IF_ERROR(LoadKeys(settings).status());
-  WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_port}, HandedOn(settings.admin_socket)));
-  for (const Served& served : ServedAt(settings)) WF_RETURN_IF_ERROR(net::CheckAddress(served.address, served.inherited));
-  const base::SystemClock clock;
-  return Models(plan, settings, clock).LoadVersions(1, MemoryOf(settings, ReadAllowance()));
+  const Allowance allowance = ReadAllowance();
+  std::vector<std::unique_ptr<loop::Loop>> loops(static_cast<size_t>(LoopCount(settings, CpuCount(allowance))));
+  for (auto& loop : loops) WF_RETURN_IF_ERROR((loop = std::make_unique<loop::Loop>(clock))->Open());
+  std::vector<base::Descriptor> held;
+  WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_port}, HandedOn(settings.admin_socket), &held));
+  for (const Served& served : ServedAt(settings)) WF_RETURN_IF_ERROR(net::CheckAddress(served.address, served.inherited, &held));
+  return Models(plan, settings, clock).LoadVersions(1, MemoryOf(settings, allowance));
 }
 
 }  // namespace wf::server

@@ -67,6 +67,37 @@ class BadStart(unittest.TestCase):
             done = subprocess.run([binary, "--http-port", "0", "--admin-port", "0"], capture_output=True, text=True, preexec_fn=allow_few, timeout=30, check=False)
             self.assertEqual((done.returncode, "too many open files" in done.stderr), (1, True), (most, done))
 
+    @unittest.skipUnless(harness.BUILD.name == "release", "a sanitizer needs descriptors of its own")
+    def test_a_check_finds_too_few_descriptors_where_a_start_does(self):
+        outcomes = set()
+        for program, root in ((HELLO, "."), (DIGITS / "digits.wf", DIGITS)):
+            for most in range(4, 32):
+                def allow_few(most=most):
+                    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+                command = [harness.compiled(program), "--http-port", "0", "--admin-port", "0", "--model-root", root]
+                checked = subprocess.run([*command, "--check-config"], capture_output=True, text=True, preexec_fn=allow_few, timeout=60, check=False)
+                with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=allow_few) as server:
+                    listens = server.stdout.readline().startswith("listening")
+                    server.terminate()
+                    told = server.communicate(timeout=60)[1]
+                self.assertEqual((checked.returncode, "too many open files" in checked.stderr), (0, False) if listens else (1, True), (most, checked, told))
+                if not listens:
+                    self.assertEqual(checked.stderr, told, most)
+                outcomes.add(listens)
+        self.assertEqual(outcomes, {True, False})
+
+    @unittest.skipUnless(harness.BUILD.name == "release", "a sanitizer needs descriptors of its own")
+    def test_print_config_needs_one_descriptor(self):
+        file = harness.scratch() / "few.yml"
+        file.write_text("log: {level: debug}\n")
+        for most in range(4, 8):
+            def allow_few(most=most):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+            done = subprocess.run([harness.compiled(HELLO), "--print-config", "--config", file], capture_output=True, text=True, preexec_fn=allow_few, timeout=30, check=False)
+            self.assertEqual((done.returncode, "level: debug" in done.stdout), (0, True), (most, done))
+
     def test_unknown_flags_and_values(self):
         for args, word in ((("--htp-port", "1"), "--http-port"), (("--http-port", "70000"), "70000"), (("--http-port", "x"), "x"), (("--schedule=always",), "always")):
             done = self.run_server(HELLO, *args)

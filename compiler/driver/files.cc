@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -130,16 +131,54 @@ base::Result<std::string> PlaceForProduct(const std::string& path) {
   return std::move(place->path);
 }
 
+namespace {
+
+constexpr std::string_view kFolderPattern = "wfc-XXXXXX";
+constexpr char kMark[] = ".wfc";  // in a folder that was locked before: who finds it unlocked finds nobody's
+
+base::Descriptor OpenFolder(const std::string& path) {
+  return base::Descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+// None where the file system has no locks: then it is not marked, and stays should this process be killed.
+base::Descriptor LockFolder(const std::string& path) {
+  base::Descriptor folder = OpenFolder(path);
+  if (flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return base::Descriptor(-1);
+  const base::Descriptor mark(openat(folder.get(), kMark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  return folder;
+}
+
+void RemoveIfDeserted(const std::string& path) {
+  const base::Descriptor folder = OpenFolder(path);
+  struct stat info{};
+  const bool is_ours = fstat(folder.get(), &info) == 0 && info.st_uid == geteuid() && faccessat(folder.get(), kMark, F_OK, 0) == 0;
+  std::error_code ignored;
+  if (is_ours && flock(folder.get(), LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(path, ignored);
+}
+
+void RemoveDeserted(const std::string& parent) {
+  const std::string_view prefix = kFolderPattern.substr(0, kFolderPattern.find('X'));
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(parent, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename();
+    if (name.size() == kFolderPattern.size() && name.starts_with(prefix)) RemoveIfDeserted(at->path());
+  }
+}
+
+}  // namespace
+
 TemporaryFolder::TemporaryFolder() {
   const char* const named = std::getenv("TMPDIR");
   parent_ = named != nullptr && *named != '\0' ? named : "/tmp";
-  std::string pattern = parent_ + "/wfc-XXXXXX";
+  RemoveDeserted(parent_);
+  std::string pattern = parent_ + "/" + std::string(kFolderPattern);
   // A signal that comes between the two waits, else the folder would stay.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   if (mkdtemp(pattern.data()) != nullptr) {
     path_ = pattern + "/";
+    lock_ = LockFolder(pattern);
     removed_.emplace(path_, source::RemovedOnEnding::Kind::kFolder);
   } else {
     why_ = base::TextOfErrno(errno);

@@ -9,6 +9,7 @@
 
 #include "compiler/base/ending.h"
 #include "compiler/diag/emitter.h"
+#include "runtime/base/descriptor.h"
 #include "runtime/base/path.h"
 #include "runtime/base/status.h"
 
@@ -43,7 +44,8 @@ base::Result<std::string> PlaceForProduct(const std::string& path);
 
 using base::FolderOf;
 
-// A folder of this process alone, removed with the files in it; also by signals that end wfc.
+// A folder of this process alone, removed with the files in it; also by signals that end wfc. One whose process was killed goes when the
+// same user's next one is made beside it.
 // Errors: path() is empty when it could not be made.
 class TemporaryFolder {
  public:
@@ -59,6 +61,7 @@ class TemporaryFolder {
  private:
   std::string parent_, why_;
   std::string path_;
+  base::Descriptor lock_{-1};  // held as long as this lives, whatever ends it
   std::optional<source::RemovedOnEnding> removed_;
 };
 

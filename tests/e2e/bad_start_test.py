@@ -285,6 +285,29 @@ class BadBuild(unittest.TestCase):
                     self.assertEqual(process.wait(30), 0)
                     self.assertEqual(list(temporary.iterdir()), [])
 
+    def test_the_folder_of_a_wfc_that_was_killed_goes_with_the_next(self):
+        temporary = harness.scratch() / "deserted"
+        (temporary / "wfc-backup").mkdir(parents=True)  # of somebody else, who calls it so
+        environment = {**os.environ, "TMPDIR": str(temporary)}
+        command = [harness.WFC, "run", HELLO, "--", "--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0"]
+
+        def folders():
+            return {path.name for path in temporary.iterdir()} - {"wfc-backup"}
+
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as killed:
+            self.assertIn("listening", killed.stdout.readline())
+            killed.kill()
+        [left] = folders()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as first:
+            self.assertIn("listening", first.stdout.readline())
+            [own] = folders()
+            self.assertNotEqual(own, left)
+            subprocess.run([harness.WFC, "test", DIGITS / "digits.wf"], stdout=subprocess.DEVNULL, env=environment, timeout=60, check=True)
+            self.assertEqual(folders(), {own})
+            first.send_signal(signal.SIGTERM)
+            self.assertEqual(first.wait(30), 0)
+        self.assertEqual([path.name for path in temporary.iterdir()], ["wfc-backup"])
+
     def test_a_signal_that_ends_the_measuring_of_a_server_leaves_no_folder(self):
         temporary = harness.scratch() / "measured"
         temporary.mkdir()

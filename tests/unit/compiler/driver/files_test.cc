@@ -16,7 +16,8 @@ namespace {
 
 class FilesTest : public ::testing::Test {
  protected:
-  std::string At(const std::string& name) const { return folder_.path() + name; }
+  FilesTest() { std::filesystem::create_directory(At("")); }
+  std::string At(const std::string& name) const { return folder_.path() + "files/" + name; }
   TemporaryFolder folder_;
 };
 
@@ -48,7 +49,7 @@ TEST_F(FilesTest, LeavesNoPartialFileWhenThereIsNoSpace) {
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, on_limit);
   EXPECT_FALSE(status.ok());
-  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+  EXPECT_TRUE(std::filesystem::is_empty(At("")));
 }
 
 TEST_F(FilesTest, WritesToAPipeInsteadOfReplacingIt) {
@@ -83,7 +84,7 @@ TEST_F(FilesTest, AFullDiskLeavesWhatALinkLeadsTo) {
   std::signal(SIGXFSZ, on_limit);
   EXPECT_EQ(*ReadFile(At("file"), 100), "old");
   EXPECT_FALSE(std::filesystem::exists(At("new")));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 3);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(At("")), {}), 3);
 }
 
 TEST_F(FilesTest, GivesAProductNoPlaceWhereItWouldDestroySomethingElse) {
@@ -162,6 +163,28 @@ TEST(TemporaryFolder, GoesAwayWithWhatIsInIt) {
     ASSERT_TRUE(WriteFile(path + "x", "1").ok());
   }
   EXPECT_NE(access(path.c_str(), F_OK), 0);
+}
+
+TEST(TemporaryFolder, OneThatNobodyHoldsGoesWithTheNext) {
+  const TemporaryFolder parent;
+  const char* const named = std::getenv("TMPDIR");
+  const std::string before = named == nullptr ? "" : named;
+  setenv("TMPDIR", parent.path().c_str(), 1);
+  const std::string deserted = parent.path() + "wfc-aaaaaa", unmarked = parent.path() + "wfc-backup";
+  std::filesystem::create_directory(deserted);
+  std::filesystem::create_directory(unmarked);
+  ASSERT_TRUE(WriteFile(deserted + "/.wfc", "").ok());
+  ASSERT_TRUE(WriteFile(deserted + "/server", "x").ok());
+  {
+    const TemporaryFolder held, next;
+    EXPECT_FALSE(std::filesystem::exists(deserted));
+    EXPECT_TRUE(std::filesystem::exists(unmarked));
+    EXPECT_TRUE(std::filesystem::exists(held.path()));
+  }
+  if (before.empty())
+    unsetenv("TMPDIR");
+  else
+    setenv("TMPDIR", before.c_str(), 1);
 }
 
 TEST(TemporaryFolder, SaysWhereAndWhyItIsNot) {

@@ -77,7 +77,7 @@ wf_code InferRequest::FillPort(bus::Bus& bus, uint32_t port) {
   const wf_port& row = workflow_->in[port];
   const Shape shape = ShapeOf(*plan_, row);
   const wf_code code = shape.dtype != 0 ? FillNumbers(bus, port, shape) : FillBytes(bus, port, shape);
-  if (code != 0 || !shape.optional) return code;
+  if (code != 0 || !shape.optional || shape.form == Form::kJson) return code;  // whose text says it: `null` is none
   for (uint32_t s = 0; s < samples_; ++s) PlaceOf(bus, s, row)[plan_->types[row.type].has_offset] = std::byte{1};
   return 0;
 }
@@ -266,7 +266,7 @@ wf_code InferRequest::StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shap
   in.depth = stacked_ ? 2 : 1;  // messages begin with the input's name, and the sample
   in.path[0] = workflow_->in[port].name;
   in.path[1] = {nullptr, sample + uint64_t{1}};
-  if (wf_json_value(&in, plan_->types, shape.type_index, place) != 0) return WF_FAILED;
+  if (wf_json_value(&in, plan_->types, workflow_->in[port].type, place) != 0) return WF_FAILED;
   return wf_json_close(&in);
 }
 

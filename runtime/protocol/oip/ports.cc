@@ -30,13 +30,11 @@ void UseList(const wf_type& element, Shape* shape) {
 
 Shape ShapeOf(const wf_plan& plan, const wf_port& port) {
   Shape shape;
-  shape.type_index = port.type;
   shape.type = &plan.types[port.type];
   shape.datatype = "BYTES";
   if (shape.type->kind == WF_T_OPTIONAL) {
     shape.optional = true;
-    shape.type_index = shape.type->element;
-    shape.type = &plan.types[shape.type_index];
+    shape.type = &plan.types[shape.type->element];
   }
   switch (shape.type->kind) {
     case WF_T_SCALAR:
@@ -68,7 +66,6 @@ Shape ResultShapeOf(const wf_plan& plan, const wf_port& result) {
   Shape json;
   json.datatype = "BYTES";
   json.type = &plan.types[result.type];
-  json.type_index = result.type;
   return json;
 }
 

@@ -24,8 +24,7 @@ struct Shape {
   uint8_t rank = 0;           // without the axis of samples
   bool optional = false;
   const wf_type* type = nullptr;  // without `?`
-  uint32_t type_index = 0;
-  const int64_t* dim = nullptr;  // kTensor; null: all free
+  const int64_t* dim = nullptr;   // kTensor; null: all free
 
   bool raw_only() const { return dtype == WF_F16 || dtype == WF_BF16; }  // the protocol has no JSON text for it
 };

@@ -68,6 +68,12 @@ TEST(OipInfer, EveryTypeComesBackAsItWent) {
       {"point", "BYTES", "[]", R"(["{\"x\":1,\"label\":\"p\"}"])"},
       {"points", "BYTES", "[]", R"(["[{\"x\":1,\"label\":\"p\"}]"])"},
       {"maybe", "INT64", "[]", "[5]", R"("datatype":"BYTES","shape":[],"data":["5"])"},
+      {"perhaps", "BYTES", "[]", R"(["{\"x\":1,\"label\":\"p\"}"])"},
+      {"perhaps", "BYTES", "[]", R"(["null"])"},
+      {"tally", "BYTES", "[]", R"(["{\"a\":1,\"b\":2}"])"},
+      {"tally", "BYTES", "[]", R"(["{}"])"},
+      {"tally", "BYTES", "[]", R"(["null"])"},
+      {"tally", "BYTES", "[3]", R"(["{\"a\":1}","null","{}"])"},
   });
 }
 

@@ -19,9 +19,14 @@ struct Point {
   int64_t x;
   wf_bytes label;
 };
-struct MaybeInt {
-  int64_t value;
+template <typename T>
+struct Maybe {
+  T value;
   uint8_t has;
+};
+struct Entry {
+  wf_bytes key;
+  int64_t value;
 };
 
 // Types 1..13 are the scalars, by dtype.
@@ -39,6 +44,9 @@ enum TypeIndex : uint16_t {
   kPoints,
   kInts,
   kPair,
+  kTally,
+  kMaybePoint,
+  kMaybeTally,
   kTypes
 };
 
@@ -47,11 +55,11 @@ struct Slot {
   uint16_t type;
   std::string_view name;
 };
-constexpr Slot kAll[] = {{WF_BOOL, "yes"},      {WF_I8, "i8"},       {WF_I16, "i16"}, {WF_I32, "i32"},   {WF_I64, "i64"},
-                         {WF_U8, "u8"},         {WF_U16, "u16"},     {WF_U32, "u32"}, {WF_U64, "u64"},   {WF_F32, "f32"},
-                         {WF_F64, "f64"},       {kString, "text"},   {kBytes, "raw"}, {kWords, "words"}, {kBlobs, "blobs"},
-                         {kNumbers, "numbers"}, {kMatrix, "matrix"}, {kLine, "line"}, {kFlags, "flags"}, {kPoint, "point"},
-                         {kMaybe, "maybe"},     {kPoints, "points"}};
+constexpr Slot kAll[] = {{WF_BOOL, "yes"},      {WF_I8, "i8"},       {WF_I16, "i16"},          {WF_I32, "i32"},       {WF_I64, "i64"},
+                         {WF_U8, "u8"},         {WF_U16, "u16"},     {WF_U32, "u32"},          {WF_U64, "u64"},       {WF_F32, "f32"},
+                         {WF_F64, "f64"},       {kString, "text"},   {kBytes, "raw"},          {kWords, "words"},     {kBlobs, "blobs"},
+                         {kNumbers, "numbers"}, {kMatrix, "matrix"}, {kLine, "line"},          {kFlags, "flags"},     {kPoint, "point"},
+                         {kMaybe, "maybe"},     {kPoints, "points"}, {kMaybePoint, "perhaps"}, {kMaybeTally, "tally"}};
 constexpr Slot kPairSlots[] = {{kPair, "a"}, {WF_I64, "b"}};
 constexpr Slot kHalfSlots[] = {{WF_F16, "half"}, {WF_F16, "whole"}};
 constexpr Slot kLineSlots[] = {{kLine, "line"}};
@@ -137,12 +145,24 @@ class Maker {
     tensor(kPair, WF_F32, 1, kTwo, "f32[2]");
     static const wf_field kFields[] = {{Text("x"), offsetof(Point, x), WF_I64, 0}, {Text("label"), offsetof(Point, label), kString, 0}};
     types_[kPoint] = {.kind = WF_T_RECORD, .n_fields = 2, .size = sizeof(Point), .align = 8, .fields = kFields, .name = Text("Point")};
-    types_[kMaybe] = {.kind = WF_T_OPTIONAL,
+    types_[kTally] = {.kind = WF_T_MAP,
                       .element = WF_I64,
-                      .size = sizeof(MaybeInt),
+                      .size = sizeof(wf_list),
                       .align = 8,
-                      .has_offset = offsetof(MaybeInt, has),
-                      .name = Text("i64?")};
+                      .map_value_offset = offsetof(Entry, value),
+                      .map_entry_size = sizeof(Entry),
+                      .name = Text("map<i64>")};
+    const auto optional = [this]<typename T>(TypeIndex at, uint16_t element, std::string_view name, const Maybe<T>&) {
+      types_[at] = {.kind = WF_T_OPTIONAL,
+                    .element = element,
+                    .size = sizeof(Maybe<T>),
+                    .align = 8,
+                    .has_offset = offsetof(Maybe<T>, has),
+                    .name = Text(name)};
+    };
+    optional(kMaybe, WF_I64, "i64?", Maybe<int64_t>());
+    optional(kMaybePoint, kPoint, "Point?", Maybe<Point>());
+    optional(kMaybeTally, kTally, "map<i64>?", Maybe<wf_list>());
   }
 
   // Values that tensors have when they are not given; all else is zero.

@@ -131,8 +131,7 @@ const wf_port* RawBodyOf(const wf_plan& plan, const wf_workflow& workflow) {
 }
 
 bool IsJsonBody(const wf_plan& plan, const wf_workflow& workflow, std::string_view content_type, wf_bytes body) {
-  std::string_view type = content_type.substr(0, content_type.find(';'));
-  while (type.ends_with(' ') || type.ends_with('\t')) type.remove_suffix(1);
+  const std::string_view type = base::Trim(content_type.substr(0, content_type.find(';')));
   if (RawBodyOf(plan, workflow) == nullptr || IsJson(type)) return true;
   if (!type.empty() && !base::EqualIgnoringCase(type, kForm)) return false;
   const std::string_view name = FirstMember(json::View(body));

@@ -247,6 +247,8 @@ void Loader::ReadFile() {
     if (!read.ok()) return Error(read.status().message());
     text = *std::move(read);
   }
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  std::replace_if(name.begin(), name.end(), is_control, '?');  // it stands in messages, and in a comment behind each value
   const Names names([](const SettingRow& row) { return row.key; });
   for (const ConfigEntry& entry : ReadConfig(text)) TakeEntry(entry, name, names);
   if (from_.plan == nullptr) return;

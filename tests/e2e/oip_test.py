@@ -161,6 +161,66 @@ class Hello(OipCase):
         self.assertEqual(count(), before + 1)
 
 
+ABSENT = """
+type Point { x: i64; label: string; }
+workflow Echo(tally: map<i64>?, point: Point?, points: list<Point?>?, scores: map<list<f32>>?, count: i64?, text: string?) -> (
+  tally: map<i64>?, point: Point?, points: list<Point?>?, scores: map<list<f32>>?, count: i64?, text: string?
+) {
+  return (tally: tally, point: point, points: points, scores: scores, count: count, text: text);
+}
+service Maybes { workflow Echo; }
+"""
+
+
+def absent():
+    file = harness.scratch() / "absent.wf"
+    file.write_text(ABSENT)
+    return file
+
+
+class Absent(OipCase):
+    source = absent()
+    TEXTS = {"tally": ('{"a":1,"b":-2}', "{}"), "point": ('{"x":1,"label":"p"}',), "points": ('[{"x":1,"label":""},null]', "[]"), "scores": ('{"a":[0.5],"b":[]}',)}
+
+    def test_metadata_says_what_infer_takes(self):
+        inputs = self.ask("/models/Maybes")[1]["inputs"]
+        self.assertEqual({row["name"]: row["datatype"] for row in inputs}, {**{name: "BYTES" for name in self.TEXTS}, "count": "INT64", "text": "BYTES"})
+        self.assertEqual([row["shape"] for row in inputs], [[-1, 1]] * 6)
+        self.assertEqual([row["optional"] for row in self.ask("/models/Maybes/config")[1]["input"]], [True] * 6)
+        self.assertEqual({row["datatype"] for row in self.ask("/models/Maybes")[1]["outputs"]}, {"BYTES"})
+
+    def test_what_is_left_out_is_absent(self):
+        self.assertEqual({row["data"][0] for row in self.infer("Maybes").values()}, {"null"})
+
+    def test_values_come_back_and_null_is_none(self):
+        for name, texts in self.TEXTS.items():
+            for text in (*texts, "null"):
+                for shape in ([], [1], [1, 1]):
+                    outputs = self.infer("Maybes", tensor(name, "BYTES", shape, [text]))
+                    self.assertEqual((outputs.pop(name)["data"], {row["data"][0] for row in outputs.values()}), ([text], {"null"}))
+            some = [*texts, "null", texts[0]]
+            self.assertEqual(self.infer("Maybes", tensor(name, "BYTES", [len(some)], some))[name]["data"], some)
+        outputs = self.infer("Maybes", tensor("count", "INT64", [2], [3, 4]), tensor("text", "BYTES", [2], ["null", ""]))
+        self.assertEqual((outputs["count"]["data"], outputs["text"]["data"]), (["3", "4"], ['"null"', '""']))
+
+    def test_raw_and_in_base64(self):
+        text = self.TEXTS["tally"][0].encode()
+        outputs = self.infer("Maybes", tensor("tally", "BYTES", [1], [base64.b64encode(text).decode()], content_type="base64"))
+        self.assertEqual(outputs["tally"]["data"], [text.decode()])
+        for content in (text, b"null"):
+            raw = len(content).to_bytes(4, "little") + content
+            head = json.dumps({"inputs": [{"name": "tally", "datatype": "BYTES", "shape": [1, 1], "parameters": {"binary_data_size": len(raw)}}]}).encode()
+            status, reply = self.ask("/models/Maybes/infer", head + raw, headers={"inference-header-content-length": str(len(head))})
+            self.assertEqual((status, reply["outputs"][0]["data"]), (200, [content.decode()]))
+
+    def test_what_cannot_be_carried_is_named(self):
+        for row, words in ((tensor("tally", "BYTES", [1], ["[1]"]), "`tally[0]`: expected an object, found an array"), (tensor("tally", "BYTES", [1], ['{"a":null}']), "`tally[0].a`: expected a number, found null"),
+                           (tensor("tally", "BYTES", [1], [""]), "`tally[0]`"), (tensor("tally", "INT64", [1], [1]), "input `tally` is of datatype `BYTES`, found `INT64`"),
+                           (tensor("tally", "BYTES", [2, 2], ["{}"] * 4), "input `tally` has 2 axes, expected 0 (map<i64>), or one more"), (tensor("count", "INT64", [2], [1, None]), "`count`: expected a number, found null"),
+                           (tensor("text", "BYTES", [1], [None]), "`text`: expected a string, found null")):
+            self.assert_refused(self.ask("/models/Maybes/infer", {"inputs": [row]}), 400, 5000, words)
+
+
 class Digits(OipCase):
     source = harness.EXAMPLES / "digits/digits.wf"
     args = (*harness.patient(), "--schedule=pool")  # a fast machine runs rows of this model on the loop

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <fstream>
 #include <set>
 
 #include "runtime/server/settings_table.h"
@@ -302,6 +304,21 @@ TEST(Settings, PrintedConfigurationReadAgainIsTheSame) {
   const Loaded second = Load({}, {}, ConfigText(first.settings).c_str());
   ASSERT_TRUE(second.errors.empty()) << second.errors[0] << ConfigText(first.settings);
   EXPECT_EQ(second.settings.values, first.settings.values);
+}
+
+TEST(Settings, ANameOfAFileIsPrintedInOneLine) {
+  const std::string name = ::testing::TempDir() + "settings\na.yml";
+  std::ofstream(name) << "io_threads: 1\nhttp_prt: 1\n";
+  const Loaded broken = Load({"--config", name.c_str()});
+  ASSERT_EQ(broken.errors.size(), 1U);
+  EXPECT_EQ(broken.errors[0].find('\n'), std::string::npos) << broken.errors[0];
+  std::ofstream(name) << "io_threads: 1\n";
+  const Loaded loaded = Load({"--config", name.c_str()});
+  std::remove(name.c_str());
+  ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+  const Loaded again = Load({}, {}, ConfigText(loaded.settings).c_str());
+  ASSERT_TRUE(again.errors.empty()) << again.errors[0];
+  EXPECT_EQ(again.settings.io_threads, 1);
 }
 
 }  // namespace

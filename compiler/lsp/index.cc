@@ -85,7 +85,7 @@ const sema::Expr* FindPart(const sema::Expr& expr, sema::ExprKind kind) {
 }
 
 // Those in force for a node.
-std::string ir::Joined(const sema::Stmt& node, const sema::Program& program) {
+std::string SettingsText(const sema::Stmt& node, const sema::Program& program) {
   if (!node.value) return "";
   const sema::Expr* call = FindPart(*node.value, sema::ExprKind::kCallModel);
   const sema::Model* model = call != nullptr && call->index < program.models.size() ? &program.models[call->index] : nullptr;
@@ -244,7 +244,7 @@ void Index::NoteWorkflow(const sema::Workflow& workflow, const sema::Program& pr
     if (stmt.kind != sema::StmtKind::kNode || stmt.local >= workflow.locals.size()) continue;
     const auto thing = things_.find(PlaceOf(workflow.locals[stmt.local].span));
     if (thing == things_.end()) continue;
-    thing->second.settings = ir::Joined(stmt, program);
+    thing->second.settings = SettingsText(stmt, program);
     if (stmt.stage >= workflow.stages.size()) continue;
     thing->second.stage = workflow.stages[stmt.stage].name;
     thing->second.in_written_stage = workflow.stages[stmt.stage].written;

@@ -452,6 +452,7 @@ void Server::EndNow(int status) noexcept {
 // In the order of Start, and what that keeps is kept: there are to be descriptors for all of it at once.
 base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
   const base::SystemClock clock;
+  Models models(plan, settings, clock);  // which begins to load libraries
   loop::Loop admin(clock);
   WF_RETURN_IF_ERROR(admin.Open());
   WF_RETURN_IF_ERROR(LoadCertificates(settings).status());
@@ -462,7 +463,7 @@ base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
   std::vector<base::Descriptor> held;
   WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_port}, HandedOn(settings.admin_socket), &held));
   for (const Served& served : ServedAt(settings)) WF_RETURN_IF_ERROR(net::CheckAddress(served.address, served.inherited, &held));
-  return Models(plan, settings, clock).LoadVersions(1, MemoryOf(settings, allowance));
+  return models.LoadVersions(1, MemoryOf(settings, allowance));
 }
 
 }  // namespace wf::server

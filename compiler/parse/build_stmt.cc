@@ -133,7 +133,9 @@ void TreeBuilder::ReportUnitApart(const ast::SettingArg& number, const ast::Sett
                      unit.path.parts.size() == 1 && IsUnit(unit.path.parts.front().text);
   if (!apart) return;
   const source::Span both = source::Join(number.span, unit.span);
-  const std::string joined = (number.negative ? "-" : "") + number.text + unit.path.parts.front().text;
+  const std::string& word = unit.path.parts.front().text;
+  const std::string_view meant = base::UnitMeantBy(word);
+  const std::string joined = (number.negative ? "-" : "") + number.text + (meant.empty() ? word : std::string(meant));
   Report(both, diag::kUnitApart, {joined}).Fix(both, joined);
 }
 

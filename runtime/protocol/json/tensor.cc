@@ -137,7 +137,8 @@ wf_code TensorReader::FailedElement(const uint8_t* place) {
     message << (problem.empty() ? "expected " : problem);
     if (problem.empty()) message << (type_.dtype == WF_BOOL ? "`true` or `false`" : "a number") << ", found ";
     if (Peek(in_) == '[')
-      message << "an array: more than the " << static_cast<uint32_t>(type_.rank) << " axes of " << View(type_.name);
+      message << "an array: more than the " << static_cast<uint32_t>(type_.rank) << (type_.rank == 1 ? " axis of " : " axes of ")
+              << View(type_.name);
     else if (problem.empty())
       PutFound(in_, &message);
   } else {

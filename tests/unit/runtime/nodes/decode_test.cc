@@ -366,14 +366,12 @@ std::string PngHeader(uint32_t width, uint32_t height) {
   return file + std::string("\0\0\0\x10IDAT0123456789abcdef1234", 28);
 }
 
-// What the message says of a picture has a code of its own where there are only too many pixels.
 int CodeOf(const std::string& message) { return message.starts_with("the image has") ? 3012 : 7000; }
 
 // 16000 by 16000, as far as its head says.
 std::string JpegHeader() {
   std::string file = Jpeg(8, 8, Pixels(size_t{3} * 64, 77));
-  const size_t frame = file.find("\xff\xc0");
-  return file.replace(frame + 5, 4, "\x3e\x80\x3e\x80");
+  return file.replace(file.find("\xff\xc0") + 5, 4, "\x3e\x80\x3e\x80");
 }
 
 TEST(Decoders, RefuseHugeImagesBeforeTakingMemory) {

@@ -87,8 +87,8 @@ class Pages(harness.ServerCase):
         self.assertEqual(self.read(self.pages[0], "?found=1.01"), [])
 
     def test_what_is_no_page(self):
-        for body in (b"GIF89a", self.pages[0][:200]):
-            self.assert_error(self.server.call("POST", "/Pages/Read", body), 400, 100001, "not a PNG or JPEG image")
+        for body, words in ((b"GIF89a", "not a PNG, JPEG, WebP or BMP image"), (self.pages[0][:200], "the PNG image is damaged")):
+            self.assert_error(self.server.call("POST", "/Pages/Read", body), 400, 100001, words)
         for height, width in ((1, 1), (15, 400), (400, 15)):
             self.assert_error(self.server.call("POST", "/Pages/Read", white(height, width)), 400, 100002, "16 pixels")
         reply = self.server.call("POST", "/Pages/Text", b"no page")

@@ -46,7 +46,7 @@ class Sheets(harness.ServerCase):
         sheet = self.pictures[:5] + [b"no", self.pictures[5], b"picture"]
         for _ in range(5):
             reply = self.read(sheet, strict=True)
-            self.assert_error(reply, 400, 100001, "not a PNG or JPEG image")
+            self.assert_error(reply, 400, 100001, "not a PNG, JPEG, WebP or BMP image")
             self.assertEqual(reply.error["path"], "Read/every[5]/Recognise/pixels")
         self.assertTrue(any('node="Read/every/Recognise/logits"' in name for name in self.server.metrics()))
 

@@ -67,7 +67,7 @@ class Router(harness.ServerCase):
     def test_what_is_no_picture_and_metadata_that_is_no_text(self):
         for arm in "ab":
             for body in (b"GIF89a", SEVEN[:60], b"\0" * 1000):
-                self.assert_error(self.read(body, arm=arm), 400, 100001, "not a PNG")
+                self.assert_error(self.read(body, arm=arm), 400, 100001, "PNG")
         self.assert_error(self.read(user="\xff"), 400, 5000, "UTF-8")
         self.assert_error(self.server.post("/Router/Arms", {"users": [1]}), 400, 5000, "users")
 

@@ -5,6 +5,11 @@
 namespace wf::ir {
 namespace {
 
+TEST(PolicyText, SettingsStandInOneLine) {
+  EXPECT_EQ(Joined({}), "");
+  EXPECT_EQ(Joined({{"batch", "8 within 1ms"}, {"queue", "64"}}), "batch 8 within 1ms · queue 64");
+}
+
 TEST(DurationText, UsesTheUnitThatNeedsAtMostOneDecimal) {
   EXPECT_EQ(DurationText(2'000'000), "2ms");
   EXPECT_EQ(DurationText(1'500'000), "1.5ms");

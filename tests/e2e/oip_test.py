@@ -215,7 +215,7 @@ class Absent(OipCase):
 
     def test_what_cannot_be_carried_is_named(self):
         for row, words in ((tensor("tally", "BYTES", [1], ["[1]"]), "`tally[0]`: expected an object, found an array"), (tensor("tally", "BYTES", [1], ['{"a":null}']), "`tally[0].a`: expected a number, found null"),
-                           (tensor("tally", "BYTES", [1], [""]), "`tally[0]`"), (tensor("tally", "INT64", [1], [1]), "input `tally` is of datatype `BYTES`, found `INT64`"),
+                           (tensor("tally", "BYTES", [1], [""]), "element 0 of input `tally` is empty, and no JSON of map<i64>?"), (tensor("tally", "INT64", [1], [1]), "input `tally` is of datatype `BYTES`, found `INT64`"),
                            (tensor("tally", "BYTES", [2, 2], ["{}"] * 4), "input `tally` has 2 axes, expected 0 (map<i64>), or one more"), (tensor("count", "INT64", [2], [1, None]), "`count`: expected a number, found null"),
                            (tensor("text", "BYTES", [1], [None]), "`text`: expected a string, found null")):
             self.assert_refused(self.ask("/models/Maybes/infer", {"inputs": [row]}), 400, 5000, words)

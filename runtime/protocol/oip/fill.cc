@@ -256,6 +256,11 @@ wf_code InferRequest::StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shap
     std::memcpy(place, elements, sizeof *elements);
     return 0;
   }
+  if (elements->len == 0) {
+    base::TextBuilder what;
+    what << "is empty, and no JSON of " << json::View(plan_->types[workflow_->in[port].type].name);
+    return RefuseElement(bus, port, sample, what.view());
+  }
   // The text of a value: with the bytes behind it that readers may touch.
   auto* text = static_cast<uint8_t*>(wf_alloc(bus.ctx(), elements->len + 64, kAlign));
   if (text == nullptr) return WF_FAILED;

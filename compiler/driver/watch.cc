@@ -153,17 +153,20 @@ class Watcher {
 
   void Start(const std::string& binary, Served& served) {
     std::array<int, 2> ends{};
-    if (pipe2(ends.data(), O_CLOEXEC) != 0) return;
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return TellNotStarted(base::TextOfErrno(errno));
     std::vector<std::string> arguments = {"--http-socket", std::to_string(sockets_[0]), "--admin-socket", std::to_string(sockets_[1]),
                                           "--grpc-socket", std::to_string(sockets_[2])};
     const std::vector<std::string> given = ServerArguments(options_.inputs.front(), options_.server_arguments);
     arguments.insert(arguments.end(), given.begin(), given.end());
     served.pid =
         StartChild(binary, arguments, {.out = ends[1], .err = -1, .inherited = {sockets_.begin(), sockets_.end()}, .own_group = true});
+    const std::string why = served.pid < 0 ? WhyNotStarted() : "";
     served.out = ends[0];
     close(ends[1]);
-    if (served.pid < 0) Tell("cannot start the server: " + std::string(WhyNotStarted()) + "; waiting for a change");
+    if (served.pid < 0) TellNotStarted(why);
   }
+
+  void TellNotStarted(const std::string& why) { Tell("cannot start the server: " + why + "; waiting for a change"); }
 
   // Looks after the servers meanwhile. A change counts when it has been quiet for a while.
   void WaitForChange() {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cctype>
+#include <cerrno>
 #include <fstream>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "compiler/base/ending.h"
 #include "compiler/base/partial_file.h"
 #include "compiler/link/lld.h"
+#include "runtime/base/system_error.h"
 
 namespace wf::link {
 namespace {
@@ -29,25 +31,28 @@ class MemoryFile {
       if (n <= 0) break;
       bytes = bytes.subspan(static_cast<size_t>(n));
     }
-    is_whole_ = fd_ >= 0 && bytes.empty();
+    if (fd_ < 0 || !bytes.empty()) error_ = errno != 0 ? errno : EIO;
   }
   ~MemoryFile() {
     if (fd_ >= 0) close(fd_);
   }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
-  bool is_whole() const { return is_whole_; }
+  int error() const { return error_; }  // 0: it is whole
   std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
  private:
   int fd_;
-  bool is_whole_ = false;
+  int error_ = 0;
 };
 
 // Lines of wf_link.txt as arguments; `@object@` and `@dir@` replaced.
 base::Result<std::vector<std::string>> ReadPieces(const std::string& dir, const std::vector<std::string>& objects) {
-  std::ifstream file(dir + "/wf_link.txt");
-  if (!file) return base::Status(base::kNotFound, "`" + dir + "/wf_link.txt` is missing: no runtime was built for this compiler");
+  const std::string list = dir + "/wf_link.txt";
+  errno = 0;
+  std::ifstream file(list);
+  if (!file && errno != 0 && errno != ENOENT) return base::Status(base::kNotFound, "`" + list + "`: " + base::TextOfErrno(errno));
+  if (!file) return base::Status(base::kNotFound, "`" + list + "` is missing: no runtime was built for this compiler");
   std::vector<std::string> pieces;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
@@ -82,7 +87,7 @@ std::string WriteFailure(const std::string& words, const std::string& path) {
 
 base::Status Link(std::span<const char> object, const Options& options) {
   const MemoryFile plan(object);
-  if (!plan.is_whole()) return {base::kResourceExhausted, "no memory for the object file"};
+  if (plan.error() != 0) return {base::kResourceExhausted, "no place for the object file: " + base::TextOfErrno(plan.error())};
   std::vector<std::string> objects{plan.path()};
   objects.insert(objects.end(), options.objects.begin(), options.objects.end());
   const auto pieces = ReadPieces(options.runtime_dir.empty() ? FindRuntime() : options.runtime_dir, objects);

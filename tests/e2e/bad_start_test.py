@@ -244,6 +244,28 @@ class BadBuild(unittest.TestCase):
             self.assertEqual(done.stdout, "status 1\n", done)
             self.assertIn("error[WF8002]: cannot write `server`: no space left on device", done.stderr)
 
+    @unittest.skipUnless(harness.BUILD.name == "release", "a sanitizer needs descriptors of its own")
+    def test_too_few_descriptors_are_told(self):
+        server = ["--", "--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0"]
+        built = set()
+        for most in range(5, 12):  # with 4 the libraries of wfc find none
+            def allow_few(most=most):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+            done = subprocess.run([harness.WFC, "build", HELLO, "-o", harness.scratch() / "few"], capture_output=True, text=True, preexec_fn=allow_few, timeout=60, check=False)
+            self.assertEqual((done.returncode, "too many open files" in done.stderr.lower()), (0, False) if done.returncode == 0 else (1, True), (most, done))
+            built.add(done.returncode)
+            with subprocess.Popen([harness.WFC, "run", "--watch", HELLO, *server], stderr=subprocess.PIPE, text=True, preexec_fn=allow_few) as watch:
+                told = ""
+                while "waiting for a change" not in told:
+                    line = watch.stderr.readline()
+                    self.assertTrue(line, (most, told))
+                    told += line
+                watch.terminate()
+                watch.communicate(timeout=30)
+            self.assertIn("too many open files", told.lower(), most)
+        self.assertEqual(built, {0, 1})
+
     def test_a_crash_of_wfc_says_that_it_is_one(self):
         signals = [signal.SIGABRT]
         if harness.BUILD.name == "release":  # a sanitizer tells of the others itself

@@ -106,6 +106,36 @@ TEST_F(CodegenTest, OfEqualFunctionsOneIsLeft) {
   EXPECT_EQ(text.find("@outer_b"), std::string::npos) << text;
 }
 
+TEST_F(CodegenTest, TheBodyOfSeveralNodesIsInNoneOfThem) {
+  const std::string text = Emit(R"(
+define internal i32 @a(i32 %x) unnamed_addr "wf-body" {
+  %y = mul i32 %x, 3
+  ret i32 %y
+}
+define internal i32 @b(i32 %x) unnamed_addr "wf-body" {
+  %y = mul i32 %x, 3
+  ret i32 %y
+}
+define internal i32 @alone(i32 %x) unnamed_addr "wf-body" {
+  %y = mul i32 %x, 5
+  ret i32 %y
+}
+define i32 @first(i32 %x) {
+  %y = call i32 @a(i32 %x)
+  %z = call i32 @alone(i32 %y)
+  ret i32 %z
+}
+define i32 @second(i32 %x) {
+  %y = call i32 @b(i32 %x)
+  ret i32 %y
+}
+)",
+                                {.emit = codegen::Emit::kLlvm});
+  EXPECT_NE(text.find("define internal"), std::string::npos) << text;
+  EXPECT_EQ(text.find("@b("), std::string::npos) << text;
+  EXPECT_EQ(text.find("@alone("), std::string::npos) << text;
+}
+
 TEST_F(CodegenTest, FunctionsWhoseAddressMattersStay) {
   std::string compared = kEqual;
   for (size_t at = compared.find(" unnamed_addr"); at != std::string::npos; at = compared.find(" unnamed_addr")) compared.erase(at, 13);

@@ -195,24 +195,6 @@ void PrintChildren(const Expr& expr, TreeWriter& out) {
 
 }  // namespace
 
-std::string Quote(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (c == '\n') {
-      quoted += "\\n";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      quoted += fmt::format("\\u{{{:X}}}", byte);
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + '"';
-}
-
 void PrintExpr(std::string_view role, const Expr& expr, TreeWriter& out) {
   std::string head(KindName(expr.kind));
   if (const std::string text = TextOf(expr); !text.empty()) head += " " + text;

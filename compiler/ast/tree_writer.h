@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "compiler/ast/nodes.h"
+#include "compiler/base/quote.h"
 
 namespace wf::ast {
 
@@ -35,7 +36,7 @@ class TreeWriter {
   size_t depth_ = 0;
 };
 
-std::string Quote(std::string_view text);  // with quotes and escapes, on one line
+using source::Quote;
 
 void PrintExpr(std::string_view role, const Expr& expr, TreeWriter& out);
 void PrintArguments(const std::vector<Argument>& arguments, TreeWriter& out);

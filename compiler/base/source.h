@@ -29,7 +29,7 @@ LineEnd EndOfLine(std::string_view text, size_t from);
 
 struct Position {
   uint32_t line = 1, column = 1;
-};  // both from 1; columns in UTF-8 bytes
+};  // both from 1
 
 // The texts of one compilation, and their names as users wrote them. One per compilation: no globals.
 // Thread: loop-confined to the compilation.   Owns: texts.   Bounds: a file of at most 4 GiB, refused earlier by the driver's own limit.
@@ -39,14 +39,19 @@ class SourceMap {
   std::string_view name(FileId file) const { return files_[static_cast<size_t>(file)].name; }
   std::string_view text(FileId file) const { return files_[static_cast<size_t>(file)].text; }
   std::string_view Text(const Span& span) const;
-  Position PositionOf(FileId file, uint32_t byte) const;    // O(log lines)
-  std::string_view Line(FileId file, uint32_t line) const;  // without its line break
+  Position PositionOf(FileId file, uint32_t byte) const;     // the column in bytes.   Cost: O(log lines)
+  Position ShownPosition(FileId file, uint32_t byte) const;  // the column in characters, as people and editors count.   Cost: the same
+  std::string_view Line(FileId file, uint32_t line) const;   // without its line break
   size_t size() const { return files_.size(); }
 
  private:
+  static constexpr uint32_t kStretch = 512;
+  uint32_t CharactersBefore(FileId file, uint32_t byte) const;
+
   struct File {
     std::string name, text;
     std::vector<uint32_t> line_begins;
+    std::vector<uint32_t> characters;  // that begin before every kStretch-th byte
   };
   std::deque<File> files_;
 };

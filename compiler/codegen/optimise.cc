@@ -5,9 +5,10 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/StandardInstrumentations.h>
 #include <llvm/Support/TimeProfiler.h>
-#include <llvm/Transforms/IPO/MergeFunctions.h>
 #include <llvm/Transforms/Instrumentation/AddressSanitizer.h>
 #include <llvm/Transforms/Instrumentation/ThreadSanitizer.h>
+
+#include "compiler/codegen/merge.h"
 
 namespace wf::codegen {
 namespace {
@@ -35,9 +36,8 @@ void MarkForSanitizer(llvm::Module& module, Sanitizer sanitizer) {
   }
 }
 
-// Of functions that are the same one is optimised: bodies of nodes that do the same, parsers of requests with the same members.
 void MergeEqual(llvm::ModulePassManager& passes, llvm::OptimizationLevel level) {
-  if (level != llvm::OptimizationLevel::O0) passes.addPass(llvm::MergeFunctionsPass());
+  if (level != llvm::OptimizationLevel::O0) passes.addPass(MergeEqualPass());
 }
 
 }  // namespace

@@ -35,4 +35,14 @@ const CodeInfo& InfoOf(Code code) {
   return *row;
 }
 
+std::string AnyMessage(const CodeInfo& info) {
+  std::string text;
+  for (size_t at = 0; at < info.message.size(); ++at) {
+    const bool is_hole = info.message[at] == '{' && at + 2 < info.message.size() && info.message[at + 2] == '}';
+    text += is_hole ? "…" : std::string(1, info.message[at]);
+    if (is_hole) at += 2;
+  }
+  return text;
+}
+
 }  // namespace wf::diag

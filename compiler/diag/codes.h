@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace wf::diag {
@@ -23,5 +24,6 @@ struct CodeInfo {
 };
 std::span<const CodeInfo> AllCodes();  // sorted by number
 const CodeInfo& InfoOf(Code code);
+std::string AnyMessage(const CodeInfo& info);  // "`…` is declared twice"
 
 }  // namespace wf::diag

@@ -11,7 +11,6 @@
 namespace wf::diag {
 namespace {
 
-// What a compiler of C++ said has lines; all else is on one.
 std::string Format(const CodeInfo& info, std::initializer_list<Argument> arguments) {
   const std::string_view message = info.message;
   std::string text;
@@ -23,8 +22,8 @@ std::string Format(const CodeInfo& info, std::initializer_list<Argument> argumen
     }
     const auto index = static_cast<size_t>(message[at + 1] - '0');
     WF_CHECK(index < arguments.size(), message, index);
-    const std::string& argument = (arguments.begin() + index)->text();
-    text += info.code == kExternCompile ? argument : OneLine(argument);
+    const Argument& argument = *(arguments.begin() + index);
+    text += argument.has_lines() ? argument.text() : OneLine(argument.text());
     at += 2;
   }
   return text;
@@ -75,6 +74,11 @@ Builder& Builder::Help(const std::string& text) {
 Builder& Builder::HelpIf(const std::optional<std::string>& text) { return text ? Help(*text) : *this; }
 Builder& Builder::Fix(const source::Span& span, std::string replacement) {
   if (diagnostic_ != nullptr) diagnostic_->fixes.push_back({span, std::move(replacement)});
+  return *this;
+}
+Builder& Builder::FixAlso(const std::vector<source::Span>& spans) {
+  if (diagnostic_ == nullptr || diagnostic_->fixes.empty()) return *this;
+  for (const source::Span& span : spans) diagnostic_->fixes.push_back({span, diagnostic_->fixes.front().replacement});
   return *this;
 }
 

@@ -36,19 +36,27 @@ struct Diagnostic {
   std::vector<Edit> fixes;
 };
 
-// An argument of a message: text, shortened, or a number.
+// What another program said: stands whole and on its lines, since what matters may be the last of them.
+struct Words {
+  std::string text;
+};
+
+// An argument of a message: text, shortened and on one line, or a number.
 class Argument {
  public:
-  Argument(const std::string& text) : text_(Shorten(text)) {}  // NOLINT
-  Argument(std::string_view text) : text_(Shorten(text)) {}    // NOLINT
-  Argument(const char* text) : text_(Shorten(text)) {}         // NOLINT
+  Argument(const std::string& text) : text_(Shorten(text)) {}                // NOLINT
+  Argument(std::string_view text) : text_(Shorten(text)) {}                  // NOLINT
+  Argument(const char* text) : text_(Shorten(text)) {}                       // NOLINT
+  Argument(Words words) : text_(std::move(words.text)), has_lines_(true) {}  // NOLINT
   template <typename T>
     requires std::is_integral_v<T>
   Argument(T number) : text_(std::to_string(number)) {}  // NOLINT
   const std::string& text() const { return text_; }
+  bool has_lines() const { return has_lines_; }
 
  private:
   std::string text_;
+  bool has_lines_ = false;
 };
 
 using Candidates = std::function<std::vector<std::string>()>;  // collected for what is shown alone: they are many
@@ -63,6 +71,7 @@ class Builder {
   Builder& Help(const std::string& text);
   Builder& HelpIf(const std::optional<std::string>& text);  // e.g. from Suggest
   Builder& Fix(const source::Span& span, std::string replacement);
+  Builder& FixAlso(const std::vector<source::Span>& spans);  // these too, if there is a fix: what it puts in place goes there
   // Help as of Suggest for `name`, which stands at `span`, and a fix when only one candidate can be meant. Nothing when so many names of
   // the compilation have been likened that more would take too long.
   Builder& DidYouMean(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates);

@@ -55,6 +55,5 @@ class SarifLog {
 
 std::string_view SeverityName(Severity severity);  // "error", "warning"
 std::string CodeName(Code code);                   // "WF3001"
-std::string AnyMessage(const CodeInfo& info);      // "`…` is declared twice"
 
 }  // namespace wf::diag

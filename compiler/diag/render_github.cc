@@ -20,8 +20,8 @@ std::string Escaped(std::string_view text, bool property) {
 std::string RenderGithub(const Diagnostic& diagnostic, const source::SourceMap& sources) {
   std::string place;
   if (diagnostic.span.file != source::FileId::kNone) {
-    const source::Position begin = sources.PositionOf(diagnostic.span.file, diagnostic.span.begin);
-    const source::Position end = sources.PositionOf(diagnostic.span.file, diagnostic.span.end);
+    const source::Position begin = sources.ShownPosition(diagnostic.span.file, diagnostic.span.begin);
+    const source::Position end = sources.ShownPosition(diagnostic.span.file, diagnostic.span.end);
     place = fmt::format("file={},line={},endLine={},", Escaped(sources.name(diagnostic.span.file), true), begin.line, end.line);
     if (begin.line == end.line) place += fmt::format("col={},endColumn={},", begin.column, end.column);
   }

@@ -9,11 +9,11 @@ namespace {
 
 using source::Span;
 
-// The members that say where a span is.
+// The members that say where a span is. Columns are those of the text, in characters.
 std::string PlaceOf(const Span& span, const source::SourceMap& sources) {
   if (span.file == source::FileId::kNone) return R"("file":null)";
-  const source::Position begin = sources.PositionOf(span.file, span.begin);
-  const source::Position end = sources.PositionOf(span.file, span.end);
+  const source::Position begin = sources.ShownPosition(span.file, span.begin);
+  const source::Position end = sources.ShownPosition(span.file, span.end);
   return fmt::format(R"("file":{},"line":{},"column":{},"end_line":{},"end_column":{},"byte":{},"end_byte":{})",
                      base::QuoteJson(sources.name(span.file)), begin.line, begin.column, end.line, end.column, span.begin, span.end);
 }
@@ -33,10 +33,11 @@ std::string RenderJson(const Diagnostic& diagnostic, const source::SourceMap& so
     fixes +=
         fmt::format(R"({}{{{},"replacement":{}}})", fixes.empty() ? "" : ",", PlaceOf(fix.span, sources), base::QuoteJson(fix.replacement));
   }
-  return fmt::format(R"({{"code":"{}","severity":"{}","message":{},"spans":[{}],"help":[{}],"fixes":[{}],"rendered":{}}})"
-                     "\n",
-                     CodeName(diagnostic.code), SeverityName(diagnostic.severity), base::QuoteJson(diagnostic.message), spans, help, fixes,
-                     base::QuoteJson(RenderText(diagnostic, sources, Color::kNever)));
+  return fmt::format(
+      R"({{"code":"{}","severity":"{}","message":{},"column_unit":"characters","spans":[{}],"help":[{}],"fixes":[{}],"rendered":{}}})"
+      "\n",
+      CodeName(diagnostic.code), SeverityName(diagnostic.severity), base::QuoteJson(diagnostic.message), spans, help, fixes,
+      base::QuoteJson(RenderText(diagnostic, sources, Color::kNever)));
 }
 
 }  // namespace wf::diag

@@ -104,7 +104,7 @@ void TextRenderer::Snippet(const Diagnostic& diagnostic, FileId file, bool first
   for (const Label& label : diagnostic.labels) {
     if (span->file != file) span = &label.span;
   }
-  const Position at = sources_.PositionOf(file, span->begin);
+  const Position at = sources_.ShownPosition(file, span->begin);
   out_ += std::string(gutter_, ' ') + Paint(first ? "-->" : ":::", kBlue);
   out_ += fmt::format(" {}:{}:{}\n", Harmless(sources_.name(file)), at.line, at.column) + Gutter("") + "\n";
   uint32_t previous = 0;
@@ -208,16 +208,6 @@ std::string_view SeverityName(Severity severity) {
       return "warning";
   }
   return "";
-}
-
-std::string AnyMessage(const CodeInfo& info) {
-  std::string text;
-  for (size_t at = 0; at < info.message.size(); ++at) {
-    const bool is_hole = info.message[at] == '{' && at + 2 < info.message.size() && info.message[at + 2] == '}';
-    text += is_hole ? "…" : std::string(1, info.message[at]);
-    if (is_hole) at += 2;
-  }
-  return text;
 }
 
 std::string CodeName(Code code) { return fmt::format("WF{:04}", static_cast<int>(code)); }

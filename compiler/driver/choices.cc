@@ -61,7 +61,9 @@ class Finder {
     if (expr) open_.push_back(expr.get());
   }
   void Add(const std::vector<DimCheck>& checks, const Span& span) {
-    for (const DimCheck& check : checks) found_.push_back({span, TextOf(check), check.origins});
+    for (const DimCheck& check : checks) {
+      if (!check.is_held) found_.push_back({span, TextOf(check), check.origins});
+    }
   }
   void Add(const std::vector<sema::Stmt>& body) {
     for (const sema::Stmt& stmt : body) {
@@ -149,7 +151,7 @@ std::vector<Remaining> ChecksOfValues(const ir::Program& program, const source::
 }
 
 std::string PlaceText(const Span& span, const source::SourceMap& sources) {
-  const source::Position at = sources.PositionOf(span.file, span.begin);
+  const source::Position at = sources.ShownPosition(span.file, span.begin);
   return fmt::format("{}:{}:{}", sources.name(span.file), at.line, at.column);
 }
 

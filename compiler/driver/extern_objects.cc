@@ -126,7 +126,7 @@ class Externs {
     std::vector<std::string> arguments = ArgumentsFor(external.source);
     arguments.insert(arguments.end() - 1, {"-include", object + ".h", "-MMD", "-MF", object + ".d", "-o", object, "-x", "c++", "-c"});
     const Ran ran = RunProgram(compiler_, arguments, object + ".log");
-    if (!ran.fine) emitter_.Emit(external.span, diag::kExternCompile, {external.source, "\n" + ran.output});
+    if (!ran.fine) emitter_.Emit(external.span, diag::kExternCompile, {external.source, diag::Words{"\n" + ran.output}});
     if (!ran.fine) return AddFilesOfFailed(external.source, object);
     const auto rule = ReadFile(object + ".d", kMaxOutputBytes);
     for (const std::string& file : rule.ok() ? FilesOfRule(*rule) : std::vector<std::string>{}) AddFile(file);

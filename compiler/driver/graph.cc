@@ -112,10 +112,8 @@ class WorkflowReader {
 std::vector<Graph::Port> WorkflowReader::Ports(const std::vector<ir::Port>& ports) const {
   std::vector<Graph::Port> result;
   for (const ir::Port& port : ports) {
-    const bool has_default = port.if_missing && program_.types[port.type].kind != ir::TypeKind::kOptional;
-    const std::string value = has_default ? ir::ToString(program_.types, port.type, *port.if_missing) : "";
     const std::string type = port.written.empty() ? program_.types.ToString(port.type) : port.written;
-    result.push_back({port.name, type, value, port.required});
+    result.push_back({port.name, type, port.written_default, port.required});
   }
   return result;
 }

@@ -50,7 +50,7 @@ class Describer {
  private:
   Place PlaceOf(const Span& span) const {
     if (span.file == source::FileId::kNone) return {};
-    const source::Position at = sources_.PositionOf(span.file, span.begin);
+    const source::Position at = sources_.ShownPosition(span.file, span.begin);
     return {std::string(sources_.name(span.file)), at.line, at.column};
   }
   std::string DocOf(const Span& span) const {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "compiler/ir/policy_text.h"
-#include "compiler/lsp/value_text.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/value_text.h"
 
 namespace wf::lsp {
 namespace {
@@ -52,6 +52,7 @@ ThingKind KindOf(sema::LocalKind kind) {
     case sema::LocalKind::kAccumulator:
       return ThingKind::kAccumulator;
     case sema::LocalKind::kLet:
+    case sema::LocalKind::kArm:
     case sema::LocalKind::kErr:
       return ThingKind::kLet;
   }
@@ -112,7 +113,7 @@ void NoteConst(const sema::Entity& entity, const sema::Program& so_far, const se
   constexpr size_t kMostOfAValue = 80;
   thing.type = TypeText(entity.type, names);
   if (entity.broken || entity.index >= so_far.consts.size() || so_far.consts[entity.index].name != entity.name) return;
-  thing.value = ValueText(entity.type, so_far.consts[entity.index].value, kMostOfAValue, names);
+  thing.value = sema::ValueText(entity.type, so_far.consts[entity.index].value, kMostOfAValue, names);
 }
 
 }  // namespace

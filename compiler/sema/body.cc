@@ -22,6 +22,8 @@ std::string_view WordFor(LocalKind kind) {
       return "loop name";
     case LocalKind::kAccumulator:
       return "accumulator";
+    case LocalKind::kArm:
+      return "arm name";
     case LocalKind::kErr:
       return "error";
   }

@@ -14,11 +14,14 @@
 
 namespace wf::sema {
 
+using Equalities = std::vector<std::pair<Dim, Dim>>;
+
 struct LocalInfo {
   LocalKind kind = LocalKind::kLet;
   bool used = false;
   const ast::Type* written = nullptr;  // where its members are named, when that is known
   std::optional<Dim> value;            // of an integer, when it is a dimension
+  Equalities held;                     // of dimensions, where it has a value: its own checks have found them
   TypeRef read_type = nullptr;         // what a read yields, once one has given names to each `_` of the type
   std::vector<FreshSymbol> read_fresh;
 };

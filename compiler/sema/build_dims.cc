@@ -212,6 +212,7 @@ std::string BodyWriter::Told(const std::vector<Dim>& dims, const std::vector<Val
 
 // False: a symbol in it has no value yet.
 bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
+  if (check.is_held) return true;
   const std::optional<ValueId> left = DimIn(check.left, frame_), right = DimIn(check.right, frame_);
   if (!left || !right) return false;
   RequireExact(check.left);

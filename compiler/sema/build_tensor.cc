@@ -162,10 +162,22 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
   return b_.Build(b_.DTypeOf(tensor), std::move(extents), block);
 }
 
+namespace {
+
+// As it is written; nothing of a number, and of what has no name.
+std::string NamedText(const Dim& dim) {
+  for (const std::string& symbol : dim.Symbols()) {
+    if (symbol.substr(0, symbol.find('#')) == kAnySymbol) return "";
+  }
+  return dim.is_constant() ? "" : dim.ToString();
+}
+
+}  // namespace
+
 ValueId BodyWriter::WriteExtent(const Expr& expr, const Dim& dim) {
   const ir::Place outer_place = Enter(expr.span);
   RequireExact(dim);  // first: no message tells a number that has wrapped
-  const ValueId extent = Extent(WriteI64(expr));
+  const ValueId extent = Extent(WriteI64(expr), nullptr, NamedText(dim));
   b_.set_place(outer_place);
   return extent;
 }
@@ -267,7 +279,7 @@ void BodyWriter::BindIndex(LocalId local, ValueId param) {
 
 bool BodyWriter::IsNatural(ValueId value) const { return MostOfNatural(b_, indices_, value).has_value(); }
 
-ValueId BodyWriter::Extent(ValueId value, const Dim* dim) {
+ValueId BodyWriter::Extent(ValueId value, const Dim* dim, const std::string& written) {
   if (IsNatural(value)) return value;
   const ValueId is_negative = b_.Binary(OpKind::kLt, value, b_.I64(0));
   if (tensor_depth_ > 0) {
@@ -275,7 +287,7 @@ ValueId BodyWriter::Extent(ValueId value, const Dim* dim) {
   } else if (!b_.IsConstant(is_negative, 0)) {
     const ir::BlockId message = b_.Open({});
     std::vector<ValueId> shown;
-    std::string format = "an axis of {} elements";
+    std::string format = "an axis of {} elements" + (written.empty() ? "" : " (`" + written + "`)");
     if (dim == nullptr) {
       shown = {value};
     } else {

@@ -151,6 +151,7 @@ std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Wh
   body.infos[local].written = WrittenTypeOf(body, *value);
   if (IsPoison(*value)) return std::nullopt;
   BindIntegerLocal(body, local, *value);
+  body.infos[local].held = HeldBy(body, *value);
   BlockStep step;
   step.local = local;
   step.value = std::move(value);

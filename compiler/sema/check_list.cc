@@ -139,7 +139,7 @@ ExprPtr CheckField(Body& body, const ast::TupleExpr::Field& field, TypeRef targe
   const auto at = std::find_if(written->fields.begin(), written->fields.end(), same);
   if (at == written->fields.end()) return CheckPart(body, *field.value, target, where);
   body.env.NoteUse(field.label.span, at->label.span);
-  const Origin origin{at->span, where.wanted_by->text, at->type.get()};
+  const Origin origin{at->span, where.wanted_by->text, at->type.get(), {}, field.label.text};
   return CheckPart(body, *field.value, target, where.For(&origin));
 }
 

@@ -194,7 +194,7 @@ class MatchCheck {
     BlockStep step;
     step.span = binder->span;
     step.value = is_optional_ && binds_value ? Unwrapped(binder->span) : ReadLocal(body_, subject_, binder->span);
-    step.local = body_.Declare(LocalKind::kLet, {binder->text, binder->span}, step.value->type);
+    step.local = body_.Declare(LocalKind::kArm, {binder->text, binder->span}, step.value->type);
     BindIntegerLocal(body_, step.local, *step.value);
     ExprPtr value = CheckExpr(body_, *arm.value, hint, where);
     if (IsPoison(*value)) return value;

@@ -121,6 +121,7 @@ class WorkflowCheck {
     body_.infos[stmt.local].written = WrittenTypeOf(body_, *value);
     if (ended_) body_.infos[stmt.local].used = true;
     BindIntegerLocal(body_, stmt.local, *value);
+    body_.infos[stmt.local].held = HeldBy(body_, *value);
     stmt.value = std::move(value);
     Add(std::move(stmt));
   }
@@ -180,6 +181,7 @@ class WorkflowCheck {
       return;
     }
     BindIntegerLocal(body_, stmt.local, *value);
+    if (!node.fallback) body_.infos[stmt.local].held = HeldBy(body_, *value);
     stmt.value = std::move(value);
     stmt.policy = NodePolicy(env_, facts, own, stage_settings, stage_used_);
     if (own.limit)

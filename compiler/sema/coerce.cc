@@ -59,7 +59,12 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
   for (const DimPair& pair : pairs) {
     if (IsAny(pair.wanted) || pair.wanted == pair.found) continue;
     if (!Dim::ProvedDifferent(pair.wanted, pair.found) && !pair.nested && !IsAny(pair.found)) {
-      expr.checks.push_back(CheckOf(body, pair.wanted, pair.found, "axis " + std::to_string(pair.axis) + " is {1}, wanted {0}"));
+      const std::string member = pair.member.empty() && origin ? std::string(origin->member) : pair.member;
+      const std::string of = member.empty() ? "" : "of `" + member + "` ";
+      const std::string told = pair.wanted.is_constant() ? "is {1}, wanted {0}" : ExtentText(pair.wanted, false);
+      DimCheck check = CheckOf(body, pair.wanted, pair.found, "axis " + std::to_string(pair.axis) + " " + of + told);
+      check.is_held = Holds(HeldBy(body, expr), check.left, check.right);
+      expr.checks.push_back(std::move(check));
       continue;
     }
     auto builder = body.env.Report(expr.span, kShapeMismatch,

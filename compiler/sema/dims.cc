@@ -58,7 +58,11 @@ class Matcher {
     if (wanted->fields.size() != found->fields.size()) return false;
     for (size_t i = 0; i < wanted->fields.size(); ++i) {
       if (wanted->fields[i].name != found->fields[i].name) return false;
+      const size_t before = pairs_.size();
       if (!Matches(wanted->fields[i].type, found->fields[i].type, nested)) return false;
+      for (size_t pair = before; pair < pairs_.size(); ++pair) {
+        if (pairs_[pair].member.empty()) pairs_[pair].member = wanted->fields[i].name;
+      }
     }
     return true;
   }
@@ -317,7 +321,13 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
   if (wanted == item.pair.found) return;
   const bool differ = Dim::ProvedDifferent(wanted, item.pair.found);
   if (!differ && !item.pair.nested) {
-    checks_.push_back(CheckOf(body_, wanted, item.pair.found, MessageOf(item, solves)));
+    DimCheck check = CheckOf(body_, wanted, item.pair.found, MessageOf(item, solves));
+    Equalities held = HeldBy(body_, *item.argument);
+    for (const DimCheck& before : checks_) {
+      if (!before.is_least) held.emplace_back(before.left, before.right);
+    }
+    check.is_held = Holds(held, check.left, check.right);
+    checks_.push_back(std::move(check));
     return;
   }
   ReportDifferent(item, wanted, solves);
@@ -389,6 +399,61 @@ std::string ExtentText(const Dim& stated, bool solves, const std::string& where)
   const Dim::Linear linear = *stated.AsLinear();
   if (linear.add == 0) return "is {1}, wanted a multiple of " + std::to_string(linear.mul) + " (" + text + where + ')';
   return "is {1}, and no `" + linear.symbol.substr(0, linear.symbol.find('#')) + "` makes " + text + where + " that";
+}
+
+namespace {
+
+// Whether all of its arguments are computed whenever it is.
+bool NeedsArguments(ExprKind kind) {
+  switch (kind) {
+    case ExprKind::kField:
+    case ExprKind::kRecord:
+    case ExprKind::kSome:
+    case ExprKind::kConvert:
+    case ExprKind::kUnary:
+    case ExprKind::kBinary:
+    case ExprKind::kBuiltin:
+    case ExprKind::kBlock:
+    case ExprKind::kIndex:
+    case ExprKind::kCallFn:
+    case ExprKind::kCallModel:
+    case ExprKind::kCallExtern:
+    case ExprKind::kCallRemote:
+    case ExprKind::kCallWorkflow:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Equalities HeldBy(const Body& body, const Expr& value) {
+  constexpr size_t kMostVisited = 64, kMost = 16;  // chains of operators and of nodes are long; what is held by few is enough
+  Equalities held;
+  const auto add = [&held](const Dim& left, const Dim& right) {
+    if (held.size() < kMost && !Holds(held, left, right)) held.emplace_back(left, right);
+  };
+  std::vector<const Expr*> open = {&value};
+  for (size_t visited = 0; !open.empty() && visited < kMostVisited; ++visited) {
+    const Expr& expr = *open.back();
+    open.pop_back();
+    for (const DimCheck& check : expr.checks) {
+      if (!check.is_least) add(check.left, check.right);
+    }
+    if (expr.kind == ExprKind::kLocal) {
+      for (const auto& [left, right] : body.infos[expr.local].held) add(left, right);
+    }
+    if (!NeedsArguments(expr.kind)) continue;
+    for (const ExprPtr& arg : expr.args) open.push_back(arg.get());
+  }
+  return held;
+}
+
+bool Holds(const Equalities& held, const Dim& left, const Dim& right) {
+  return std::any_of(held.begin(), held.end(), [&](const auto& both) {
+    return (both.first == left && both.second == right) || (both.first == right && both.second == left);
+  });
 }
 
 DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message) {

@@ -16,6 +16,7 @@ struct DimPair {
   Dim wanted, found;
   uint32_t axis = 0;
   bool nested = false;
+  std::string member = {};  // of a tuple, that has the axis
 };
 
 // What the arguments of one call gave the callee's type variables and `*s`.
@@ -88,6 +89,10 @@ void LabelOrigins(Body& body, std::initializer_list<Dim> dims, diag::Builder& bu
 // "is {1}, wanted {0} (`2*w`)": of an extent beside the one that is stated. `solves`: the stated one is a * symbol + b, and gives the
 // symbol its value. `where`: follows what is stated, as in " in its signature".
 std::string ExtentText(const Dim& stated, bool solves, const std::string& where = "");
+
+// The equalities without which `value` would not be there: those that its checks find, and those of the locals that it reads for certain.
+Equalities HeldBy(const Body& body, const Expr& value);
+bool Holds(const Equalities& held, const Dim& left, const Dim& right);
 
 // A check that is left for when it runs, with the origins of what it compares.
 DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message);

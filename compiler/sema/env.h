@@ -84,6 +84,12 @@ struct Module {
   std::map<std::string, Span> tests;   // by title
 };
 
+// Types of one file that nothing declares: an unknown one is told once, where it is first read.
+struct UnknownTypes {
+  std::map<std::string, std::vector<Span>, std::less<>> written;  // every name of a type, known or not, by where it stands
+  std::set<std::string, std::less<>> told;
+};
+
 // Of all constants of a program.
 constexpr uint64_t kMostConstSteps = 50'000'000;  // about a second
 constexpr uint64_t kMostConstBytes = uint64_t{256} << 20;
@@ -107,6 +113,7 @@ struct Env {
   std::map<const ast::Expr*, std::optional<Const>> defaults;  // of parameters of functions and externs, by what is written; none: reported
   std::optional<Span> unsound;                                // the first that NoteUnsound was told of
   std::set<std::string> unread;                               // files as in `embedded` that could not be read, which is said once
+  std::map<const Module*, UnknownTypes> unknown_types;        // of those that have one
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);
@@ -125,6 +132,7 @@ struct Origin {
   std::string text;                    // "declared here"
   const ast::Type* written = nullptr;  // the type that stands there, if one does
   std::string_view help{};             // where the extents differ
+  std::string_view member{};           // of a tuple, that has it
 };
 
 struct StillLoop;

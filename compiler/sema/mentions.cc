@@ -9,7 +9,9 @@ namespace {
 class Walk {
  public:
   using OnIndexed = std::function<void(const ast::IndexExpr&)>;
-  explicit Walk(NameSet& names, const OnIndexed* on_indexed = nullptr) : names_(names), on_indexed_(on_indexed) {}
+  using OnType = std::function<void(const ast::Type&)>;
+  explicit Walk(NameSet& names, const OnIndexed* on_indexed = nullptr, const OnType* on_type = nullptr)
+      : names_(names), on_indexed_(on_indexed), on_type_(on_type) {}
 
   void Add(const ast::ExprPtr& expr) {
     if (expr) open_.push_back(expr.get());
@@ -27,6 +29,7 @@ class Walk {
   }
   void Add(const ast::TypePtr& type) {
     if (!type) return;
+    if (on_type_ != nullptr) (*on_type_)(*type);
     Add(type->name);
     Add(type->argument);
     for (const ast::DimExpr& dim : type->dims) Add(dim);
@@ -60,6 +63,7 @@ class Walk {
     for (const ast::StmtPtr& stmt : stmts) Add(*stmt);
   }
   void Add(const ast::Stmt& stmt);
+  void Add(const ast::Decl& decl);
   void Run() {
     while (!open_.empty()) {
       const ast::Expr& expr = *open_.back();
@@ -73,6 +77,7 @@ class Walk {
   void ExpandControl(const ast::Expr& expr);
   NameSet& names_;
   const OnIndexed* const on_indexed_;
+  const OnType* const on_type_;
   std::vector<const ast::Expr*> open_;
 };
 
@@ -110,6 +115,38 @@ void Walk::Add(const ast::Stmt& stmt) {
   } else if (const auto* expect = ast::DynAs<ast::ExpectStmt>(stmt)) {
     Add(expect->value);
     if (expect->fails) Add(*expect->fails);
+  }
+}
+
+void Walk::Add(const ast::Decl& decl) {
+  if (const auto* constant = ast::DynAs<ast::ConstDecl>(decl)) {
+    Add(constant->type);
+    Add(constant->value);
+  } else if (const auto* record = ast::DynAs<ast::TypeDecl>(decl)) {
+    for (const ast::Type::Field& field : record->fields) Add(field.type);
+  } else if (const auto* fn = ast::DynAs<ast::FnDecl>(decl)) {
+    Add(fn->params);
+    Add(fn->result);
+    Add(fn->body);
+  } else if (const auto* external = ast::DynAs<ast::ExternDecl>(decl)) {
+    Add(external->params);
+    Add(external->result);
+  } else if (const auto* model = ast::DynAs<ast::ModelDecl>(decl)) {
+    Add(model->params);
+    Add(model->result);
+    Add(model->binding);
+  } else if (const auto* remote = ast::DynAs<ast::RemoteDecl>(decl)) {
+    Add(remote->params);
+    Add(remote->result);
+    Add(remote->binding);
+  } else if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(decl)) {
+    Add(workflow->params);
+    Add(workflow->result);
+    Add(workflow->body);
+  } else if (const auto* service = ast::DynAs<ast::ServiceDecl>(decl)) {
+    for (const ast::ServiceDecl::Member& member : service->members) Add(member.target);
+  } else if (const auto* test = ast::DynAs<ast::TestDecl>(decl)) {
+    Add(test->body);
   }
 }
 
@@ -200,35 +237,14 @@ void CollectNames(const ast::Stmt& stmt, NameSet& names) {
 
 void CollectNames(const ast::Decl& decl, NameSet& names) {
   Walk walk(names);
-  if (const auto* constant = ast::DynAs<ast::ConstDecl>(decl)) {
-    walk.Add(constant->type);
-    walk.Add(constant->value);
-  } else if (const auto* record = ast::DynAs<ast::TypeDecl>(decl)) {
-    for (const ast::Type::Field& field : record->fields) walk.Add(field.type);
-  } else if (const auto* fn = ast::DynAs<ast::FnDecl>(decl)) {
-    walk.Add(fn->params);
-    walk.Add(fn->result);
-    walk.Add(fn->body);
-  } else if (const auto* external = ast::DynAs<ast::ExternDecl>(decl)) {
-    walk.Add(external->params);
-    walk.Add(external->result);
-  } else if (const auto* model = ast::DynAs<ast::ModelDecl>(decl)) {
-    walk.Add(model->params);
-    walk.Add(model->result);
-    walk.Add(model->binding);
-  } else if (const auto* remote = ast::DynAs<ast::RemoteDecl>(decl)) {
-    walk.Add(remote->params);
-    walk.Add(remote->result);
-    walk.Add(remote->binding);
-  } else if (const auto* workflow = ast::DynAs<ast::WorkflowDecl>(decl)) {
-    walk.Add(workflow->params);
-    walk.Add(workflow->result);
-    walk.Add(workflow->body);
-  } else if (const auto* service = ast::DynAs<ast::ServiceDecl>(decl)) {
-    for (const ast::ServiceDecl::Member& member : service->members) walk.Add(member.target);
-  } else if (const auto* test = ast::DynAs<ast::TestDecl>(decl)) {
-    walk.Add(test->body);
-  }
+  walk.Add(decl);
+  walk.Run();
+}
+
+void ForEachType(const ast::Decl& decl, const std::function<void(const ast::Type&)>& visit) {
+  NameSet names;
+  Walk walk(names, nullptr, &visit);
+  walk.Add(decl);
   walk.Run();
 }
 

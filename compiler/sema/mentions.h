@@ -16,5 +16,7 @@ void CollectNames(const ast::Stmt& stmt, NameSet& names);
 void CollectNames(const ast::Decl& decl, NameSet& names);
 // Every x[..] in `expr`, in no order.
 void ForEachIndexed(const ast::Expr& expr, const std::function<void(const ast::IndexExpr&)>& visit);
+// Every type that is written in `decl`, and those in them, in no order.
+void ForEachType(const ast::Decl& decl, const std::function<void(const ast::Type&)>& visit);
 
 }  // namespace wf::sema

@@ -9,6 +9,7 @@
 #include "compiler/diag/foreign.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/forward.h"
+#include "compiler/sema/mentions.h"
 #include "compiler/sema/names.h"
 #include "runtime/abi/dtype.h"
 #include "runtime/abi/values.h"
@@ -219,7 +220,18 @@ std::string ScalarLike(const std::string& name) {
   return name.size() > digits.size() + 1 && scalar ? name[0] + digits : "";
 }
 
-void ReportUnknownType(Body& body, const ast::Type& type) {
+UnknownTypes& UnknownTypesOf(Env& env, const Module& module) {
+  const auto [at, is_new] = env.unknown_types.try_emplace(&module);
+  for (size_t i = 0; is_new && i < module.file->decls.size(); ++i) {
+    ForEachType(*module.file->decls[i], [&unknown = at->second](const ast::Type& type) {
+      if (type.name.parts.size() == 1) unknown.written[type.name.parts[0].text].push_back(type.name.span);
+    });
+  }
+  return at->second;
+}
+
+// `written`: all places where it stands.
+void ReportUnknownType(Body& body, const ast::Type& type, std::vector<Span> written) {
   const ast::Path& path = type.name;
   const std::string& name = path.parts[0].text;
   auto builder = body.env.Report(path.span, kUnknownType, {name});
@@ -240,16 +252,22 @@ void ReportUnknownType(Body& body, const ast::Type& type) {
     if (there != nullptr && there->kind == EntityKind::kType)
       builder.Help("the module `" + import->name + "` has it: `" + import->name + "." + name + "`");
   }
+  std::erase(written, path.span);
+  builder.FixAlso(written);
+  if (!written.empty())
+    builder.Help("it is written in " + (written.size() == 1 ? "one more place" : std::to_string(written.size()) + " more places"));
 }
 
 TypeRef ResolveEntity(Body& body, const ast::Type& type) {
   Types& types = body.env.types;
-  if (type.name.parts.size() == 1 && FindEntity(body.module, type.name.parts[0].text) == nullptr &&
-      (body.env.prelude == nullptr || FindEntity(*body.env.prelude, type.name.parts[0].text) == nullptr)) {
-    if (body.module.damaged) {
+  const std::string& name = type.name.parts[0].text;
+  if (type.name.parts.size() == 1 && FindEntity(body.module, name) == nullptr &&
+      (body.env.prelude == nullptr || FindEntity(*body.env.prelude, name) == nullptr)) {
+    const bool is_muted = body.module.damaged || (body.self != nullptr && body.self->has_errors);
+    if (is_muted || !UnknownTypesOf(body.env, body.module).told.insert(name).second) {
       ++body.env.untold;
     } else {
-      ReportUnknownType(body, type);
+      ReportUnknownType(body, type, UnknownTypesOf(body.env, body.module).written[name]);
     }
     return types.Error();
   }

@@ -4,7 +4,7 @@
 
 namespace wf::sema {
 
-enum class LocalKind : uint8_t { kParam, kLet, kNode, kIndex, kLoop, kAccumulator, kErr };
+enum class LocalKind : uint8_t { kParam, kLet, kNode, kIndex, kLoop, kAccumulator, kArm, kErr };
 
 // What Check says about sound and unsound programs alike while it finds out what names mean: for editors. A thing is known by the place of
 // its name where it is declared. The same may be said several times, since the body of a library function is checked once per instance.

@@ -42,7 +42,9 @@ std::string HelpToWait(const Body& body, const Span& call, const NameSet& names,
   if (std::any_of(inner.begin(), inner.end(), [&](LocalId local) { return body.infos[local].kind == LocalKind::kAccumulator; })) {
     return "the steps of a `fold` do not wait, so no such call can have its accumulator";
   }
-  const auto is_bound_once = [&](LocalId local) { return body.infos[local].kind == LocalKind::kLet; };
+  const auto is_bound_once = [&](LocalId local) {
+    return body.infos[local].kind == LocalKind::kLet || body.infos[local].kind == LocalKind::kArm;
+  };
   if (std::all_of(inner.begin(), inner.end(), is_bound_once)) {
     const std::string& bound = body.locals[inner.front()].name;
     return "`" + bound + "` is known inside alone; give its value a node above, then the call, as `" + name + text +

@@ -173,7 +173,7 @@ class Stated(harness.ServerCase):
 
     def test_a_written_type_is_held_against_a_choice(self):
         for chosen in (True, False):
-            self.assert_error(self.server.post("/S/Chosen", {"x": rows(2), "k": [1], "c": chosen}), 500, 7004, "axis 1 is 2, wanted 4")
+            self.assert_error(self.server.post("/S/Chosen", {"x": rows(2), "k": [1], "c": chosen}), 500, 7004, "is 2, wanted 4")
             self.assertEqual(self.server.post("/S/Chosen", {"x": rows(4), "k": [1], "c": chosen}).json, {"y": 203})
         self.assert_error(self.server.post("/S/Chosen", {"x": rows(1), "k": [1, 2, 3, 4], "c": False}), 500, 7004, "of model `Declared` is 4, wanted 1")
 

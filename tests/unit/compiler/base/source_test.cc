@@ -30,6 +30,25 @@ TEST(SourceMap, AByteOrderMarkIsNoColumn) {
   EXPECT_EQ(sources.Line(file, 1), "x = 1");
 }
 
+TEST(SourceMap, ShowsColumnsInCharacters) {
+  SourceMap sources;
+  const std::string long_line(1000, 'a');
+  const FileId file = sources.Add("a.wf", "\xEF\xBB\xBF" + long_line + "\n\xE6\x97\xA5\xF0\x9F\x98\x80\xC3\xA9x" + long_line + "\xC3\xA9");
+  const auto at = [&](uint32_t byte) {
+    const Position p = sources.ShownPosition(file, byte);
+    return std::pair(p.line, p.column);
+  };
+  EXPECT_EQ(at(0), std::pair(1u, 1u)) << "in the mark";
+  EXPECT_EQ(at(3), std::pair(1u, 1u));
+  EXPECT_EQ(at(1002), std::pair(1u, 1000u));
+  EXPECT_EQ(at(1004), std::pair(2u, 1u));
+  EXPECT_EQ(at(1007), std::pair(2u, 2u));
+  EXPECT_EQ(at(1011), std::pair(2u, 3u));
+  EXPECT_EQ(at(1013), std::pair(2u, 4u));
+  EXPECT_EQ(at(2014), std::pair(2u, 1005u));
+  EXPECT_EQ(at(2016), std::pair(2u, 1006u)) << "the end of the file";
+}
+
 TEST(SourceMap, GivesLinesWithoutTheirBreaks) {
   SourceMap sources;
   const FileId file = sources.Add("a.wf", "one\r\ntwo\n");

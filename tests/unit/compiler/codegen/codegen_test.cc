@@ -73,6 +73,79 @@ TEST_F(CodegenTest, BigConstantsGoIntoASectionOfTheirOwn) {
   EXPECT_EQ(object.find("/proc/"), std::string::npos);
 }
 
+// Two equal functions, their callers, which are equal then, and one that is like them.
+constexpr char kEqual[] = R"(
+@table = constant <{ ptr, i64, ptr, ptr }> <{ ptr @outer_a, i64 1, ptr @outer_b, ptr @other }>
+define internal i32 @inner_a(ptr %p) unnamed_addr noinline {
+  %x = load volatile i32, ptr %p
+  ret i32 %x
+}
+define internal i32 @inner_b(ptr %p) unnamed_addr noinline {
+  %x = load volatile i32, ptr %p
+  ret i32 %x
+}
+define internal i32 @outer_a(ptr %p) unnamed_addr noinline {
+  %x = call i32 @inner_a(ptr %p)
+  ret i32 %x
+}
+define internal i32 @outer_b(ptr %p) unnamed_addr noinline {
+  %x = call i32 @inner_b(ptr %p)
+  ret i32 %x
+}
+define internal i32 @other(ptr %p) unnamed_addr noinline {
+  %x = call i32 @inner_b(ptr %p)
+  %y = add i32 %x, 1
+  ret i32 %y
+}
+)";
+
+TEST_F(CodegenTest, OfEqualFunctionsOneIsLeft) {
+  const std::string text = Emit(kEqual, {.emit = codegen::Emit::kLlvm});
+  EXPECT_NE(text.find("ptr @outer_a, i64 1, ptr @outer_a, ptr @other"), std::string::npos) << text;
+  EXPECT_EQ(text.find("@inner_b"), std::string::npos) << text;
+  EXPECT_EQ(text.find("@outer_b"), std::string::npos) << text;
+}
+
+TEST_F(CodegenTest, TheBodyOfSeveralNodesIsInNoneOfThem) {
+  const std::string text = Emit(R"(
+define internal i32 @a(i32 %x) unnamed_addr "wf-body" {
+  %y = mul i32 %x, 3
+  ret i32 %y
+}
+define internal i32 @b(i32 %x) unnamed_addr "wf-body" {
+  %y = mul i32 %x, 3
+  ret i32 %y
+}
+define internal i32 @alone(i32 %x) unnamed_addr "wf-body" {
+  %y = mul i32 %x, 5
+  ret i32 %y
+}
+define i32 @first(i32 %x) {
+  %y = call i32 @a(i32 %x)
+  %z = call i32 @alone(i32 %y)
+  ret i32 %z
+}
+define i32 @second(i32 %x) {
+  %y = call i32 @b(i32 %x)
+  ret i32 %y
+}
+)",
+                                {.emit = codegen::Emit::kLlvm});
+  EXPECT_NE(text.find("define internal"), std::string::npos) << text;
+  EXPECT_EQ(text.find("@b("), std::string::npos) << text;
+  EXPECT_EQ(text.find("@alone("), std::string::npos) << text;
+}
+
+TEST_F(CodegenTest, FunctionsWhoseAddressMattersStay) {
+  std::string compared = kEqual;
+  for (size_t at = compared.find(" unnamed_addr"); at != std::string::npos; at = compared.find(" unnamed_addr")) compared.erase(at, 13);
+  EXPECT_NE(Emit(compared, {.emit = codegen::Emit::kLlvm}).find("@outer_b"), std::string::npos);
+}
+
+TEST_F(CodegenTest, NothingIsMergedWithoutOptimisation) {
+  EXPECT_NE(Emit(kEqual, {.emit = codegen::Emit::kLlvm, .opt_level = 0}).find("@inner_b"), std::string::npos);
+}
+
 TEST_F(CodegenTest, PrintsLlvmText) {
   EXPECT_NE(Emit(kScale, {.emit = codegen::Emit::kLlvm, .opt_level = 0}).find("define void @scale"), std::string::npos);
 }

@@ -70,6 +70,26 @@ TEST(Emitter, CollectsCandidatesForWhatIsShownAlone) {
   EXPECT_EQ(emitter.Sorted().front().help.size(), 1u);
 }
 
+TEST(Emitter, AFixHoldsForOtherPlacesToo) {
+  Emitter emitter;
+  emitter.Emit(At(1), kUnknownName, {"a"}).FixAlso({At(5)});
+  emitter.Emit(At(2), kUnknownName, {"b"}).Fix(At(2), "c").FixAlso({At(5), At(7)});
+  EXPECT_TRUE(emitter.Sorted()[0].fixes.empty());
+  const std::vector<Edit> fixes = emitter.Sorted()[1].fixes;
+  ASSERT_EQ(fixes.size(), 3u);
+  EXPECT_EQ(fixes[2].span, At(7));
+  EXPECT_EQ(fixes[2].replacement, "c");
+}
+
+TEST(Emitter, KeepsTheWordsOfAnotherProgramWholeAndOnTheirLines) {
+  Emitter emitter;
+  const std::string words = "\n" + std::string(2000, 'a') + "\nx.cc:3: error: here";
+  emitter.Emit(At(1), kExternCompile, {"x.cc", Words{words}});
+  emitter.Emit(At(2), kExternCompile, {"x.cc", words});
+  EXPECT_EQ(emitter.Sorted()[0].message, "`x.cc` does not compile: " + words);
+  EXPECT_LT(emitter.Sorted()[1].message.size(), words.size());
+}
+
 TEST(Emitter, KeepsWhatIsLookedAtApart) {
   Emitter emitter;
   emitter.Emit(At(1), kUnknownName, {"a"});

@@ -137,6 +137,15 @@ TEST_F(RenderTest, ColoursOnlyWhenTold) {
   EXPECT_NE(RenderText(emitter_.Sorted().front(), sources_, Color::kAlways).find("\x1b[1;33mwarning"), std::string::npos);
 }
 
+TEST_F(RenderTest, CountsColumnsInCharacters) {
+  Add("a.wf", "\xE6\x97\xA5\xF0\x9F\x98\x80 + 3");
+  emitter_.Emit(Of("+"), kUnknownName, {"+"});
+  const Diagnostic one = emitter_.Sorted().front();
+  EXPECT_NE(Text().find("--> a.wf:1:4\n"), std::string::npos);
+  EXPECT_NE(RenderGithub(one, sources_).find("col=4,endColumn=5"), std::string::npos);
+  EXPECT_NE(RenderJson(one, sources_).find(R"("column":4,"end_line":1,"end_column":5,"byte":8,"end_byte":9)"), std::string::npos);
+}
+
 TEST(AnyMessage, HasNoHoles) {
   EXPECT_EQ(AnyMessage(InfoOf(kTypeMismatch)), "expected `…`, found `…`");
   EXPECT_EQ(AnyMessage(InfoOf(kLoneBrace)), InfoOf(kLoneBrace).message);
@@ -154,7 +163,7 @@ TEST_F(RenderTest, WritesOneObjectOfJsonALine) {
   EXPECT_EQ(std::count(json.begin(), json.end(), '\n'), 1);
   EXPECT_EQ(
       json.substr(0, json.find(",\"rendered\"")),
-      R"({"code":"WF3001","severity":"error","message":"unknown name `c\\\\n\\u{01}`","spans":[)"
+      R"({"code":"WF3001","severity":"error","message":"unknown name `c\\\\n\\u{01}`","column_unit":"characters","spans":[)"
       R"({"file":"a \"b\".wf","line":2,"column":1,"end_line":2,"end_column":2,"byte":3,"end_byte":4,"primary":true,"label":""},)"
       R"({"file":"a \"b\".wf","line":1,"column":1,"end_line":1,"end_column":3,"byte":0,"end_byte":2,"primary":false,"label":"x"}],)"
       R"("help":["h"],"fixes":[{"file":"a \"b\".wf","line":2,"column":1,"end_line":2,"end_column":2,"byte":3,"end_byte":4,"replacement":"d"}])");

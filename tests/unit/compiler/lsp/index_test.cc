@@ -66,5 +66,21 @@ TEST(Index, TypesAreCalledAsTheirFileCallsThem) {
   EXPECT_EQ(types.at("all"), "list<P>");
 }
 
+// What hover shows of the last constant of a text.
+std::string ValueIn(const std::string& text) {
+  const auto analysis = AnalysisOfText(text);
+  std::string value;
+  for (const auto& [place, thing] : analysis->index().things()) {
+    if (thing.kind == ThingKind::kConst) value = thing.value;
+  }
+  return value;
+}
+
+TEST(Index, HasTheValuesOfConstantsThatHaveOne) {
+  EXPECT_EQ(ValueIn("const a = 2 * 3;"), "6");
+  EXPECT_EQ(ValueIn("const a = 1 / 0;"), "");
+  EXPECT_EQ(ValueIn("const a: i64 = \"x\";"), "");
+}
+
 }  // namespace
 }  // namespace wf::lsp

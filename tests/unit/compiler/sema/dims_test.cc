@@ -51,6 +51,22 @@ TEST_F(DimSolverTest, BindsABareSymbolToWhateverTheArgumentHas) {
   EXPECT_TRUE(solver.TakeChecks().empty());
 }
 
+TEST_F(DimSolverTest, LeavesWhatItsArgumentWasCheckedForUnchecked) {
+  DimSolver solver(body_, signature_);
+  Pass(solver, {h_}, {a_});
+  arguments_.push_back(Make(ExprKind::kNone, types().Tensor(DType::kF32, {b_}), Span{}));
+  arguments_.back()->checks.push_back(CheckOf(body_, b_, a_, ""));
+  solver.Add({.wanted = h_, .found = b_}, arguments_.back()->type, *arguments_.back());
+  Pass(solver, {h_}, {b_ * Dim(2)});
+  Pass(solver, {h_}, {b_ * Dim(2)});
+  solver.Finish();
+  const std::vector<DimCheck> checks = solver.TakeChecks();
+  ASSERT_EQ(checks.size(), 3u);
+  EXPECT_TRUE(checks[0].is_held) << "the argument has found that b is a";
+  EXPECT_FALSE(checks[1].is_held);
+  EXPECT_TRUE(checks[2].is_held) << "the same equality of one call";
+}
+
 TEST_F(DimSolverTest, SolvesLinearDimensionsExactly) {
   DimSolver solver(body_, signature_);
   Pass(solver, {h_ * Dim(2) + Dim(1)}, {Dim(7)});

@@ -1,18 +1,18 @@
+#include "compiler/sema/value_text.h"
+
 #include <gtest/gtest.h>
 
-#include "tests/unit/compiler/lsp/open_text.h"
+#include "tests/unit/compiler/sema/checked.h"
 
-namespace wf::lsp {
+namespace wf::sema {
 namespace {
 
-// What hover shows of the last constant of a text.
+// Of the last constant of a text, in about 80 bytes.
 std::string ValueIn(const std::string& text) {
-  const auto analysis = AnalysisOfText(text);
-  std::string value;
-  for (const auto& [place, thing] : analysis->index().things()) {
-    if (thing.kind == ThingKind::kConst) value = thing.value;
-  }
-  return value;
+  const test::Checked checked(text);
+  if (!checked.program) return checked.Text();
+  const Const& last = checked.program->consts.back();
+  return ValueText(last.type, last.value, 80);
 }
 
 TEST(ValueText, IsWrittenAsAProgramWritesIt) {
@@ -39,10 +39,7 @@ TEST(ValueText, IsCutWhereItIsLong) {
   EXPECT_EQ(ValueIn("const a = \"" + many + "\";"), "\"" + shown + "..\"");
 }
 
-TEST(ValueText, IsMissingWhereThereIsNone) {
-  EXPECT_EQ(ValueIn("const a = 1 / 0;"), "");
-  EXPECT_EQ(ValueIn("const a: i64 = \"x\";"), "");
-}
+TEST(ValueText, HasTheEscapesOfTheLanguage) { EXPECT_EQ(ValueIn("const a = \"\\u{1}\\t\";"), "\"\\u{1}\\t\""); }
 
 }  // namespace
-}  // namespace wf::lsp
+}  // namespace wf::sema

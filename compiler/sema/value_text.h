@@ -5,9 +5,10 @@
 #include "compiler/ir/value.h"
 #include "compiler/sema/type.h"
 
-namespace wf::lsp {
+namespace wf::sema {
 
 // A value as a program writes it, in about `most` bytes: of long strings and lists the beginning, then `..`. Nothing for `bytes`.
-std::string ValueText(sema::TypeRef type, const ir::Value& value, size_t most, const sema::RecordNames& name_of);
+std::string ValueText(TypeRef type, const ir::Value& value, size_t most);
+std::string ValueText(TypeRef type, const ir::Value& value, size_t most, const RecordNames& name_of);
 
-}  // namespace wf::lsp
+}  // namespace wf::sema

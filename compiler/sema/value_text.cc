@@ -1,22 +1,20 @@
-#include "compiler/lsp/value_text.h"
+#include "compiler/sema/value_text.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/base/quote.h"
 #include "compiler/base/utf8.h"
 #include "compiler/ir/scalar.h"
-#include "runtime/base/json_text.h"
 
-namespace wf::lsp {
+namespace wf::sema {
 namespace {
-
-using sema::TypeKind;
 
 class Writer {
  public:
-  Writer(size_t most, const sema::RecordNames& name_of) : most_(most), name_of_(name_of) {}
+  Writer(size_t most, const RecordNames& name_of) : most_(most), name_of_(name_of) {}
 
-  void Write(sema::TypeRef type, const ir::Value& value);
+  void Write(TypeRef type, const ir::Value& value);
   std::string Take() { return std::move(text_); }
 
  private:
@@ -35,10 +33,10 @@ class Writer {
   }
   void String(std::string_view text);
   void Tensor(ir::DType dtype, const ir::Value& value, size_t axis, size_t first);
-  void Record(sema::TypeRef type, const ir::Value& value);
+  void Record(TypeRef type, const ir::Value& value);
 
   const size_t most_;
-  const sema::RecordNames& name_of_;
+  const RecordNames& name_of_;
   std::string text_;
 };
 
@@ -47,10 +45,8 @@ void Writer::String(std::string_view text) {
   const size_t most = std::max(kFew, most_ - std::min(most_, text_.size()));
   size_t end = 0;
   while (end < text.size() && end < most) end += source::DecodeUtf8(text.substr(end)).length;
-  const std::string quoted = base::QuoteJson(text.substr(0, end));
-  for (const char c : std::string_view(quoted).substr(0, quoted.size() - 1))
-    text_ += (c == '{' || c == '}') ? std::string(2, c) : std::string(1, c);
-  text_ += end < text.size() ? "..\"" : "\"";
+  text_ += source::Quote(text.substr(0, end), source::Braces::kDoubled);
+  if (end < text.size()) text_.insert(text_.size() - 1, "..");
 }
 
 // `first`: the number of its first element.
@@ -66,7 +62,7 @@ void Writer::Tensor(ir::DType dtype, const ir::Value& value, size_t axis, size_t
   Sequence("[", "]", static_cast<size_t>(value.dims[axis]), [&](size_t i) { Tensor(dtype, value, axis + 1, first + i * step); });
 }
 
-void Writer::Record(sema::TypeRef type, const ir::Value& value) {
+void Writer::Record(TypeRef type, const ir::Value& value) {
   if (!type->name.empty()) text_ += name_of_(type);
   Sequence("(", ")", type->fields.size(), [&](size_t i) {
     text_ += type->fields[i].name + ": ";
@@ -74,7 +70,7 @@ void Writer::Record(sema::TypeRef type, const ir::Value& value) {
   });
 }
 
-void Writer::Write(sema::TypeRef type, const ir::Value& value) {
+void Writer::Write(TypeRef type, const ir::Value& value) {
   const size_t count = value.items ? value.items->size() : 0;
   switch (type->kind) {
     case TypeKind::kScalar:
@@ -113,11 +109,15 @@ void Writer::Write(sema::TypeRef type, const ir::Value& value) {
 
 }  // namespace
 
-std::string ValueText(sema::TypeRef type, const ir::Value& value, size_t most, const sema::RecordNames& name_of) {
+std::string ValueText(TypeRef type, const ir::Value& value, size_t most) {
+  return ValueText(type, value, most, [](TypeRef record) { return record->name; });
+}
+
+std::string ValueText(TypeRef type, const ir::Value& value, size_t most, const RecordNames& name_of) {
   if (type->kind == TypeKind::kBytes) return "";
   Writer writer(most, name_of);
   writer.Write(type, value);
   return writer.Take();
 }
 
-}  // namespace wf::lsp
+}  // namespace wf::sema

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace wf::source {
+
+enum class Braces : uint8_t { kPlain, kDoubled };  // doubled: where a brace would begin a hole, in expressions
+
+// A text as a program writes it: in quotes, on one line, with the escapes of the language.
+std::string Quote(std::string_view text, Braces braces = Braces::kPlain);
+
+}  // namespace wf::source

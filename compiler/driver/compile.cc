@@ -42,6 +42,7 @@ bool Compilation::Check(Purpose purpose) {
   input.options.require_service = purpose != Purpose::kCheck;
   input.options.without_externs = options_.emit == Emit::kHeader;  // they are written with it
   input.options.on_read = on_read_;
+  input.options.natives = console_.natives;
   for (const Module& module : products_.modules) input.modules.push_back({module.path, module.file.get()});
   products_.checked = sema::Check(input, emitter_);
   return products_.checked.has_value() && !emitter_.has_errors();

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/sema/check.h"
+
 namespace wf::driver {
 
 enum ExitStatus : int { kFine = 0, kProgramHasErrors = 1, kUsage = 2, kOurBug = 101 };
@@ -19,6 +21,7 @@ struct Console {
   std::function<const char*(const char*)> environment;  // null for a variable that is not set
   std::string executable;                               // absolute path of wfc, to find what is installed beside it
   std::istream* in = nullptr;                           // for `wfc fmt -` alone
+  sema::Natives natives = nullptr;                      // that constants may call
 };
 
 // "wfc: message"; what a command that ends with it returns.

@@ -27,6 +27,8 @@ std::string ModuleReference(const std::string& name, const ast::File& file, cons
     source::Span head = decl->span;
     if (const auto* fn = ast::DynAs<ast::FnDecl>(*decl)) {
       if (fn->result) head.end = fn->result->span.end;
+    } else if (const auto* node = ast::DynAs<ast::ExternDecl>(*decl)) {
+      head.end = node->result->span.end;
     } else if (decl->kind != ast::DeclKind::kTypeDecl && decl->kind != ast::DeclKind::kErrorCodeDecl) {
       continue;
     }

@@ -12,6 +12,7 @@
 
 #include "compiler/base/ending.h"
 #include "compiler/driver/commands.h"
+#include "compiler/natives/natives.h"
 #include "runtime/base/poison.h"
 
 namespace {
@@ -71,7 +72,7 @@ extern "C" void* RunJob(void* context) noexcept {
   const stack_t own{.ss_sp = signal_stack_bytes, .ss_flags = 0, .ss_size = sizeof(signal_stack_bytes)};
   if (!wf::base::kSeesPoison) sigaltstack(&own, nullptr);
   Console console{std::cout, std::cerr, isatty(STDERR_FILENO) == 1, [](const char* name) -> const char* { return std::getenv(name); },
-                  OwnPath(), &std::cin};
+                  OwnPath(), &std::cin, wf::natives::Call};
   // The linker leaves a signal stack of its own behind; a sanitizer, at the end of the thread, frees the one that it finds.
   stack_t signal_stack{};
   const bool saved = sigaltstack(nullptr, &signal_stack) == 0;

@@ -233,4 +233,15 @@ size_t AddNative(Program& program, const std::string& symbol) {
   return program.natives.size() - 1;
 }
 
+TypeId TypeTold(const Program& program, const Body& body, const Op& call) {
+  static constexpr std::pair<std::string_view, bool> kRows[] = {
+#define NATIVE_TYPED(name, is_result) {#name, is_result},
+#include "runtime/abi/runtime_symbols.def"
+  };
+  for (const auto& [name, is_result] : kRows) {
+    if (name == program.natives[call.imm]) return is_result ? call.type : body[call.args[0]].type;
+  }
+  return TypeId::kNone;
+}
+
 }  // namespace wf::ir

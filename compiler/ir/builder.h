@@ -102,5 +102,8 @@ class Builder {
 size_t AddConstant(Program& program, TypeId type, const Value& value);
 size_t AddText(Program& program, const std::string& text);
 size_t AddNative(Program& program, const std::string& symbol);
+// What a call of a native is told beside its arguments (NATIVE_TYPED of runtime_symbols.def): its result's type, or its argument's. kNone:
+// nothing.
+TypeId TypeTold(const Program& program, const Body& body, const Op& call);
 
 }  // namespace wf::ir

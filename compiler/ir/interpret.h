@@ -37,7 +37,8 @@ struct Outcome {
 
 // What a program asks of the world. All may be empty: natives and models then fail with 9000, metadata is absent.
 struct Hooks {
-  std::function<Outcome(const std::string& symbol, std::span<const Value> args, TypeId result)> native;
+  // `type`: what the native is told (TypeTold), else the result's.
+  std::function<Outcome(const std::string& symbol, std::span<const Value> args, TypeId type)> native;
   std::function<Outcome(ModelId model, std::span<const Value> args, TypeId result)> model;  // several results: a record
   std::function<std::optional<std::string>(const std::string& key)> meta;
 };

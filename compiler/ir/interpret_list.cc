@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "compiler/ir/body_run.h"
+#include "compiler/ir/builder.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
@@ -281,9 +282,15 @@ bool BodyRun::RunMeta(ValueId id, const Op& op) {
 bool BodyRun::RunNative(ValueId id, const Op& op) {
   const std::string& symbol = program_.natives[op.imm];
   std::vector<Value> args;
-  for (size_t i = 0; i < op.args.size(); ++i) args.push_back(Arg(op, i));
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < op.args.size(); ++i) {
+    args.push_back(Arg(op, i));
+    bytes += args.back().text ? args.back().text->size() : 0;
+  }
+  if (!Step(op.place.line, bytes / kBytesOfAStep)) return false;
+  const TypeId told = TypeTold(program_, body_, op);
   Outcome outcome = owner_.hooks_.native
-                        ? owner_.hooks_.native(symbol, args, op.type)
+                        ? owner_.hooks_.native(symbol, args, told == TypeId::kNone ? op.type : told)
                         : Outcome{.value = {}, .failure = Failure{.code = code::kInference, .message = symbol + " needs a server"}};
   if (outcome.failure) return Fail(outcome.failure->code, outcome.failure->message, op.place.line);
   At(id) = std::move(*outcome.value);

@@ -134,6 +134,12 @@ uint32_t FieldOffset(const TypeTable& types, TypeId record, size_t field) {
   }
 }
 
+EntryLayout MapEntry(const TypeTable& types, TypeId element) {
+  const Layout key{16, 8}, value = LayoutOf(types, element);
+  const uint32_t align = std::max(value.align, key.align), at = RoundUp(key.size, value.align);
+  return {at, RoundUp(at + value.size, align), align};
+}
+
 bool Fits(const TypeTable& types, TypeId from, TypeId to) {
   if (from == to) return true;
   if (from == TypeId::kNone || to == TypeId::kNone) return false;

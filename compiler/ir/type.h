@@ -73,5 +73,10 @@ struct Layout {
 };
 Layout LayoutOf(const TypeTable& types, TypeId id);
 uint32_t FieldOffset(const TypeTable& types, TypeId record, size_t field);
+// {key, value} of a map: where the value stands and how long an entry is.
+struct EntryLayout {
+  uint32_t value_offset, size, align;
+};
+EntryLayout MapEntry(const TypeTable& types, TypeId element);
 
 }  // namespace wf::ir

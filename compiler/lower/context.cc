@@ -180,9 +180,10 @@ llvm::Function* Context::Runtime(std::string_view name) {
   return nullptr;
 }
 
-llvm::Function* Context::Native(const std::string& name, size_t arguments) {
+llvm::Function* Context::Native(const std::string& name, size_t arguments, bool is_typed) {
   if (llvm::Function* known = module_.getFunction(name)) return known;
-  const std::vector<llvm::Type*> parameters(arguments + 2, Ptr());
+  std::vector<llvm::Type*> parameters(arguments + 2, Ptr());
+  if (is_typed) parameters.insert(parameters.end() - 1, {Ptr(), I32()});
   auto* function =
       llvm::Function::Create(llvm::FunctionType::get(I32(), parameters, false), llvm::Function::ExternalLinkage, name, module_);
   function->setDoesNotThrow();

@@ -41,7 +41,7 @@ class Context {
   // A function of runtime_symbols.def, declared from its row there.
   llvm::Function* Runtime(std::string_view name);
   // A native body: wf_code name(wf_ctx *, arguments by pointer.., result by pointer).
-  llvm::Function* Native(const std::string& name, size_t arguments);
+  llvm::Function* Native(const std::string& name, size_t arguments, bool is_typed);
   // A function of libc with this type.
   llvm::FunctionCallee Libc(const char* name, llvm::Type* result, std::initializer_list<llvm::Type*> parameters);
 

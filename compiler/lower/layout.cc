@@ -200,11 +200,4 @@ Leaves ConstantValue(Context& context, Builder& b, size_t constant) {
   return LoadValue(context, b, row.type, context.Constant(row.type, row.value));
 }
 
-EntryLayout MapEntry(const ir::TypeTable& types, ir::TypeId element) {
-  const ir::Layout value = ir::LayoutOf(types, element);
-  const uint32_t align = std::max<uint32_t>(value.align, alignof(wf_bytes));
-  const uint32_t at = (static_cast<uint32_t>(sizeof(wf_bytes)) + value.align - 1) / value.align * value.align;
-  return {at, (at + value.size + align - 1) / align * align, align};
-}
-
 }  // namespace wf::lower

@@ -30,10 +30,4 @@ Leaves ConstantValue(Context& context, llvm::IRBuilder<>& b, size_t constant);
 // address + bytes
 llvm::Value* Offset(llvm::IRBuilder<>& b, llvm::Value* address, uint64_t bytes);
 
-// {key, value} of a map: where the value stands and how long an entry is.
-struct EntryLayout {
-  uint32_t value_offset, size, align;
-};
-EntryLayout MapEntry(const ir::TypeTable& types, ir::TypeId element);
-
 }  // namespace wf::lower

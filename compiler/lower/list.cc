@@ -168,7 +168,7 @@ Leaves BodyEmitter::StackTensors(ir::ValueId id, const Leaves& list) {
 
 Leaves BodyEmitter::EmitMapGet(const ir::Op& op) {
   const ir::TypeId element = TypeOf(op.args[0]).element;
-  const EntryLayout entry = MapEntry(context_.types(), element);
+  const ir::EntryLayout entry = ir::MapEntry(context_.types(), element);
   const Leaves &map = Get(op.args[0]), &key = Get(op.args[1]);
   Value* found = b_.CreateCall(FindKey(context_), {map[0], map[1], b_.getInt64(entry.size), key[0], key[1]}, "entry");
   Value* has = b_.CreateIsNotNull(found);
@@ -180,7 +180,7 @@ Leaves BodyEmitter::EmitMapGet(const ir::Op& op) {
 
 Leaves BodyEmitter::EmitMapKeys(const ir::Op& op) {
   const ir::TypeId text = context_.type(op.type).element;
-  const EntryLayout entry = MapEntry(context_.types(), TypeOf(op.args[0]).element);
+  const ir::EntryLayout entry = ir::MapEntry(context_.types(), TypeOf(op.args[0]).element);
   const Leaves map = Get(op.args[0]);
   Value* items = Allocate(Bytes({map[1]}, sizeof(wf_bytes)), alignof(wf_bytes));
   For(map[1], 1, [&](Value* index) {

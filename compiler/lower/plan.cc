@@ -25,7 +25,7 @@ Image TypeRow(Context& context, ir::TypeId id, const std::string& name) {
   row.align = layout.align;
   if (type.kind == ir::TypeKind::kOptional) row.has_offset = ir::LayoutOf(context.types(), type.element).size;
   if (type.kind == ir::TypeKind::kMap) {
-    const EntryLayout entry = MapEntry(context.types(), type.element);
+    const ir::EntryLayout entry = ir::MapEntry(context.types(), type.element);
     row.map_value_offset = entry.value_offset;
     row.map_entry_size = entry.size;
   }

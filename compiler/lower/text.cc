@@ -1,6 +1,7 @@
 // Text, metadata, failures and native functions: what calls the runtime.
 
 #include "runtime/base/text.h"
+#include "compiler/ir/builder.h"
 #include "compiler/lower/body.h"
 #include "compiler/lower/helpers.h"
 #include "compiler/lower/image.h"
@@ -101,8 +102,12 @@ Leaves BodyEmitter::EmitNative(const ir::Op& op) {
     args.push_back(CallMemory(ir::LayoutOf(context_.types(), body_[arg].type), args.size()));
     StoreValue(context_, b_, body_[arg].type, Get(arg), args.back());
   }
-  args.push_back(CallMemory(ir::LayoutOf(context_.types(), op.type), args.size()));
-  FailUnlessZero(b_.CreateCall(context_.Native(context_.program().natives[op.imm], op.args.size()), args));
+  const ir::TypeId told = ir::TypeTold(context_.program(), body_, op);
+  const bool is_typed = told != ir::TypeId::kNone;
+  llvm::AllocaInst* const result = CallMemory(ir::LayoutOf(context_.types(), op.type), args.size());
+  if (is_typed) args.append({context_.TypeRow(0), b_.getInt32(static_cast<uint32_t>(told))});
+  args.push_back(result);
+  FailUnlessZero(b_.CreateCall(context_.Native(context_.program().natives[op.imm], op.args.size(), is_typed), args));
   return LoadValue(context_, b_, op.type, args.back());
 }
 

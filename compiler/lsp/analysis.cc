@@ -16,6 +16,7 @@ Analysis::Analysis(Root start, const Host& host, const Overlay& overlay, sema::F
     : start_(std::move(start)), modules_(host.load(start_, overlay, sources_, emitter_)) {
   if (const auto file = FileNamed(start_.path)) root_ = *file;
   sema::CheckInput input{.modules = {}, .sources = sources_, .options = {}, .sink = &index_, .folded = folded, .folder = start_.folder};
+  input.options.natives = host.natives;
   input.options.on_read = [this](const std::string& path) { embedded_.push_back(path); };
   for (const LoadedModule& module : modules_) {
     input.modules.push_back({module.path, module.file.get()});

@@ -10,6 +10,7 @@
 #include "compiler/base/source.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/lsp/index.h"
+#include "compiler/sema/check.h"
 
 namespace wf::lsp {
 
@@ -34,6 +35,7 @@ struct Host {
   std::string stdlib;       // folder of the standard library, with its slash
   std::string error_pages;  // folder of the pages about diagnostics, with its slash; empty: not installed
   std::string version;
+  sema::Natives natives;  // that constants may call
 };
 
 // One run of parse and check over a document: everything that a request may ask about it.

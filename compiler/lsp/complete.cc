@@ -141,6 +141,7 @@ class Completion {
     } else if (context_.block == Block::kTest && context_.words == std::vector<std::string>{"stub"}) {
       Things(ThingKind::kModel);
       Things(ThingKind::kRemote);
+      Things(ThingKind::kExtern);
       Things(ThingKind::kModule);
       Add("meta", kFunctionItem, "metadata of requests");
     } else if (context_.words.empty()) {

@@ -32,13 +32,13 @@ struct BuildContext {
   std::vector<Call> calls_there = {};           // inside of what
   const char* limit = "250000 operations; functions are written out where they are called";
   void StopAt(const Span& span);
-  uint32_t LineOf(const Span& span) const;                   // 0 for other files
-  bool misses_body = false;                                  // of a function, which has been reported: only where a constant is computed
-  uint32_t annotations = 0;                                  // built so far
-  std::vector<int64_t> constants = {};                       // Program::consts to ir constants, -1 not yet
-  std::map<std::string, int> paths = {};                     // of nodes: how many ask for each
-  std::map<std::pair<bool, uint32_t>, uint32_t> stubs = {};  // of a test: remotes (true) and models to the functions called instead
-  std::map<std::string, std::string> metadata = {};          // of a test
+  uint32_t LineOf(const Span& span) const;  // 0 for other files
+  bool misses_body = false;                 // of a function, which has been reported: only where a constant is computed
+  uint32_t annotations = 0;                 // built so far
+  std::vector<int64_t> constants = {};      // Program::consts to ir constants, -1 not yet
+  std::map<std::string, int> paths = {};    // of nodes: how many ask for each
+  std::map<std::pair<ExprKind, uint32_t>, uint32_t> stubs = {};  // of a test: what is called to the functions called instead
+  std::map<std::string, std::string> metadata = {};              // of a test
 };
 
 }  // namespace wf::sema

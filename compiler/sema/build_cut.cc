@@ -144,8 +144,8 @@ std::vector<SlotId> NodeCutter::CutArguments(const Expr& expr, ir::Store store, 
   return slots;
 }
 
-bool NodeCutter::CutStub(const Expr& expr, bool is_remote, const std::string& name) {
-  const auto stub = c_.stubs.find({is_remote, expr.index});
+bool NodeCutter::CutStub(const Expr& expr, const std::string& name) {
+  const auto stub = c_.stubs.find({expr.kind, expr.index});
   if (stub == c_.stubs.end()) return false;
   for (const ExprPtr& arg : expr.args) CutInside(*arg);
   const auto write = [&](BodyWriter& writer) { return writer.WriteStub(c_.program.functions[stub->second], expr); };
@@ -156,6 +156,7 @@ bool NodeCutter::CutStub(const Expr& expr, bool is_remote, const std::string& na
 // With what its arguments still need in one task, which may block; in a region of its own that is entered again, where a failure is
 // retried.
 void NodeCutter::CutExtern(const Expr& expr) {
+  if (CutStub(expr, c_.program.functions[expr.index].name)) return;
   for (const ExprPtr& arg : expr.args) CutInside(*arg);
   const bool retries = !in_fallback_ && node_.policy.retry > 0;
   SetCut(expr, retries ? EnterCall(expr) : AddCall(expr));
@@ -181,13 +182,13 @@ SlotId NodeCutter::EnterCall(const Expr& expr) {
 SlotId NodeCutter::AddCall(const Expr& expr) {
   const auto write = [&](BodyWriter& writer) { return writer.Write(expr); };
   const SlotId out = values_.AddRun(c_.program.functions[expr.index].name, write, values_.DeclaredType(expr.type));
-  out_.tasks.back().blocking = true;
+  out_.tasks.back().blocking = c_.program.functions[expr.index].is_extern;
   return out;
 }
 
 void NodeCutter::CutRemote(const Expr& expr) {
   const std::string& name = c_.program.remotes[expr.index].name;
-  if (CutStub(expr, true, name) || CutFailing(expr)) return;
+  if (CutStub(expr, name) || CutFailing(expr)) return;
   ir::Task task = tasks_.NewTask(TaskKind::kRemote);
   task.in = CutArguments(expr, ir::Store::kDynamic);
   task.remote = static_cast<uint16_t>(expr.index);
@@ -196,7 +197,7 @@ void NodeCutter::CutRemote(const Expr& expr) {
 
 void NodeCutter::CutModel(const Expr& expr) {
   const Model& model = c_.program.models[expr.index];
-  if (CutStub(expr, false, model.name) || CutFailing(expr)) return;
+  if (CutStub(expr, model.name) || CutFailing(expr)) return;
   ir::Task task = tasks_.NewTask(TaskKind::kModel);
   task.in = CutArguments(expr, ir::Store::kStaged);
   ir::Policy policy = model.defaults;

@@ -30,8 +30,8 @@ class NodeCutter {
   void SetCut(const Expr& expr, ir::SlotId slot);  // and what it brought into being
 
   void CutModel(const Expr& expr);
-  bool CutFailing(const Expr& expr);                                        // false: every argument is a value
-  bool CutStub(const Expr& expr, bool is_remote, const std::string& name);  // false: there is no stub
+  bool CutFailing(const Expr& expr);                        // false: every argument is a value
+  bool CutStub(const Expr& expr, const std::string& name);  // false: there is no stub
   void CutExtern(const Expr& expr);
   ir::SlotId EnterCall(const Expr& expr);
   ir::SlotId AddCall(const Expr& expr);

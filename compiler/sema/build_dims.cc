@@ -295,7 +295,7 @@ void BodyWriter::WriteChecksOfArgs(const Expr& call) {
 
 ValueId BodyWriter::WriteCut(const Expr& expr, ir::SlotId slot) {
   const ValueId value = b_.Slot(slot);
-  const bool is_stub = expr.kind == ExprKind::kCallModel && c_.stubs.contains({false, expr.index});  // its task checks its value
+  const bool is_stub = expr.kind == ExprKind::kCallModel && c_.stubs.contains({expr.kind, expr.index});  // its task checks its value
   if (!IsCheckedWhereRead(expr) || is_stub) return value;
   BindFresh(expr.fresh, value, expr.type);
   std::vector<bool> done(expr.checks.size(), false);

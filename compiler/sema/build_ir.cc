@@ -206,7 +206,7 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
     c.stubs.clear();
     c.metadata = test.metadata;
     c.paths.clear();
-    for (const Test::Stub& stub : test.stubs) c.stubs.emplace(std::pair(stub.is_remote, stub.target), stub.function);
+    for (const Test::Stub& stub : test.stubs) c.stubs.emplace(std::pair(stub.call, stub.target), stub.function);
     const std::string name = "t" + std::to_string(out.workflows.size());
     ir::Workflow workflow{.name = name, .declared_name = name, .service = "test"};
     const size_t first = out.tasks.size();
@@ -223,7 +223,7 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
   return out;
 }
 
-ir::Outcome EvaluateConst(const Program& program, const Expr& expr, ir::Limits& left, Folded* folded) {
+ir::Outcome EvaluateConst(const Program& program, const Expr& expr, ir::Limits& left, Folded* folded, const Natives& natives) {
   ir::Program out;
   BuildContext c{.program = program, .out = out};
   ir::Body body;
@@ -239,7 +239,13 @@ ir::Outcome EvaluateConst(const Program& program, const Expr& expr, ir::Limits& 
     left.max_steps -= std::min(left.max_steps, known->steps);
     return known->outcome;
   }
-  ir::Interpreter interpreter(out, {}, left);
+  ir::Hooks hooks;
+  if (natives) {
+    hooks.native = [&](const std::string& symbol, std::span<const ir::Value> args, ir::TypeId type) {
+      return natives(out.types, symbol, args, type, left.max_bytes);
+    };
+  }
+  ir::Interpreter interpreter(out, std::move(hooks), left);
   ir::Outcome outcome = interpreter.RunBody(body);
   const ir::Limits spent = interpreter.is_spent() ? left : ir::Limits{0, 0};
   if (folded != nullptr) folded->Add(key, {outcome, interpreter.steps(), interpreter.bytes(), spent});

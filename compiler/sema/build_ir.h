@@ -6,6 +6,7 @@
 #include "compiler/base/source.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/ir/interpret.h"
+#include "compiler/sema/check.h"
 #include "compiler/sema/folded.h"
 #include "compiler/sema/typed.h"
 
@@ -28,6 +29,8 @@ std::optional<ir::Program> BuildTests(const Program& program, const TestBuild& b
 // The value of a pure expression without locals of its own surroundings: an initialiser of `const`. Failures are those of the program
 // (an index out of range, `fail`), ir::kOutOfSteps and kMemoryCap; the line is 0. Neither value nor failure: a function that it
 // calls has no body, which has been reported. Steps that it took are taken off `left`; of what `folded` knows, as many as it took then.
-ir::Outcome EvaluateConst(const Program& program, const Expr& expr, ir::Limits& left, Folded* folded = nullptr);
+// `natives`: null where it calls none.
+ir::Outcome EvaluateConst(const Program& program, const Expr& expr, ir::Limits& left, Folded* folded = nullptr,
+                          const Natives& natives = nullptr);
 
 }  // namespace wf::sema

@@ -257,6 +257,10 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
     }
     case Builtin::kReshape:
       return WriteReshape(expr, args);
+    case Builtin::kJsonParse:
+      return b_.Emit(OpKind::kNative, TypeOf(expr.type), args, ir::AddNative(c_.out, "wf_n_json_parse"));
+    case Builtin::kJsonBuild:
+      return b_.Emit(OpKind::kNative, b_.types().String(), args, ir::AddNative(c_.out, "wf_n_json_build"));
     case Builtin::kKeys:
       return b_.Emit(OpKind::kMapKeys, b_.types().List(b_.types().String()), args);
     case Builtin::kClose: {

@@ -65,7 +65,7 @@ Certainty CertaintyOf(const Body& body, const ast::Expr& expr) {
   } else if (const auto* match = ast::DynAs<ast::MatchExpr>(bare)) {
     for (const ast::MatchExpr::Arm& arm : match->arms) add(*arm.value);
   } else if (const auto* call = ast::DynAs<ast::CallExpr>(bare)) {
-    return CertaintyOfCall(body, {*call});
+    return TakesTypeOfPlace(body, bare) ? Certainty::kOpen : CertaintyOfCall(body, {*call});
   } else if (const auto* piped = ast::DynAs<ast::BinaryExpr>(bare); piped != nullptr && piped->op == ast::BinaryOp::kPipe) {
     const auto* into = ast::DynAs<ast::CallExpr>(*piped->right);
     return into != nullptr ? CertaintyOfCall(body, {*into, piped->left.get()}) : Certainty::kWhole;

@@ -2,12 +2,14 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "compiler/ast/nodes.h"
 #include "compiler/base/source.h"
 #include "compiler/diag/emitter.h"
+#include "compiler/ir/interpret.h"
 #include "compiler/sema/typed.h"
 
 namespace wf::sema {
@@ -21,12 +23,17 @@ struct SourceModule {
   const ast::File* file = nullptr;  // null: it could not be read or did not parse, which has been reported; its users stay silent
 };
 
+// Calls a native whose arguments are constants, with what it may take of memory; see ir::Hooks.
+using Natives = std::function<ir::Outcome(const ir::TypeTable& types, const std::string& symbol, std::span<const ir::Value> args,
+                                          ir::TypeId type, uint64_t max_bytes)>;
+
 struct CheckOptions {
   bool without_service = false;                      // workflows of a program that has no service count as published (graph, plan)
   bool require_service = false;                      // a program that publishes nothing is an error (build, run)
   bool without_externs = false;                      // what they are written in need not be there
   uint64_t max_embedded_bytes = uint64_t{64} << 20;  // of one file() lines() json()
   std::function<void(const std::string&)> on_read;   // may be null; before a file or a folder is looked at, there or not
+  Natives natives;                                   // may be null: constants then call none
 };
 
 // What Check reads. Files are found by import path: modules[0] is the root, the rest in any order; an import whose path is not among them

@@ -8,6 +8,8 @@
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/help.h"
+#include "compiler/sema/resolve_type.h"
+#include "runtime/abi/defaults.h"
 
 namespace wf::sema {
 namespace {
@@ -253,6 +255,53 @@ ExprPtr CheckReshape(const CallSite& site) {
   return result;
 }
 
+// What no request could hold is told here; `name`: of the function.
+bool FitsJson(const CallSite& site, const std::string& name, TypeRef type, const Span& span) {
+  if (type->levels <= abi::kValueLevels) return true;
+  site.body.env.Report(span, kTooManyLevels, {name, type->levels, abi::kValueLevels});
+  return false;
+}
+
+// In a `const` it is computed by wfc, which tells a failure there.
+bool MayFailHere(const CallSite& site, const std::string& what) {
+  const bool is_const = site.where.files && !site.where.may_fail && !site.where.elements;
+  return is_const || MayFail(site.body, site.call.span(), what, site.where);
+}
+
+ExprPtr CheckJsonParse(const CallSite& site) {
+  const auto arguments = site.Arguments({{"text"}});
+  if (!arguments) return site.Fail();
+  ExprPtr text = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
+  if (IsPoison(*text)) return site.Fail();
+  if (text->type->kind != TypeKind::kString && text->type->kind != TypeKind::kBytes) return site.NoArgument(*text);
+  const TypeRef wanted = site.wanted;
+  if (wanted != nullptr && wanted->kind == TypeKind::kError) return site.Fail();  // reported where the type is written
+  if (wanted == nullptr || wanted->is_open || wanted->is_unknown || (wanted->kind == TypeKind::kTensor && wanted->dtype == DType::kNone)) {
+    site.body.env.Report(site.call.span(), kCannotInfer, {"`json.parse(..)`"})
+        .Help("a name can say it: `let x: map<f32> = json.parse(..);`");
+    return site.Fail();
+  }
+  if (!FitsJson(site, "json.parse", wanted, site.call.span()) || !MayFailHere(site, "`json.parse` may fail")) return site.Fail();
+  const uint32_t mark = site.body.NextSymbol();
+  ExprPtr value = site.Make1(Builtin::kJsonParse, WithoutSymbols(site.types(), wanted), std::move(text));
+  Settle(site.body, *value, mark);
+  return value;
+}
+
+ExprPtr CheckJsonBuild(const CallSite& site) {
+  const auto arguments = site.Arguments({{"x"}});
+  if (!arguments) return site.Fail();
+  ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
+  if (IsPoison(*value)) return site.Fail();
+  if (value->type->is_open) {
+    site.body.env.Report(value->span, kCannotInfer, {value->type->kind == TypeKind::kNone ? "`none`" : "an empty list"})
+        .Help("a name can say it: `let xs: list<string> = [];`");
+    return site.Fail();
+  }
+  if (!FitsJson(site, "json.build", value->type, value->span) || !MayFailHere(site, "`json.build` may fail")) return site.Fail();
+  return site.Make1(Builtin::kJsonBuild, site.types().Simple(TypeKind::kString), std::move(value));
+}
+
 ExprPtr CheckKeys(const CallSite& site) {
   const auto arguments = site.Arguments({{"x"}});
   if (!arguments) return site.Fail();
@@ -399,6 +448,10 @@ ExprPtr CheckBuiltin(Body& body, std::string_view name, const Call& call, TypeRe
       return CheckReshape(site);
     case Builtin::kTokenizer:
       return CheckEmbed(body, name, call.expr, wanted, where);
+    case Builtin::kJsonParse:
+      return CheckJsonParse(site);
+    case Builtin::kJsonBuild:
+      return CheckJsonBuild(site);
     case Builtin::kKeys:
       return CheckKeys(site);
     case Builtin::kClose:

@@ -160,11 +160,13 @@ bool IsBuiltinMember(Body& body, const ast::MemberExpr& member) {
 
 // Nothing: the name is another's.
 std::optional<ExprPtr> CheckNamedCall(Body& body, const ast::NameExpr& name, const Call& call, TypeRef wanted, const Where& where) {
-  const bool declared = FindEntity(body.module, name.name) != nullptr;
+  const Entity* const entity = FindEntity(body.module, name.name);
+  const bool declared = entity != nullptr;
   if (const auto dtype = DTypeNamed(name.name)) {  // a declaration of that name has been refused
     return declared ? CheckArgumentsOnly(body, call, where) : CheckConversion(body, *dtype, call, where);
   }
-  if (!declared && IsEmbedName(name.name)) return CheckEmbed(body, name.name, call.expr, wanted, where);
+  const bool is_module = declared && entity->kind == EntityKind::kModule;  // `json("x.json")` beside `import std.json;`
+  if ((!declared || is_module) && IsEmbedName(name.name)) return CheckEmbed(body, name.name, call.expr, wanted, where);
   if (!declared && IsBuiltinName(name.name)) return CheckBuiltin(body, name.name, call, wanted, where);
   if (const auto local = body.Find(name.name)) {
     body.infos[*local].used = true;
@@ -178,6 +180,15 @@ std::optional<ExprPtr> CheckNamedCall(Body& body, const ast::NameExpr& name, con
 }
 
 }  // namespace
+
+bool TakesTypeOfPlace(const Body& body, const ast::Expr& expr) {
+  const auto* call = ast::DynAs<ast::CallExpr>(expr);
+  const auto* member = call != nullptr ? ast::DynAs<ast::MemberExpr>(*call->callee) : nullptr;
+  const auto* name = member != nullptr ? ast::DynAs<ast::NameExpr>(*member->object) : nullptr;
+  const Entity* module = name != nullptr ? FindEntity(body.module, name->name) : nullptr;
+  return module != nullptr && module->target != nullptr &&
+         FindMember(module->target->path, member->member.text) == &InfoOf(Builtin::kJsonParse);
+}
 
 TypeRef BelowOptional(TypeRef wanted, const Expr& value) {
   return wanted->kind == TypeKind::kOptional && value.type->kind != TypeKind::kOptional ? wanted->element : wanted;

@@ -34,6 +34,9 @@ inline std::string VariableSymbol(const std::string& variable, size_t axis) { re
 // none of these types, which is reported of the call.
 std::optional<uint32_t> InstanceOf(Env& env, Entity& entity, const TypeBindings& bindings, const Span& call);
 
+// `json.parse(..)`, which is of whatever type is wanted.
+bool TakesTypeOfPlace(const Body& body, const ast::Expr& expr);
+
 // Where `T?` is wanted of a plain value, `T`, which MakeSome puts the `?` around; else `wanted`.
 TypeRef BelowOptional(TypeRef wanted, const Expr& value);
 ExprPtr MakeSome(Body& body, ExprPtr value);

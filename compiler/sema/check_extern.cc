@@ -103,7 +103,9 @@ void CheckExtern(Env& env, Module& module, Entity& entity, const ast::ExternDecl
   entity.broken = decl.has_errors || !decl.type_params.empty() || IsTaken(env, entity);
   if (decl.has_errors) return;
   if (decl.binding.settings) ReadSettings(env, decl.binding.settings->settings, kInExtern);
-  entity.broken = !ReadSource(env, decl, out) || entity.broken;
+  std::string symbol;
+  const bool is_native = module.is_std && FirstText(decl.binding, "native", symbol) != nullptr;  // of the runtime, and never long
+  entity.broken = (!is_native && !ReadSource(env, decl, out)) || entity.broken;
   std::vector<TypeRef> types{signature.result};
   for (const SigParam& param : signature.params) types.push_back(param.type);
   for (const TypeRef type : types) {
@@ -115,12 +117,13 @@ void CheckExtern(Env& env, Module& module, Entity& entity, const ast::ExternDecl
   if (entity.broken || signature.broken) return;
   Function function{.name = entity.name, .locals = body.locals, .n_params = static_cast<uint32_t>(signature.params.size())};
   function.result = signature.result;
-  function.native = "wf_x_" + entity.name;
+  function.native = is_native ? symbol : "wf_x_" + entity.name;
+  function.is_extern = !is_native;
   function.may_fail = true;
   function.span = entity.span;
   out.function = entity.index = static_cast<uint32_t>(env.program.functions.size());
   env.program.functions.push_back(std::move(function));
-  env.program.externs.push_back(std::move(out));
+  if (!is_native) env.program.externs.push_back(std::move(out));
 }
 
 void CheckRemote(Env& env, Module& module, Entity& entity, const ast::RemoteDecl& decl) {

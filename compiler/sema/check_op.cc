@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/sema/check_expr.h"
+#include "compiler/sema/check_call.h"
 #include "compiler/sema/help.h"
 #include "compiler/sema/waiting.h"
 
@@ -360,17 +360,17 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
 
 // What a list or a tuple written on the right of a comparison is to be: the fields of a tuple have no order, the numbers of a list the type
 // of the others.
-TypeRef ComparedWith(const Operand& left, const ast::Expr& right) {
+TypeRef ComparedWith(const Body& body, const Operand& left, const ast::Expr& right) {
   if (!left.value) return nullptr;
   const TypeKind kind = left.value->type->kind;
   const bool is_list = (kind == TypeKind::kList || kind == TypeKind::kTensor) && right.kind == ast::ExprKind::kListExpr;
   const bool is_tuple = left.value->type->kind == TypeKind::kRecord && right.kind == ast::ExprKind::kTupleExpr;
-  return is_list || is_tuple ? left.value->type : nullptr;
+  return is_list || is_tuple || TakesTypeOfPlace(body, right) ? left.value->type : nullptr;
 }
 
 // One step of a chain. Literals on both sides stay one literal until something decides their type.
 Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef wanted, const Where& where) {
-  const TypeRef hint = IsComparison(step.op) ? ComparedWith(left, *step.right) : ScalarHint(body.env.types, wanted);
+  const TypeRef hint = IsComparison(step.op) ? ComparedWith(body, left, *step.right) : ScalarHint(body.env.types, wanted);
   if (step.op == ast::BinaryOp::kAnd || step.op == ast::BinaryOp::kOr) {
     return {CheckLogical(body, step, Resolve(body, std::move(left), nullptr), where), nullptr, step.span};
   }

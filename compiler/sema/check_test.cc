@@ -16,6 +16,9 @@ namespace wf::sema {
 namespace {
 
 bool IsComparison(const Expr& expr) { return expr.kind == ExprKind::kBinary && expr.binary >= BinaryOp::kEq; }
+std::string_view WordFor(EntityKind kind) {
+  return kind == EntityKind::kModel ? "model" : kind == EntityKind::kRemote ? "remote" : "extern node";
+}
 bool IsClose(const Expr& expr) { return expr.kind == ExprKind::kBuiltin && static_cast<Builtin>(expr.index) == Builtin::kClose; }
 
 // The statements of one test, in order.
@@ -169,7 +172,7 @@ class TestCheck {
 
   // It has the parameters of what it replaces, by name and in order.
   bool FitsTarget(const Entity& target, const Signature& written, const ast::StubStmt& stub) {
-    if (target.kind != EntityKind::kModel && target.kind != EntityKind::kRemote) {
+    if (!target.signature || !target.signature->may_wait || target.kind == EntityKind::kWorkflow) {
       env_.Report(stub.target.span, kStubTarget, {NameOf(target.kind)}).Label(target.span, "declared here");
       return false;
     }
@@ -177,8 +180,7 @@ class TestCheck {
     if (wanted.broken) return false;
     if (wanted.params.size() != written.params.size()) {
       const std::string count = std::to_string(written.params.size()) + (written.params.size() == 1 ? " parameter" : " parameters");
-      env_.Report(stub.target.span, kStubSignature,
-                  {target.name, count, target.kind == EntityKind::kModel ? "model" : "remote", std::to_string(wanted.params.size())})
+      env_.Report(stub.target.span, kStubSignature, {target.name, count, WordFor(target.kind), std::to_string(wanted.params.size())})
           .Label(target.span, "declared here");
       return false;
     }
@@ -227,8 +229,10 @@ class TestCheck {
     const uint32_t mark = inner.NextSymbol();
     const auto solved = ResultOfStub(inner, *target->signature, written, stub);
     if (!solved) return false;
-    const bool is_remote = target->kind == EntityKind::kRemote;
-    const auto result = env_.results.find({is_remote ? ExprKind::kCallRemote : ExprKind::kCallModel, target->index});
+    const ExprKind call = target->kind == EntityKind::kModel    ? ExprKind::kCallModel
+                          : target->kind == EntityKind::kRemote ? ExprKind::kCallRemote
+                                                                : ExprKind::kCallExtern;
+    const auto result = env_.results.find({call, target->index});
     const Origin origin{target->span, "declared here", result == env_.results.end() ? nullptr : result->second};
     Where inside = At("a stub", stub.target.span).Inside("a stub", stub.target.span).For(&origin);
     inside.holder = Where::Holder::kNone;
@@ -236,14 +240,14 @@ class TestCheck {
     ExprPtr value = CheckExpr(inner, *stub.value, *solved, inside);
     if (!IsPoison(*value)) value = Coerce(inner, std::move(value), hint, origin);
     if (IsPoison(*value)) return false;
-    const auto once = [&](const Test::Stub& other) { return other.is_remote == is_remote && other.target == target->index; };
+    const auto once = [&](const Test::Stub& other) { return other.call == call && other.target == target->index; };
     if (const auto first = std::find_if(test_.stubs.begin(), test_.stubs.end(), once); first != test_.stubs.end()) {
       env_.Report(stub.target.span, kDuplicateName, {ast::ToString(stub.target)})
           .Label(env_.program.functions[first->function].span, "first replaced here");
       return false;
     }
     Settle(inner, *value, mark);
-    test_.stubs.push_back({is_remote, target->index, static_cast<uint32_t>(env_.program.functions.size())});
+    test_.stubs.push_back({call, target->index, static_cast<uint32_t>(env_.program.functions.size())});
     Function function{.name = "stub " + target->name, .locals = inner.locals, .n_params = static_cast<uint32_t>(stub.params.size())};
     function.result = value->type;
     function.body = std::move(value);

@@ -260,7 +260,7 @@ std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view pu
   if (auto value = Simple(env, expr)) return value;
   if (env.const_steps_left == 0) return std::nullopt;  // told where they ended
   ir::Limits left{.max_steps = env.const_steps_left, .max_bytes = kMostConstBytes - std::min(kMostConstBytes, env.constant_bytes)};
-  ir::Outcome outcome = EvaluateConst(env.program, expr, left, env.input.folded);
+  ir::Outcome outcome = EvaluateConst(env.program, expr, left, env.input.folded, env.input.options.natives);
   env.const_steps_left = left.max_steps;
   if (outcome.value) return std::move(outcome.value);
   if (!outcome.failure && env.diag.has_errors()) return std::nullopt;  // a function that it calls has been reported

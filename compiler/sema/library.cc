@@ -18,9 +18,11 @@ std::filesystem::path FolderOf(const Env& env) {
 void ReadFunctions(const std::filesystem::path& file, const std::string& module, Library& library) {
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("fn ")) continue;
-    const size_t end = line.find_first_of("(<");
-    if (end != std::string::npos) library.holding[line.substr(3, end - 3)].push_back(module);
+    for (const std::string_view word : {"fn ", "extern node "}) {
+      const size_t end = line.find_first_of("(<");
+      if (!line.starts_with(word) || end == std::string::npos) continue;
+      library.holding[line.substr(word.size(), end - word.size())].push_back(module);
+    }
   }
 }
 

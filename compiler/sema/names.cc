@@ -267,7 +267,9 @@ std::vector<Module*> CollectModules(Env& env) {
     }
     for (const auto& [name, entity] : module.entities) {
       const bool is_missing = entity.kind == EntityKind::kModule && entity.broken;  // a file that is there may have another name
-      if (entity.decl->kind != ast::DeclKind::kErrorDecl && !is_missing) ReportIfBuiltIn(env, module, {name, entity.span}, false);
+      const bool is_library = entity.target != nullptr && entity.target->is_std;    // std.json, which no call of `json(..)` means
+      if (entity.decl->kind != ast::DeclKind::kErrorDecl && !is_missing && !is_library)
+        ReportIfBuiltIn(env, module, {name, entity.span}, false);
     }
   }
   if (env.input.sink != nullptr) env.input.sink->Collected(env.modules);

@@ -24,6 +24,7 @@ struct Function {
   std::string native;  // symbol in runtime_symbols.def, or that of an extern
   bool may_fail = false;
   bool is_std = false;
+  bool is_extern = false;  // in C++ of the program: of a node it may block
   Span span;
 };
 
@@ -143,7 +144,7 @@ struct Test {
     bool is_close = false;
   };
   struct Stub {
-    bool is_remote;             // else a model
+    ExprKind call;              // kCallModel, kCallRemote, kCallExtern
     uint32_t target, function;  // what is called, and what is called instead
   };
   std::string name;

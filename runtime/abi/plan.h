@@ -174,6 +174,10 @@ wf_code wf_json_put_bytes(wf_ctx *, wf_sink *, const wf_bytes *) WF_NOEXCEPT;
 wf_code wf_json_put_tensor(wf_ctx *, wf_sink *, const wf_tensor *) WF_NOEXCEPT;
 wf_code wf_json_put_value(wf_ctx *, wf_sink *, const wf_type *types, uint32_t type, const void *) WF_NOEXCEPT;
 
+// std.json: all of a text, which need have nothing readable behind it, as a value of the type; and the text of a value, in the job's memory.
+wf_code wf_n_json_parse(wf_ctx *, const wf_bytes *text, const wf_type *types, uint32_t type, void *value) WF_NOEXCEPT;
+wf_code wf_n_json_build(wf_ctx *, const void *value, const wf_type *types, uint32_t type, wf_bytes *text) WF_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 static_assert(sizeof(wf_task) == 64 && sizeof(wf_slot) == 20 && sizeof(wf_port) == 40);

@@ -97,6 +97,7 @@ bool wf_sink::Grow() {
     failed_ = true;
     return false;
   }
+  if (room_.grow != nullptr) return GrowRoom();
   SinkBlock* block = size() < kSmallBytes ? small_blocks->Take() : TakeMapped();
   if (block == nullptr) {
     failed_ = true;
@@ -107,6 +108,18 @@ bool wf_sink::Grow() {
   block_bytes_ += block->bytes;
   start_ = at_ = block->begin();
   limit_ = block->end();
+  return true;
+}
+
+bool wf_sink::GrowRoom() {
+  const size_t used = size(), more = room_.bytes + std::max(kMaxReserve, room_.bytes / 4);
+  uint8_t* const begin = room_.grow(room_.owner, start_, room_.bytes, more);
+  failed_ = begin == nullptr;
+  if (failed_) return false;
+  room_.bytes = more;
+  start_ = begin;
+  at_ = begin + used;
+  limit_ = begin + more;
   return true;
 }
 

@@ -65,7 +65,17 @@ struct wf_sink {
   static constexpr size_t kMaxReserve = 4096;
   static constexpr size_t kSmallBytes = size_t{256} << 10;  // of a text that small blocks hold
 
+  // Memory of others that all of a text stands in: `grow` gives `more` bytes that begin with the `bytes` of the room, or null.
+  struct Room {
+    uint8_t* begin;
+    size_t bytes;
+    uint8_t* (*grow)(void* owner, const uint8_t* begin, size_t bytes, size_t more);
+    void* owner;
+  };
+
   wf_sink() = default;
+  // All that is put here is one piece, Whole, which nothing of this sink frees.
+  explicit wf_sink(const Room& room) : start_(room.begin), at_(room.begin), limit_(room.begin + room.bytes), room_(room) {}
   ~wf_sink() { Clear(); }
   wf_sink(const wf_sink&) = delete;
   wf_sink& operator=(const wf_sink&) = delete;
@@ -114,10 +124,12 @@ struct wf_sink {
   size_t block_bytes() const { return block_bytes_; }  // the same, and all of what others hold, too
   bool empty() const { return size() == 0; }
   bool failed() const { return failed_; }
+  bool is_reply() const { return room_.grow == nullptr; }  // a program's own text stands in memory of its request
 
  private:
   bool PutSlowly(const uint8_t* bytes, size_t count);
   bool Grow();
+  bool GrowRoom();
   void GiveBlock(wf::base::SinkBlock* block);
   void ClosePiece(bool keep_block);
 
@@ -129,4 +141,5 @@ struct wf_sink {
   size_t first_ = 0;  // pieces before it are consumed
   std::vector<wf::base::SinkPiece> pieces_;
   bool failed_ = false;
+  Room room_ = {};
 };

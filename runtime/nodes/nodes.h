@@ -169,6 +169,13 @@ wf_code wf_n_unigram(wf_ctx*, const wf_bytes* text, const wf_bytes* tokenizer, c
 // text.
 wf_code wf_n_detokenise(wf_ctx*, const wf_tensor* ids, const wf_bytes* tokenizer, const uint8_t* special, wf_bytes* text) WF_NOEXCEPT;
 
+// A text of RFC 3339 -> nanoseconds since 1970-01-01T00:00Z; further digits of the fraction are dropped.
+// Errors: 5000 for other texts, times that are none, leap seconds, and years that i64 nanoseconds do not reach.   Cost: O(text).
+wf_code wf_n_parse_time(wf_ctx*, const wf_bytes* text, int64_t* ns) WF_NOEXCEPT;
+
+// The same of the machine's clock, which may be set back.
+wf_code wf_n_now(wf_ctx*, int64_t* ns) WF_NOEXCEPT;
+
 #ifdef __cplusplus
 }
 #endif

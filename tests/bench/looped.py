@@ -9,7 +9,7 @@ import peers
 # What a program that is linked by hand needs of the system; archives of the compiler would bring LLVM.
 SYSTEM_LIBRARIES = ["-lpng16", "-ljpeg", "-lwebp", "-lutf8proc", "-lre2", "-lprotobuf-lite", "-lfmt", "-lpthread", "-ldl"]
 COMPILER_ARCHIVES = {"libwf_" + name for name in
-                     ("source", "diag", "ast", "ir", "grammar", "parse", "sema", "passes", "lower", "codegen", "link", "lsp", "backend", "driver")}
+                     ("source", "diag", "ast", "ir", "natives", "grammar", "parse", "sema", "passes", "lower", "codegen", "link", "lsp", "backend", "driver")}
 # What a server has beyond the tasks' own work, with a `main` and job contexts of its own.
 SERVER_ARCHIVES = {"libwf_" + name for name in
                    ("runtime", "server_main", "server", "settings", "bus", "sched", "batch", "net", "loop", "protocol_plain", "protocol_oip", "test_server")}

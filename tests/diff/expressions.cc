@@ -75,6 +75,8 @@ const std::vector<Writer::Production>& Writer::Table() {
       {Text, 8, &Writer::Interpolation, true, false},
       {Text, 3, &Writer::Joined, false, false},
       {Text, 2, &Writer::OfBytes, true, false},
+      {Text, 1, &Writer::BuiltJson, true, false},
+      {Always, 2, &Writer::ParsedJson, true, false, true},
       {AnyTensor, 10, &Writer::Comprehension, true},
       {NumberTensor, 8, &Writer::Elementwise},
       {BoolTensor, 6, &Writer::Compared},
@@ -385,7 +387,21 @@ std::string Writer::OfBytes(const Type&, int) {
   return "str(" + Any(names).text + ")";
 }
 
+std::string Writer::BuiltJson(const Type&, int) {
+  if (scope_.empty()) return "";
+  may_fail_ = true;
+  return "json.build(" + Any(scope_).text + ")";
+}
+
 // ---- anything ----
+
+// The same value once more, unless a number in it has no text.
+std::string Writer::ParsedJson(const Type& type, int) {
+  const std::vector<Name> names = NamesOf(type);
+  if (names.empty()) return "";
+  may_fail_ = true;
+  return "json.parse(json.build(" + Any(names).text + "))";
+}
 
 Writer::Callee Writer::Fit(const Function& function, const Type& result, const Type& type) const {
   Callee callee{&function, {}};

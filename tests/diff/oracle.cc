@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "compiler/natives/natives.h"
 #include "runtime/base/check.h"
 #include "runtime/bus/bus.h"
 #include "runtime/nodes/nodes.h"
@@ -41,6 +42,7 @@ ir::Outcome CallNative(const ir::Program& program, const std::string& symbol, st
     wf_top_k_result best{};
     return ended(wf_n_top_k(scratch.bus.ctx(), &x, &k, &best), &best);
   }
+  if (symbol.starts_with("wf_n_json_")) return natives::Call(program.types, symbol, args, result, kMostBytes);
   const KnownExtern* const known = FindExtern(symbol);
   WF_CHECK(known != nullptr, symbol);
   return known->compute(args);

@@ -116,6 +116,8 @@ class Writer {
   std::string Interpolation(const Type& type, int depth);
   std::string Joined(const Type& type, int depth);
   std::string OfBytes(const Type& type, int depth);
+  std::string BuiltJson(const Type& type, int depth);
+  std::string ParsedJson(const Type& type, int depth);
   std::string Comprehension(const Type& type, int depth);
   std::string Elementwise(const Type& type, int depth);
   std::string Compared(const Type& type, int depth);

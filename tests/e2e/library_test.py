@@ -15,6 +15,11 @@ import harness
 
 SOURCE = harness.ROOT / "tests/lang/nodes/library.wf"
 LIBRARY = sorted((harness.ROOT / "stdlib").glob("*.wf"))
+DECLARED = r"(?:fn|extern node) "
+# Of the functions that the checker knows, by their module: name and text.
+MEMBERS = {}
+for name, module, text in re.findall(r'^MEMBER\(\w+, "(\w+)", "std\.(\w+)", (.*?)\)$', (harness.ROOT / "compiler/sema/builtins.def").read_text(), re.M | re.S):
+    MEMBERS.setdefault(module, []).append((name, text.replace('\\"', '"')))
 NAN = 3e38  # with_nan() of the program makes a NaN of it
 
 
@@ -75,9 +80,9 @@ class Library(harness.ServerCase):
             self.assertAlmostEqual(one, other, delta=tolerance)
 
     def test_every_function_is_called(self):
-        program = SOURCE.read_text() + "".join((harness.ROOT / f"tests/e2e/{name}_test.py").read_text() for name in ("images", "numeric", "text", "tokens"))
+        program = SOURCE.read_text() + "".join((harness.ROOT / f"tests/e2e/{name}_test.py").read_text() for name in ("images", "numeric", "text", "times", "tokens"))
         for source in LIBRARY:
-            names = re.findall(r"^fn (\w+)", source.read_text(), re.M)
+            names = re.findall(rf"^{DECLARED}(\w+)", source.read_text(), re.M) or [name for name, _ in MEMBERS[source.stem]]
             self.assertTrue(names, source)
             prefix = "" if source.stem == "prelude" else source.stem + r"\."
             for name in names:
@@ -88,9 +93,11 @@ class Library(harness.ServerCase):
         for source in LIBRARY:
             comment = ""
             for line in source.read_text().splitlines():
-                if match := re.match(r"fn (\w+)", line):
+                if match := re.match(rf"{DECLARED}(\w+)", line):
                     functions[f"{source.stem}.{match[1]}"] = re.findall(r"^/// Example.*: `([^`]+)`\.$", comment, re.M)
                 comment = comment + line + "\n" if line.startswith("///") else ""
+        for module, members in MEMBERS.items():
+            examples += [example for _, text in members for example in re.findall(r"Example: `([^`]+)`\.", text)]
         for name, found in functions.items():
             self.assertTrue(found, f"{name} has no example")
             examples += found

@@ -14,16 +14,19 @@ namespace {
 
 bool Put(wf_sink* out, std::string_view text) { return out->Put(text.data(), text.size()); }
 
-wf_code Full(wf_ctx* ctx) {
+std::string_view NameOf(const wf_sink& out) { return out.is_reply() ? "reply" : "text"; }
+
+wf_code Full(wf_ctx* ctx, const wf_sink& out) {
   base::TextBuilder message;
-  message << "the reply is larger than the " << static_cast<uint64_t>(wf_sink::kMaxBytes >> 20) << " MiB that a reply may be";
+  message << "the " << NameOf(out) << " is larger than the " << static_cast<uint64_t>(wf_sink::kMaxBytes >> 20) << " MiB that a "
+          << NameOf(out) << " may be";
   return Record(ctx, code::kMemoryCap, message);
 }
-wf_code Written(wf_ctx* ctx, bool fits) { return fits ? 0 : Full(ctx); }
+wf_code Written(wf_ctx* ctx, const wf_sink& out, bool fits) { return fits ? 0 : Full(ctx, out); }
 
-wf_code NotANumber(wf_ctx* ctx, uint32_t dtype) {
+wf_code NotANumber(wf_ctx* ctx, const wf_sink& out, uint32_t dtype) {
   base::TextBuilder message;
-  message << "a value of type " << DtypeName(dtype) << " in the reply is NaN or infinite; JSON has no text for it";
+  message << "a value of type " << DtypeName(dtype) << " in the " << NameOf(out) << " is NaN or infinite; JSON has no text for it";
   return Record(ctx, code::kInference, message);
 }
 
@@ -57,59 +60,59 @@ struct TensorWriter {
   wf_code PutAxis(uint32_t axis, const uint8_t* data) {
     if (axis == tensor.rank) return wf_json_put_scalar(ctx, out, tensor.dtype, data);
     if (axis + 1 == tensor.rank) return PutRow(data);
-    if (!Put(out, "[")) return Full(ctx);
+    if (!Put(out, "[")) return Full(ctx, *out);
     for (int64_t i = 0; i < tensor.dim[axis]; ++i) {
-      if (i != 0 && !Put(out, ",")) return Full(ctx);
+      if (i != 0 && !Put(out, ",")) return Full(ctx, *out);
       const wf_code code = PutAxis(axis + 1, data + i * tensor.stride[axis] * static_cast<int64_t>(element_bytes));
       if (code != 0) return code;
     }
-    return Written(ctx, Put(out, "]"));
+    return Written(ctx, *out, Put(out, "]"));
   }
 
   wf_code PutRow(const uint8_t* data) {
     const int64_t count = tensor.dim[tensor.rank - 1];
     const int64_t step = tensor.stride[tensor.rank - 1] * static_cast<int64_t>(element_bytes);
-    if (!Put(out, "[")) return Full(ctx);
+    if (!Put(out, "[")) return Full(ctx, *out);
     for (int64_t i = 0; i < count; ++i) {
       auto* at = reinterpret_cast<char*>(out->Reserve(kMaxElementText + 1));
-      if (at == nullptr) return Full(ctx);
+      if (at == nullptr) return Full(ctx, *out);
       if (i != 0) *at++ = ',';
       at = PrintElement(tensor.dtype, data + i * step, at);
-      if (at == nullptr) return NotANumber(ctx, tensor.dtype);
+      if (at == nullptr) return NotANumber(ctx, *out, tensor.dtype);
       out->Commit(reinterpret_cast<uint8_t*>(at));
     }
-    return Written(ctx, Put(out, "]"));
+    return Written(ctx, *out, Put(out, "]"));
   }
 };
 
 wf_code PutRecord(wf_ctx* ctx, wf_sink* out, const wf_type* types, const wf_type& type, const uint8_t* value) {
-  if (!Put(out, "{")) return Full(ctx);
+  if (!Put(out, "{")) return Full(ctx, *out);
   for (uint32_t i = 0; i < type.n_fields; ++i) {
     const wf_field& field = type.fields[i];
     const bool fits = (i == 0 || Put(out, ",")) && PutString(out, View(field.name)) && Put(out, ":");
-    if (!fits) return Full(ctx);
+    if (!fits) return Full(ctx, *out);
     const wf_code code = wf_json_put_value(ctx, out, types, field.type, value + field.offset);
     if (code != 0) return code;
   }
-  return Written(ctx, Put(out, "}"));
+  return Written(ctx, *out, Put(out, "}"));
 }
 
 wf_code PutSequence(wf_ctx* ctx, wf_sink* out, const wf_type* types, const wf_type& type, const wf_list& list) {
   const bool map = type.kind == WF_T_MAP;
   const size_t step = map ? type.map_entry_size : types[type.element].size;
   const auto* at = static_cast<const uint8_t*>(list.ptr);
-  if (!Put(out, map ? "{" : "[")) return Full(ctx);
+  if (!Put(out, map ? "{" : "[")) return Full(ctx, *out);
   for (uint64_t i = 0; i < list.len; ++i, at += step) {
-    if (i != 0 && !Put(out, ",")) return Full(ctx);
+    if (i != 0 && !Put(out, ",")) return Full(ctx, *out);
     if (map) {
       wf_bytes key;
       std::memcpy(&key, at, sizeof key);
-      if (!PutString(out, View(key)) || !Put(out, ":")) return Full(ctx);
+      if (!PutString(out, View(key)) || !Put(out, ":")) return Full(ctx, *out);
     }
     const wf_code code = wf_json_put_value(ctx, out, types, type.element, map ? at + type.map_value_offset : at);
     if (code != 0) return code;
   }
-  return Written(ctx, Put(out, map ? "}" : "]"));
+  return Written(ctx, *out, Put(out, map ? "}" : "]"));
 }
 
 // What one hole of an interpolation prints.
@@ -194,9 +197,9 @@ wf_code wf_put(wf_sink* out, wf_bytes text) noexcept { return out->Put(text.ptr,
 
 wf_code wf_json_put_scalar(wf_ctx* ctx, wf_sink* out, uint32_t dtype, const void* value) noexcept {
   auto* at = reinterpret_cast<char*>(out->Reserve(wf::json::kMaxElementText));
-  if (at == nullptr) return wf::json::Full(ctx);
+  if (at == nullptr) return wf::json::Full(ctx, *out);
   char* end = wf::json::PrintElement(dtype, value, at);
-  if (end == nullptr) return wf::json::NotANumber(ctx, dtype);
+  if (end == nullptr) return wf::json::NotANumber(ctx, *out, dtype);
   out->Commit(reinterpret_cast<uint8_t*>(end));
   return 0;
 }
@@ -204,16 +207,16 @@ wf_code wf_json_put_scalar(wf_ctx* ctx, wf_sink* out, uint32_t dtype, const void
 wf_code wf_json_put_string(wf_ctx* ctx, wf_sink* out, const wf_bytes* text) noexcept {
   using wf::json::Put;
   const bool fits = Put(out, "\"") && wf::json::PutEscaped(out, text->ptr, text->ptr + text->len) && Put(out, "\"");
-  return wf::json::Written(ctx, fits);
+  return wf::json::Written(ctx, *out, fits);
 }
 
 wf_code wf_json_put_bytes(wf_ctx* ctx, wf_sink* out, const wf_bytes* bytes) noexcept {
   using wf::json::Put;
-  return wf::json::Written(ctx, Put(out, "{\"b64\":\"") && wf::json::PutBase64(out, bytes->ptr, bytes->len) && Put(out, "\"}"));
+  return wf::json::Written(ctx, *out, Put(out, "{\"b64\":\"") && wf::json::PutBase64(out, bytes->ptr, bytes->len) && Put(out, "\"}"));
 }
 
 wf_code wf_json_put_tensor(wf_ctx* ctx, wf_sink* out, const wf_tensor* tensor) noexcept {
-  if (wf::json::IsLargerThanReply(*tensor)) return wf::json::Full(ctx);
+  if (wf::json::IsLargerThanReply(*tensor)) return wf::json::Full(ctx, *out);
   wf::json::TensorWriter writer{ctx, out, *tensor, wf::json::DtypeBytes(tensor->dtype)};
   return writer.PutAxis(0, static_cast<const uint8_t*>(tensor->data));
 }
@@ -243,10 +246,10 @@ wf_code wf_json_put_value(wf_ctx* ctx, wf_sink* out, const wf_type* types, uint3
     case WF_T_MAP:
       return PutSequence(ctx, out, types, type, wf::base::Load<wf_list>(value));
     case WF_T_OPTIONAL:
-      if (bytes[type.has_offset] == 0) return Written(ctx, Put(out, "null"));
+      if (bytes[type.has_offset] == 0) return Written(ctx, *out, Put(out, "null"));
       return wf_json_put_value(ctx, out, types, type.element, value);
     default:
-      return Written(ctx, Put(out, "null"));
+      return Written(ctx, *out, Put(out, "null"));
   }
 }
 

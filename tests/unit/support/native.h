@@ -3,6 +3,7 @@
 #include <string>
 
 #include "compiler/ir/ir.h"
+#include "compiler/ir/memory.h"
 #include "runtime/abi/plan.h"
 
 namespace wf::test {
@@ -40,7 +41,6 @@ class Native {
   const wf_plan* plan_ = nullptr;
 };
 
-// Reads a value as the runtime would.
-ir::Value Take(const ir::TypeTable& types, ir::TypeId type, const void* address);
+using ir::Take;
 
 }  // namespace wf::test

@@ -60,10 +60,10 @@ TEST(Layout, MapEntriesAreCStructs) {
     wf_tensor value;
   };
   ir::TypeTable types;
-  EXPECT_EQ(MapEntry(types, types.Scalar(DType::kU8)).size, sizeof(Small));
-  EXPECT_EQ(MapEntry(types, types.Scalar(DType::kU8)).value_offset, offsetof(Small, value));
-  EXPECT_EQ(MapEntry(types, types.Tensor(DType::kU8, {2})).size, sizeof(Wide));
-  EXPECT_EQ(MapEntry(types, types.Tensor(DType::kU8, {2})).value_offset, offsetof(Wide, value));
+  EXPECT_EQ(ir::MapEntry(types, types.Scalar(DType::kU8)).size, sizeof(Small));
+  EXPECT_EQ(ir::MapEntry(types, types.Scalar(DType::kU8)).value_offset, offsetof(Small, value));
+  EXPECT_EQ(ir::MapEntry(types, types.Tensor(DType::kU8, {2})).size, sizeof(Wide));
+  EXPECT_EQ(ir::MapEntry(types, types.Tensor(DType::kU8, {2})).value_offset, offsetof(Wide, value));
 }
 
 TEST(Layout, TheFallbacksErrorIsItsRecord) {

@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace wf::base {
 namespace {
@@ -214,6 +217,37 @@ TEST(Sink, WhatIsPutLaterGoesBehind) {
   ASSERT_TRUE(from.Put(text.data(), text.size()));
   ASSERT_TRUE(to.Put("a", 1) && to.AppendFirst(from, text.size() - 1) && to.Put("b", 1) && from.Put("c", 1) && to.AppendFirst(from, 2));
   EXPECT_EQ(TextOf(to), "a" + text.substr(0, text.size() - 1) + "b" + text.back() + "c");
+}
+
+TEST(Sink, ATextInMemoryOfOthersIsOnePieceThatGrows) {
+  struct Owner {
+    std::vector<std::unique_ptr<uint8_t[]>> blocks;
+    size_t left;
+  };
+  const auto grow = [](void* owner, const uint8_t* begin, size_t bytes, size_t more) -> uint8_t* {
+    auto& all = *static_cast<Owner*>(owner);
+    if (more > all.left) return nullptr;
+    all.blocks.push_back(std::make_unique<uint8_t[]>(more));
+    std::memcpy(all.blocks.back().get(), begin, bytes);
+    return all.blocks.back().get();
+  };
+  const std::string text = Numbers(100'000);
+  uint8_t first[100];
+  Owner owner{{}, 1'000'000};
+  wf_sink sink({first, sizeof first, grow, &owner});
+  EXPECT_FALSE(sink.is_reply());
+  for (size_t at = 0; at < text.size(); at += 1000) {
+    uint8_t* const to = sink.Reserve(500);
+    ASSERT_NE(to, nullptr);
+    std::memcpy(to, text.data() + at, 500);
+    sink.Commit(to + 500);
+    ASSERT_TRUE(sink.Put(text.data() + at + 500, 500));
+  }
+  EXPECT_EQ(sink.Whole(), text);
+  Owner poor{{}, 5000};
+  wf_sink full({first, sizeof first, grow, &poor});
+  EXPECT_FALSE(full.Put(text.data(), text.size()));
+  EXPECT_TRUE(full.failed());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "runtime/abi/plan.h"
 #include "runtime/nodes/nodes.h"
 
 namespace wf::nodes {

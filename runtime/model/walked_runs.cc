@@ -46,7 +46,10 @@ class WalkedRuns final : public Runs {
   Instance& At(int instance) {
     std::unique_ptr<Instance>& at = instances_[static_cast<size_t>(instance)];
     const int threads = ThreadsOf(instance);
-    if (at == nullptr || at->threads != threads) at = std::make_unique<Instance>(threads);
+    if (at != nullptr && at->threads == threads) return *at;
+    const std::optional<int64_t> most_bytes = at == nullptr ? std::nullopt : at->most_bytes;
+    at = std::make_unique<Instance>(threads);
+    at->most_bytes = most_bytes;
     return *at;
   }
 

@@ -103,7 +103,20 @@ std::vector<onnx::VersionFile> Chosen(const ir::Model& model, std::vector<onnx::
   return files;
 }
 
-Plan::Model ModelOf(const ir::Model& model, const std::string& folder) {
+// What a signature that is written says of inputs: of a sequence it lists the tensors.
+std::optional<onnx::Given> GivenOf(const ir::Program& program, const ir::Model& model) {
+  if (!model.signature_written) return std::nullopt;
+  onnx::Given given;
+  base::UnknownDims unknown("p");
+  for (const ir::Port& port : model.in) {
+    const ir::Type& type = program.types[port.type];
+    onnx::Port& input = given.inputs.emplace_back(onnx::Port{port.name, static_cast<uint8_t>(type.dtype), {}});
+    for (const int64_t extent : type.dims) input.dim.push_back(extent < 0 ? unknown.Next() : onnx::Dim(extent));
+  }
+  return given;
+}
+
+Plan::Model ModelOf(const ir::Program& program, const ir::Model& model, const std::string& folder) {
   Plan::Model out{model.name, model.path, {}, {}};
   const std::string path = model.path.starts_with('/') ? model.path : folder + model.path;
   const auto files = onnx::FindVersions(path);
@@ -112,7 +125,9 @@ Plan::Model ModelOf(const ir::Model& model, const std::string& folder) {
     return out;
   }
   for (const onnx::VersionFile& file : Chosen(model, *files)) {
-    const auto read = onnx::ReadModel(file.path);
+    onnx::ReadOptions reading;
+    reading.given = GivenOf(program, model);
+    const auto read = onnx::ReadModel(file.path, reading);
     if (!read.ok()) {
       out.missing = read.status().message();
       continue;
@@ -147,7 +162,7 @@ Plan PlanOf(const sema::Program& checked, const ir::Program& program, const inte
     row.frame_bytes = frames.regions[Index(program.workflows[i].root)].bytes;
     plan.workflows.push_back(std::move(row));
   }
-  for (const ir::Model& model : program.models) plan.models.push_back(ModelOf(model, folder));
+  for (const ir::Model& model : program.models) plan.models.push_back(ModelOf(program, model, folder));
   for (const sema::Extern& one : checked.externs) plan.externs.push_back({one.name, one.source, one.is_node});
   return plan;
 }

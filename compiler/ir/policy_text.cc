@@ -14,8 +14,8 @@ namespace {
 
 // As SettingsOf writes them.
 size_t RankOf(std::string_view word) {
-  static constexpr std::array<std::string_view, 9> kOrder = {"batch", "queue",   "instances", "precision", "priority",
-                                                             "pad",   "timeout", "retry",     "limit"};
+  static constexpr std::array<std::string_view, 10> kOrder = {"batch",    "queue", "instances", "threads", "precision",
+                                                              "priority", "pad",   "timeout",   "retry",   "limit"};
   return static_cast<size_t>(std::find(kOrder.begin(), kOrder.end(), word) - kOrder.begin());
 }
 
@@ -32,6 +32,7 @@ Settings SettingsOf(const Policy& policy, std::optional<bool> batched, uint32_t 
     const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(abi::BatchRows(policy.batch_max, *batched));
     settings.emplace_back("queue", std::to_string(queue));
     settings.emplace_back("instances", std::to_string(policy.instances));
+    if (policy.threads > 1) settings.emplace_back("threads", std::to_string(policy.threads));
     settings.emplace_back("precision", policy.precision == DType::kNone ? "auto" : std::string(NameOf(policy.precision)));
     settings.emplace_back("priority", PriorityName(policy.priority));
     if (!policy.buckets.empty()) settings.emplace_back("pad", fmt::format("[{}]", fmt::join(policy.buckets, ", ")));

@@ -295,7 +295,7 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
     case SettingWord::kInstances:
       return ReadNumber(reader, out.instances, 1, abi::kMostInstances);
     case SettingWord::kThreads:
-      return ReadNumber(reader, out.threads, 1, 256);
+      return ReadNumber(reader, out.threads, 1, abi::kMostRunThreads);
     case SettingWord::kTimeout:
       return ReadTimeout(reader, out, place);
     case SettingWord::kRetry:

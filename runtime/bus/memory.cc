@@ -146,6 +146,10 @@ bool ChunkMemory::Claim(int64_t bytes) noexcept { return Add(bytes, most_bytes()
 
 bool ChunkMemory::ClaimLast(int64_t bytes) noexcept { return Add(bytes, limit_bytes_ - limit_bytes_ / 16); }
 
+bool ChunkMemory::HasRoom(int64_t bytes) const noexcept {
+  return !base::Reserve::memory_is_short() && in_use_bytes() <= most_bytes() - bytes;
+}
+
 bool ChunkMemory::Add(int64_t bytes, int64_t most) noexcept {
   if (base::Reserve::memory_is_short()) return false;
   if (in_use_.fetch_add(bytes, std::memory_order_relaxed) <= most - bytes) return true;

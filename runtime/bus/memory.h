@@ -20,6 +20,8 @@ class Memory : public base::MemoryLimit {
   // Claim, and of the last that there is beside what Claim leaves to chunks: for a little, without which a connection would have to be
   // closed.
   virtual bool ClaimLast(int64_t bytes) noexcept { return Claim(bytes); }
+  // Would Claim be true now?
+  virtual bool HasRoom(int64_t /*bytes*/) const noexcept { return true; }
   // Of them that one request may have for its work, of which `held` bytes are claimed already.
   virtual int64_t request_bytes(int64_t held) const noexcept { return most_bytes() - held; }
 };
@@ -45,6 +47,7 @@ class ChunkMemory final : public Memory {
   void Give(void* chunk, size_t bytes) noexcept override;
   bool Claim(int64_t bytes) noexcept override;
   bool ClaimLast(int64_t bytes) noexcept override;
+  bool HasRoom(int64_t bytes) const noexcept override;
   void Unclaim(int64_t bytes) noexcept override { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   int64_t most_bytes() const noexcept override { return limit_bytes_ - limit_bytes_ / 8; }

@@ -15,7 +15,6 @@ class Cutter {
     cut_.program.subject = whole.subject;
     cut_.program.packed_memory = whole.packed_memory;
     cut_.program.bf16 = whole.bf16;
-    cut_.program.threads = whole.threads;
   }
 
   Cut Run() {

@@ -38,7 +38,7 @@ class PlannedPart final : public Part {
       : Part(std::move(range)), reads_(cut.reads), writes_(cut.writes), subject_(subject) {}
 
   Status Open(const Cut& cut, std::span<const onnx::Port> ports, const PartLimits& limits) {
-    auto plan = Plan::Make(cut.program, ports, limits.max_bytes);
+    auto plan = Plan::Make(cut.program, ports, limits.max_bytes, 0, limits.threads);
     if (!plan.ok()) return plan.status();
     WF_RETURN_IF_ERROR(Take(*limits.budget, (*plan)->arena_bytes(), memory_));
     for (const Plan::Output& output : (*plan)->outputs()) infos_.push_back(output.info);

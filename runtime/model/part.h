@@ -19,6 +19,7 @@ struct PartLimits {
   int64_t max_bytes;                // of one tensor, and of one part's results
   Budget* budget;                   // of the run that they are parts of
   kernels::Texts* texts = nullptr;  // the same
+  int threads = 1;                  // that work at it
 };
 
 // Memory that is counted as long as somebody holds it. Errors: there is none left.

@@ -62,8 +62,8 @@ class Arena {
 
 class Planner {
  public:
-  Planner(const Program& program, int64_t max_bytes, int64_t measuring_ns)
-      : program_(program), max_bytes_(max_bytes), measuring_ns_(measuring_ns), plan_(new Plan) {}
+  Planner(const Program& program, int64_t max_bytes, int64_t measuring_ns, int threads)
+      : program_(program), max_bytes_(max_bytes), threads_(threads), measuring_ns_(measuring_ns), plan_(new Plan) {}
 
   Result<std::unique_ptr<Plan>> Run(std::span<const onnx::Port> inputs) {
     auto known = onnx::InferShapes(program_.graph, inputs, program_.subject);
@@ -209,7 +209,7 @@ class Planner {
 
   // Of tiles the ways are not measured: those at the edges could be chosen to want other formats than the others.
   Result<std::unique_ptr<kernels::Kernel>> MakeKernel(const kernels::Operation& operation) {
-    auto tiles = kernels::MakeTiles(operation, program_.threads, kernels::MakeKernel);
+    auto tiles = kernels::MakeTiles(operation, threads_, kernels::MakeKernel);
     if (!tiles.ok() || *tiles != nullptr) return tiles;
     return program_.choices == nullptr ? kernels::MakeKernel(operation) : program_.choices->Make(operation, measuring_ns_);
   }
@@ -357,6 +357,7 @@ class Planner {
 
   const Program& program_;
   const int64_t max_bytes_;
+  const int threads_;
   int64_t measuring_ns_;  // that are left
   std::unique_ptr<Plan> plan_;
   std::vector<onnx::Known> known_;
@@ -365,9 +366,9 @@ class Planner {
 };
 
 Result<std::unique_ptr<Plan>> Plan::Make(const Program& program, std::span<const onnx::Port> inputs, int64_t max_bytes,
-                                         int64_t measuring_ns) {
+                                         int64_t measuring_ns, int threads) {
   kernels::UseOneThread();
-  return Planner(program, max_bytes, measuring_ns).Run(inputs);
+  return Planner(program, max_bytes, measuring_ns, threads).Run(inputs);
 }
 
 int64_t Plan::run_bytes() const {

@@ -33,11 +33,11 @@ class Plan {
     kernels::TensorInfo info;
   };
 
-  // inputs: dtype and numeric dims of each input. measuring_ns: what choosing among ways of kernels may take beside (choices.h). Errors:
-  // shapes that the model cannot take, memory beyond max_bytes, no kernel; the file and the node are named.   Cost: milliseconds; packs
-  // weights that no plan before has packed.
+  // inputs: dtype and numeric dims of each input. measuring_ns: what choosing among ways of kernels may take beside (choices.h). threads:
+  // that one run may use (kernels/tiles.h). Errors: shapes that the model cannot take, memory beyond max_bytes, no kernel; the file and the
+  // node are named.   Cost: milliseconds; packs weights that no plan before has packed.
   static base::Result<std::unique_ptr<Plan>> Make(const Program& program, std::span<const onnx::Port> inputs, int64_t max_bytes,
-                                                  int64_t measuring_ns = 0);
+                                                  int64_t measuring_ns = 0, int threads = 1);
 
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Buffer>& buffers() const { return buffers_; }

@@ -31,12 +31,13 @@ bool SameShapes(const std::vector<onnx::Port>& a, const std::vector<onnx::Port>&
 class PlannedRuns final : public Runs {
  public:
   explicit PlannedRuns(const Loaded& loaded)
-      : loaded_(loaded),
+      : Runs(loaded.options),
+        loaded_(loaded),
         limit_(loaded.is_open ? loaded.options.share.limit : nullptr),
         instances_(static_cast<size_t>(loaded.options.instances)) {}
 
   Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes) override {
-    return Find(shapes, /*ahead=*/false, loaded_.measuring_ns());
+    return Find({shapes, loaded_.options.threads}, /*ahead=*/false, loaded_.measuring_ns());
   }
   Result<BoundPlan*> Bind(int instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) override {
     const auto bound = BoundFor(instance, rows, inputs, ahead);
@@ -51,8 +52,14 @@ class PlannedRuns final : public Runs {
   void Release(int instance) override { instances_[static_cast<size_t>(instance)] = nullptr; }
 
  private:
-  struct Made {
+  // What a plan is made for.
+  struct Purpose {
     std::vector<onnx::Port> shapes;
+    int threads;
+    bool Equals(const Purpose& other) const { return threads == other.threads && SameShapes(shapes, other.shapes); }
+  };
+  struct Made {
+    Purpose purpose;
     std::shared_ptr<const Plan> plan;
     bool ahead;  // kept
   };
@@ -87,7 +94,9 @@ class PlannedRuns final : public Runs {
     }
   };
   struct Instance {
-    std::unique_ptr<kernels::Team> team;        // null: one thread runs alone
+    explicit Instance(int run_threads) : threads(run_threads), team(threads > 1 ? new kernels::Team(threads - 1) : nullptr) {}
+    const int threads;
+    const std::unique_ptr<kernels::Team> team;  // null: one thread runs alone
     std::vector<std::unique_ptr<Bound>> bound;  // at most kMaxPlans that were not made ahead
     Bound* latest = nullptr;
     std::shared_ptr<const Activations> arena;  // the largest so far
@@ -102,14 +111,12 @@ class PlannedRuns final : public Runs {
   };
   Instance& At(int instance) {
     std::unique_ptr<Instance>& at = instances_[static_cast<size_t>(instance)];
-    if (at == nullptr) {
-      at = std::make_unique<Instance>();
-      if (loaded_.options.threads > 1) at->team = std::make_unique<kernels::Team>(loaded_.options.threads - 1);
-    }
+    const int threads = ThreadsOf(instance);
+    if (at == nullptr || at->threads != threads) at = std::make_unique<Instance>(threads);  // what there is was made for others
     return *at;
   }
-  Result<std::shared_ptr<const Plan>> Find(const std::vector<onnx::Port>& shapes, bool ahead, int64_t measuring_ns);
-  std::shared_ptr<const Plan> FindMade(const std::vector<onnx::Port>& shapes, bool ahead);
+  Result<std::shared_ptr<const Plan>> Find(const Purpose& purpose, bool ahead, int64_t measuring_ns);
+  std::shared_ptr<const Plan> FindMade(const Purpose& purpose, bool ahead);
   Bound* FindBound(const Instance& instance, std::span<const wf_tensor> inputs) const;
   Result<Bound*> BoundFor(int number, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
   Status GrowTo(Instance& instance, int64_t bytes) const;
@@ -123,24 +130,25 @@ class PlannedRuns final : public Runs {
 };
 
 // Null: there is none.
-std::shared_ptr<const Plan> PlannedRuns::FindMade(const std::vector<onnx::Port>& shapes, bool ahead) {
+std::shared_ptr<const Plan> PlannedRuns::FindMade(const Purpose& purpose, bool ahead) {
   const base::MutexLock lock(listing_);
-  const auto found = std::find_if(plans_.begin(), plans_.end(), [&](const Made& each) { return SameShapes(each.shapes, shapes); });
+  const auto found = std::find_if(plans_.begin(), plans_.end(), [&](const Made& each) { return each.purpose.Equals(purpose); });
   if (found == plans_.end()) return nullptr;
   found->ahead = found->ahead || ahead;
   plans_.splice(plans_.begin(), plans_, found);
   return found->plan;
 }
 
-Result<std::shared_ptr<const Plan>> PlannedRuns::Find(const std::vector<onnx::Port>& shapes, bool ahead, int64_t measuring_ns) {
-  if (auto made = FindMade(shapes, ahead); made != nullptr) return made;
+Result<std::shared_ptr<const Plan>> PlannedRuns::Find(const Purpose& purpose, bool ahead, int64_t measuring_ns) {
+  if (auto made = FindMade(purpose, ahead); made != nullptr) return made;
   const base::MutexLock planning(planning_);
-  if (auto made = FindMade(shapes, ahead); made != nullptr) return made;  // by another thread meanwhile
+  if (auto made = FindMade(purpose, ahead); made != nullptr) return made;  // by another thread meanwhile
   if (!ahead) misses_.fetch_add(1, std::memory_order_relaxed);
-  auto made = Plan::Make(loaded_.program, shapes, loaded_.options.max_bytes, measuring_ns);
+  auto made = Plan::Make(loaded_.program, purpose.shapes, loaded_.options.max_bytes, measuring_ns, purpose.threads);
   if (!made.ok()) return made.status();
   const base::MutexLock lock(listing_);
-  plans_.push_front({shapes, std::shared_ptr<const Plan>(*std::move(made)), ahead});
+  plans_.remove_if([this](const Made& each) { return !AnyHas(each.purpose.threads); });
+  plans_.push_front({purpose, std::shared_ptr<const Plan>(*std::move(made)), ahead});
   const auto goes = [](const Made& each) { return !each.ahead; };
   if (std::count_if(plans_.begin(), plans_.end(), goes) > static_cast<ptrdiff_t>(kMaxPlans))
     plans_.erase(std::prev(std::find_if(plans_.rbegin(), plans_.rend(), goes).base()));
@@ -175,7 +183,7 @@ Status PlannedRuns::CheckSize(int instance, int64_t rows, std::span<const wf_ten
   } else {
     std::vector<onnx::Port> shapes;
     WF_RETURN_IF_ERROR(loaded_.CheckInputs(rows, inputs, shapes));
-    const auto plan = Find(shapes, /*ahead=*/false, /*measuring_ns=*/0);
+    const auto plan = Find({shapes, ThreadsOf(instance)}, /*ahead=*/false, /*measuring_ns=*/0);
     if (!plan.ok()) return plan.status();
     bytes = (*plan)->run_bytes();
   }
@@ -193,7 +201,7 @@ Result<PlannedRuns::Bound*> PlannedRuns::BoundFor(int number, int64_t rows, std:
   }
   std::vector<onnx::Port> shapes;
   WF_RETURN_IF_ERROR(loaded_.CheckInputs(rows, inputs, shapes));
-  auto plan = Find(shapes, ahead, ahead ? loaded_.measuring_ns() : 0);
+  auto plan = Find({shapes, instance.threads}, ahead, ahead ? loaded_.measuring_ns() : 0);
   if (!plan.ok()) return plan.status();
   for (size_t i = 0; loaded_.axes.batched && i < (*plan)->outputs().size(); ++i)
     WF_RETURN_IF_ERROR(loaded_.CheckResultRows(i, (*plan)->outputs()[i].info.dim, rows));

@@ -22,7 +22,6 @@ struct Program {
   std::shared_ptr<kernels::PackedMemory> packed_memory = std::make_shared<kernels::PackedMemory>();  // of the constants
   std::shared_ptr<kernels::Choices> choices;     // of ways of its kernels; null: the own ones of their rows
   bool bf16 = false;                             // products of f32 are of numbers rounded to bf16, where kernels can
-  int threads = 1;                               // that one run may use (kernels/tiles.h)
   std::vector<kernels::Unary> then;              // per node: fused behind it
   std::vector<std::shared_ptr<Program>> bodies;  // of the graph, as they are
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,9 @@ namespace wf::model {
 // Thread: one at a time for each instance, of different instances side by side.   Borrows: what was loaded (outlives this).
 class Runs {
  public:
+  explicit Runs(const LoadOptions& options) : threads_(static_cast<size_t>(options.instances)) {
+    for (std::atomic<int>& threads : threads_) threads.store(options.threads, std::memory_order_relaxed);
+  }
   virtual ~Runs() = default;
 
   // The plan for inputs of these shapes; null: only a run tells what it does.
@@ -29,10 +33,19 @@ class Runs {
   virtual void Trim(int instance, int64_t kept_bytes) = 0;
   virtual void Release(int instance) = 0;
 
+  void set_threads(int instance, int threads) { threads_[static_cast<size_t>(instance)].store(threads, std::memory_order_relaxed); }
   uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }  // plans that were made when they were wanted
 
  protected:
+  int ThreadsOf(int instance) const { return threads_[static_cast<size_t>(instance)].load(std::memory_order_relaxed); }
+  bool AnyHas(int threads) const {
+    return std::any_of(threads_.begin(), threads_.end(), [threads](const auto& each) { return each == threads; });
+  }
+
   std::atomic<uint64_t> misses_{0};
+
+ private:
+  std::vector<std::atomic<int>> threads_;  // that work at a run, by instance
 };
 
 std::unique_ptr<Runs> MakePlannedRuns(const Loaded& loaded);

@@ -74,7 +74,6 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (!program.ok()) return program.status();
   version->loaded_.program = *std::move(program);
   version->loaded_.program.choices = options.choices;
-  version->loaded_.program.threads = options.threads;
   version->loaded_.program.bf16 = options.bf16 && kernels::MultipliesBf16();
   version->by_data_ = version->FindDependsOnData();
   version->runs_ = version->by_data_ ? MakeWalkedRuns(version->loaded_) : MakePlannedRuns(version->loaded_);
@@ -257,6 +256,7 @@ Status Version::CheckSize(int instance, int64_t rows, std::span<const wf_tensor>
 
 void Version::Trim(int instance) { RunsOf(instance).Trim(instance, memory_share().kept_bytes); }
 void Version::Release(int instance) { RunsOf(instance).Release(instance); }
+void Version::set_threads(int instance, int threads) { RunsOf(instance).set_threads(instance, threads); }
 
 Status Version::Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
                     const base::Wanted* wanted) {

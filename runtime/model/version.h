@@ -39,6 +39,9 @@ class Version {
   void Trim(int instance);
   // Drops memory and plans of an instance. Its outputs are gone.
   void Release(int instance);
+  // That work at a run of the instance, from what it does next on, which first makes what they want (before: LoadOptions::threads). On any
+  // thread.
+  void set_threads(int instance, int threads);
 
   // Runs `rows` samples. inputs[i] has the shape of the file, `rows` along the batch axis; dense, 64-aligned, readable to the next multiple
   // of 64 bytes. Fills outputs[i]: data, dtype, dims, strides; they stay valid until the next Run or Trim of this instance. Errors:

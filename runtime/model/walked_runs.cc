@@ -16,7 +16,8 @@ using base::Status;
 
 class WalkedRuns final : public Runs {
  public:
-  explicit WalkedRuns(const Loaded& loaded) : loaded_(loaded), instances_(static_cast<size_t>(loaded.options.instances)) {}
+  explicit WalkedRuns(const Loaded& loaded)
+      : Runs(loaded.options), loaded_(loaded), instances_(static_cast<size_t>(loaded.options.instances)) {}
 
   Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>&) override { return std::shared_ptr<const Plan>(); }
   Result<BoundPlan*> Bind(int, int64_t, std::span<const wf_tensor>, bool) override { return static_cast<BoundPlan*>(nullptr); }
@@ -35,17 +36,20 @@ class WalkedRuns final : public Runs {
 
  private:
   struct Instance {
-    std::unique_ptr<kernels::Team> team;  // null: one thread runs alone
+    explicit Instance(int run_threads) : threads(run_threads), team(threads > 1 ? new kernels::Team(threads - 1) : nullptr) {}
+    const int threads;
+    const std::unique_ptr<kernels::Team> team;  // null: one thread runs alone
     std::unique_ptr<Budget> budget;
     std::unique_ptr<Walk> walk;
     std::optional<int64_t> most_bytes;  // that the next run may have
   };
   Instance& At(int instance) {
     std::unique_ptr<Instance>& at = instances_[static_cast<size_t>(instance)];
-    if (at == nullptr) {
-      at = std::make_unique<Instance>();
-      if (loaded_.options.threads > 1) at->team = std::make_unique<kernels::Team>(loaded_.options.threads - 1);
-    }
+    const int threads = ThreadsOf(instance);
+    if (at != nullptr && at->threads == threads) return *at;
+    const std::optional<int64_t> most_bytes = at == nullptr ? std::nullopt : at->most_bytes;
+    at = std::make_unique<Instance>(threads);
+    at->most_bytes = most_bytes;
     return *at;
   }
 
@@ -60,7 +64,8 @@ Status WalkedRuns::Run(int instance, int64_t rows, std::span<const wf_tensor> in
   Instance& at = At(instance);
   if (at.budget == nullptr) at.budget = std::make_unique<Budget>(loaded_.options.share.limit);
   if (at.walk == nullptr)
-    at.walk = std::make_unique<Walk>(loaded_.program, PartLimits{loaded_.options.max_bytes, at.budget.get(), loaded_.TextsOf(instance)});
+    at.walk = std::make_unique<Walk>(loaded_.program,
+                                     PartLimits{loaded_.options.max_bytes, at.budget.get(), loaded_.TextsOf(instance), at.threads});
   std::vector<Elements> given;
   for (const wf_tensor& input : inputs) {
     const std::shared_ptr<const uint8_t> data(std::shared_ptr<void>(), static_cast<const uint8_t*>(input.data));  // the caller's

@@ -65,6 +65,10 @@ class GraphReader {
 
   base::Status Fail(const std::string& text) const { return {base::kInvalidArgument, fmt::format("`{}`: {}", model_.path, text)}; }
   base::Status NotBuilt(const std::string& text) const { return {base::kUnimplemented, fmt::format("`{}`: {}", model_.path, text)}; }
+  // What a node of sequences does that is not supported, in which form of it.
+  base::Status NotBuiltAt(const Node& node, std::string_view text) const {
+    return NotBuilt(fmt::format("{}, opset {}: {}", node.Describe(), imports_->standard, text));
+  }
   base::Status Prefixed(const base::Status& status, const std::string& what) const;
 
   // reader.cc: the model and its ports.

@@ -97,8 +97,7 @@ Status GraphReader::ReadStacked(const pb::NodeProto& proto, const Node& node, in
   const bool is_new = node.Int("new_axis", 0) != 0;
   const Known* const known = KnownOf(stacked);
   if (is_new && axis == 0) return bind(AddNode(node, Op::kIdentity, {stacked}, 1, {})[0]);
-  if (known == nullptr)
-    return NotBuilt(fmt::format("{}: it joins as many tensors as only a run tells, which is not supported here", node.Describe()));
+  if (known == nullptr) return NotBuiltAt(node, "it joins as many tensors as only a run tells, which is not supported here");
   const auto rank = static_cast<int64_t>(known->dim.size());  // one more than that of a tensor
   const int64_t most = is_new ? rank : rank - 1, at = axis < 0 ? axis + most : axis;
   if (at < 0 || at >= most) return Fail(fmt::format("{}: axis {} of {}", node.Describe(), axis, most));

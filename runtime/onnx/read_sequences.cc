@@ -96,15 +96,14 @@ Status GraphReader::AddBodyOutputs(const pb::NodeProto& proto, const std::vector
   };
   if (std::all_of(bodies.begin(), bodies.end(), is_plain)) return ReadOutEdges(proto, node);
   if (node.op != Op::kIf || bodies.size() != 2)
-    return NotBuilt(fmt::format("{}: its body gives a sequence in each of its turns, which is not supported", node.Describe()));
+    return NotBuiltAt(node, "its body gives a sequence in each of its turns, which is not supported");
   const std::vector<int>&one = bodies[0].results, &other = bodies[1].results;
   if (one.size() != other.size() || static_cast<int>(one.size()) != proto.output_size())
     return Fail(fmt::format("{}: its branches have other results than it", node.Describe()));
   for (size_t i = 0; i < one.size(); ++i) {
     const std::string& name = proto.output(static_cast<int>(i));
     if (one[i] != other[i])
-      return NotBuilt(
-          fmt::format("{}: its output {} is not the same number of tensors on both ways, which only a run tells", node.Describe(), i));
+      return NotBuiltAt(node, fmt::format("its output {} is not the same number of tensors on both ways, which only a run tells", i));
     Thing thing;
     if (one[i] != kTensor) thing.sequence = Sequence{{}, one[i] == kAbsent};
     for (int element = 0; element < std::max(one[i], one[i] == kTensor ? 1 : 0); ++element) {
@@ -116,7 +115,7 @@ Status GraphReader::AddBodyOutputs(const pb::NodeProto& proto, const std::vector
     }
     WF_RETURN_IF_ERROR(Bind(node, name, std::move(thing)));
   }
-  return node.out.empty() ? NotBuilt(fmt::format("{}: results without tensors are not supported", node.Describe())) : Status::Ok();
+  return node.out.empty() ? NotBuiltAt(node, "results without tensors are not supported") : Status::Ok();
 }
 
 Status GraphReader::ReadWrittenOut(const pb::NodeProto& proto, const OperatorRow* row, Node& node, bool& done) {
@@ -249,9 +248,9 @@ Status GraphReader::ReadAt(const pb::NodeProto& proto, const Node& node) {
 // One of tensors that have the same shape, by a position that a run computes.
 Status GraphReader::GatherAt(const Node& node, const std::vector<int>& elements, int position, int& value) {
   const auto refused = [&] {
-    return NotBuilt(
-        fmt::format("{}: its position is computed from data, which is supported for at most {} tensors that are known to have one shape",
-                    node.Describe(), kMostGathered));
+    return NotBuiltAt(
+        node, fmt::format("its position is computed from data, which is supported for at most {} tensors that are known to have one shape",
+                          kMostGathered));
   };
   const Known* const at = KnownOf(position);
   const Known* const first = elements.empty() || elements.size() > kMostGathered ? nullptr : KnownOf(elements[0]);
@@ -292,7 +291,7 @@ Status GraphReader::PartsOf(const pb::NodeProto& proto, const Node& node, int va
     int split = -1;
     WF_RETURN_IF_ERROR(TakeTensor(proto, node, 1, split));
     const auto numbers = IntegersOf(split, kMostParts + 1);
-    if (!numbers) return NotBuilt(fmt::format("{}: its `split` is computed from data, and so how many parts there are", node.Describe()));
+    if (!numbers) return NotBuiltAt(node, "its `split` is computed from data, and so how many parts there are");
     const Known* const known = KnownOf(split);
     const int weight = graph().values[static_cast<size_t>(split)].weight;
     const bool is_scalar = weight >= 0 ? graph().weights[static_cast<size_t>(weight)].dim.empty() : known != nullptr && known->dim.empty();
@@ -310,7 +309,7 @@ Status GraphReader::PartsOf(const pb::NodeProto& proto, const Node& node, int va
   if (known != nullptr && (axis < -rank || axis >= rank))
     return Fail(fmt::format("{}: axis {} of a tensor with {}", node.Describe(), axis, rank == 1 ? "1 axis" : fmt::format("{} axes", rank)));
   const auto extent = known == nullptr ? std::nullopt : known->dim[static_cast<size_t>(axis < 0 ? axis + rank : axis)].constant();
-  if (!extent) return NotBuilt(fmt::format("{}: how many parts there are depends on an extent that the file leaves open", node.Describe()));
+  if (!extent) return NotBuiltAt(node, "how many parts there are depends on an extent that the file leaves open");
   const int64_t count = *extent / size + (*extent % size != 0 ? 1 : 0);
   if (count > static_cast<int64_t>(kMostParts))
     return Status(base::kOutOfRange, fmt::format("`{}`: {}: {} parts, {} are the most", model_.path, node.Describe(), count, kMostParts));
@@ -355,7 +354,7 @@ Status GraphReader::ReadSequenceMap(const pb::NodeProto& proto, const Node& node
     WF_RETURN_IF_ERROR(CountWrittenOut(*body, node));
     WF_RETURN_IF_ERROR(WriteOutBody(*body, node, std::move(inputs), results));
     for (size_t i = 0; i < results.size(); ++i) {
-      if (results[i].sequence) return NotBuilt(fmt::format("{}: sequences of sequences are not supported", node.Describe()));
+      if (results[i].sequence) return NotBuiltAt(node, "sequences of sequences are not supported");
       made[i].elements.push_back(results[i].value);
     }
   }
@@ -398,7 +397,7 @@ Status GraphReader::ReadKnownLoop(const pb::NodeProto& proto, const Node& node, 
   if (!carries) return Status::Ok();
   WF_RETURN_IF_ERROR(ReadGrowingLoop(proto, node, done));
   if (done) return Status::Ok();
-  return NotBuilt(fmt::format("{}: it carries a sequence, and how often it turns is computed from data", node.Describe()));
+  return NotBuiltAt(node, "it carries a sequence, and how often it turns is computed from data");
 }
 
 Status GraphReader::WriteOutLoop(const pb::NodeProto& proto, const Node& node, const pb::GraphProto& body, int64_t turns) {
@@ -418,19 +417,18 @@ Status GraphReader::WriteOutLoop(const pb::NodeProto& proto, const Node& node, c
     WF_RETURN_IF_ERROR(WriteOutBody(body, node, std::move(inputs), results));
     const auto condition = results[0].sequence ? std::nullopt : IntegersOf(results[0].value);
     if (!condition || condition->size() != 1)
-      return NotBuilt(fmt::format("{}: it turns with sequences, and whether it goes on is computed from data", node.Describe()));
+      return NotBuiltAt(node, "it turns with sequences, and whether it goes on is computed from data");
     goes_on = (*condition)[0] != 0;
     for (size_t i = 0; i < stacked.size(); ++i) {
       const Thing& result = results[1 + carried.size() + i];
-      if (result.sequence) return NotBuilt(fmt::format("{}: sequences of sequences are not supported", node.Describe()));
+      if (result.sequence) return NotBuiltAt(node, "sequences of sequences are not supported");
       stacked[i].push_back(AddNode(node, Op::kUnsqueeze, {result.value}, 1, {IntsAttribute("axes", {0})})[0]);
     }
     std::move(results.begin() + 1, results.begin() + 1 + static_cast<ptrdiff_t>(carried.size()), carried.begin());
   }
   for (size_t i = 0; i < carried.size(); ++i) WF_RETURN_IF_ERROR(Bind(node, proto.output(static_cast<int>(i)), std::move(carried[i])));
   for (size_t i = 0; i < stacked.size(); ++i) {
-    if (stacked[i].empty())
-      return NotBuilt(fmt::format("{}: it turns with sequences, and never, so that results have no shape", node.Describe()));
+    if (stacked[i].empty()) return NotBuiltAt(node, "it turns with sequences, and never, so that results have no shape");
     const int whole = AddNode(node, Op::kConcat, std::move(stacked[i]), 1, {IntAttribute("axis", 0)})[0];
     WF_RETURN_IF_ERROR(Bind(node, proto.output(static_cast<int>(carried.size() + i)), {whole, std::nullopt}));
   }
@@ -447,7 +445,7 @@ Status GraphReader::CountWrittenOut(const pb::GraphProto& body, const Node& node
 }
 
 Status GraphReader::WriteOutBody(const pb::GraphProto& body, const Node& node, std::vector<Thing> inputs, std::vector<Thing>& results) {
-  if (depth_ >= kMostDepth) return NotBuilt(fmt::format("{}: bodies in bodies, more than {} deep", node.Describe(), kMostDepth));
+  if (depth_ >= kMostDepth) return NotBuiltAt(node, fmt::format("bodies in bodies, more than {} deep", kMostDepth));
   if (static_cast<size_t>(body.input_size()) != inputs.size())
     return Fail(fmt::format("{}: its body takes {}, and is given {}", node.Describe(),
                             base::Counted(static_cast<uint64_t>(body.input_size()), "input"), inputs.size()));
@@ -471,8 +469,7 @@ Status GraphReader::WriteOutBody(const pb::GraphProto& body, const Node& node, s
 Status GraphReader::TakeSequence(const pb::NodeProto& proto, const Node& node, int input, const Sequence*& out) {
   out = HasInput(proto, input) ? FindSequence(*scope_, proto.input(input)) : nullptr;
   if (out != nullptr && out->stacked >= 0)
-    return NotBuilt(
-        fmt::format("{}: input {} has as many tensors as only a run tells, which is not supported here", node.Describe(), input));
+    return NotBuiltAt(node, fmt::format("input {} has as many tensors as only a run tells, which is not supported here", input));
   if (out != nullptr && !out->is_absent) return Status::Ok();
   int value = -1;
   if (out == nullptr) WF_RETURN_IF_ERROR(TakeTensor(proto, node, input, value));
@@ -483,7 +480,7 @@ Status GraphReader::TakeSequence(const pb::NodeProto& proto, const Node& node, i
 Status GraphReader::TakeTensor(const pb::NodeProto& proto, const Node& node, int input, int& value) {
   if (!HasInput(proto, input)) return Fail(fmt::format("{}: input {} is absent but required", node.Describe(), input));
   const Thing thing = FindThing(proto.input(input));
-  if (thing.sequence) return NotBuilt(fmt::format("{}: input {} is a sequence or absent, wanted a tensor", node.Describe(), input));
+  if (thing.sequence) return NotBuiltAt(node, fmt::format("input {} is a sequence or absent, wanted a tensor", input));
   value = thing.value;
   if (value >= 0) return Status::Ok();
   return Fail(fmt::format("{}: {}", node.Describe(), WhyAbsent(*scope_->proto, node.index, proto.input(input))));
@@ -506,7 +503,7 @@ base::Result<int64_t> GraphReader::PositionOf(const pb::NodeProto& proto, const 
   int value = -1;
   WF_RETURN_IF_ERROR(TakeTensor(proto, node, input, value));
   const auto numbers = IntegersOf(value);
-  if (!numbers) return NotBuilt(fmt::format("{}: its position is computed from data, which is not supported", node.Describe()));
+  if (!numbers) return NotBuiltAt(node, "its position is computed from data, which is not supported");
   if (numbers->empty()) return Fail(fmt::format("{}: no position", node.Describe()));
   const int64_t position = (*numbers)[0];
   if (position < -count || position > most)

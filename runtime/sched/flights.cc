@@ -184,6 +184,7 @@ void EngineCore::NoteRuns(const Job& job, bus::Instance& instance) {
       NoteCompute(instance, job.tasks[i], end - begin, cut_off && !left_unrun);
     }
     instance.bus->spent_.Run(begin, end);
+    if (is_row && !left_unrun) instance.bus->spent_.TakePart(job.batch_rows, job.run_ns);
     if (instance.bus->spans_ == nullptr) continue;
     const wf_code code = i >= job.n_done && job.failed != nullptr ? job.failed->code : 0;
     NoteSpan(instance, job.tasks[i], {is_row ? job.arrived_at : begin, end, code, is_row ? &job : nullptr});

@@ -182,6 +182,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   staging->Trim(own);
   inline_spent_ns_ += spent;
   instance.bus->spent_.Run(started, started + spent);
+  instance.bus->spent_.TakePart(1, spent);
   if (known && binding.batcher != nullptr) binding.batcher->LearnRunOnLoop(binding.batcher->sorts().Of(job->kind, job->inputs), spent);
   LiveOf(instance).arena.Splice(job->arena);
   const bus::Failure* const failure = job->context.failure;

@@ -9,7 +9,7 @@ namespace wf::server {
 
 Body::~Body() { std::free(memory_); }
 
-// Large blocks are mapped by the allocator and touched only as bytes arrive, so a length that is claimed and never sent costs no memory.
+// Large blocks are mapped by the allocator, which grows them without a copy: they stay aligned as they were. Smaller ones may not.
 bool Body::Reserve(size_t bytes) noexcept {
   if (bytes > capacity_ || memory_ == nullptr) {
     void* grown = std::realloc(memory_, kPadBytes + bytes + kPadBytes);
@@ -17,7 +17,9 @@ bool Body::Reserve(size_t bytes) noexcept {
     memory_ = static_cast<uint8_t*>(grown);
     capacity_ = bytes;
   }
-  if (size_ == 0) lead_ = (kPadBytes - (reinterpret_cast<uintptr_t>(memory_) + align_at_) % kPadBytes) % kPadBytes;
+  const size_t lead = (kPadBytes - (reinterpret_cast<uintptr_t>(memory_) + align_at_) % kPadBytes) % kPadBytes;
+  if (lead != lead_ && size_ != 0) std::memmove(memory_ + lead, memory_ + lead_, size_);
+  lead_ = lead;
   return true;
 }
 

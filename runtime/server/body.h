@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -8,13 +9,14 @@
 
 namespace wf::server {
 
-// The body of one request, with 64 zero bytes behind it as decoders ask. Its begin, or the byte that AlignAt names, is aligned to 64 unless
-// it grew beyond what was reserved: tensors that stand there are used in place.
-// Thread: loop-confined while it grows.   Owns: its bytes.   Errors: Reserve and Append answer false when memory is out.
+// The body of one request, with 64 zero bytes behind it as decoders ask. Its begin, or the byte that AlignAt names, is aligned to 64:
+// tensors that stand there are used in place. Thread: loop-confined while it grows.   Owns: its bytes.   Errors: Reserve and Append answer
+// false when memory is out.
 class Body {
  public:
   static constexpr size_t kPadBytes = 64;
   static constexpr size_t kKeptBytes = 16 * 1024;  // a larger buffer is freed with its request
+  static constexpr size_t kMostReserved = size_t{1} << 20;
 
   Body() = default;
   ~Body();
@@ -23,6 +25,8 @@ class Body {
 
   void AlignAt(size_t offset) noexcept { align_at_ = offset; }  // before Reserve
   bool Reserve(size_t bytes) noexcept;
+  // For one of so many bytes, of which next to nothing may come: no more than is grown without a copy.
+  bool ReserveAnnounced(size_t bytes) noexcept { return Reserve(std::min(bytes, kMostReserved)); }
   bool Append(std::span<const uint8_t> bytes) noexcept;
   void DropFirst(size_t count) noexcept;  // moves what is behind
   void Clear() noexcept;

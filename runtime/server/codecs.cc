@@ -17,7 +17,7 @@ void Codecs::Push(Work& work) noexcept {
   base::MutexLock lock(mutex_);
   if (!HasThread()) {
     lock.Unlock();
-    work.Run();
+    work.RunIfWanted();
     work.home->Post(work);
     return;
   }
@@ -48,7 +48,7 @@ void Codecs::RunThread() {
     Work& work = *std::exchange(first_, first_->next_work);
     --waiting_;
     lock.Unlock();
-    work.Run();
+    work.RunIfWanted();
     work.home->Post(work);
     lock.Lock();
   }

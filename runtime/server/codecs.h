@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <vector>
 
 #include "runtime/base/mailbox.h"
@@ -18,9 +19,17 @@ class CodecQueue {
 
   class Work : public base::Message {
    public:
-    virtual void Run() noexcept = 0;  // away from the loop; Deliver follows on it
+    virtual void Run() noexcept = 0;  // away from the loop, unless nobody wants it by then; Deliver follows on it
+    void RunIfWanted() noexcept {
+      if (!abandoned()) Run();
+    }
+    void Abandon() noexcept { abandoned_.store(true, std::memory_order_relaxed); }
+    bool abandoned() const noexcept { return abandoned_.load(std::memory_order_relaxed); }
     base::Mailbox* home = nullptr;
     Work* next_work = nullptr;
+
+   private:
+    std::atomic<bool> abandoned_{false};
   };
 
   virtual ~CodecQueue() = default;

@@ -39,6 +39,7 @@ std::string_view ListOf(const http::Head& head, std::string_view name, std::stri
 
 // What a body is without its coding, as far as it is worth having. kInputParams: it is not coded so; kMemoryCap: it is longer than `most`;
 // kRefused: there is no memory.
+// kCancelled: nobody wants it any more.
 wf_code Expand(Exchange& exchange, wf_bytes body, uint64_t most) {
   auto& site = static_cast<WorkflowSite&>(*exchange.site);
   coding::Expander& expander = *expander_of_thread;
@@ -47,6 +48,7 @@ wf_code Expand(Exchange& exchange, wf_bytes body, uint64_t most) {
   bool going = expander.Begin(exchange.coding);
   Step step = going ? Step::kNeedOutput : Step::kNoMemory;
   while (going) {
+    if (exchange.elsewhere != nullptr && exchange.elsewhere->abandoned()) return code::kCancelled;
     uint8_t block[kBlockBytes];
     std::span<uint8_t> room(block);
     step = expander.Next(&input, &room);

@@ -16,6 +16,10 @@ uint64_t WallMs() noexcept {
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
 }
 
+void Increase(std::atomic<double>& sum, double by) noexcept {  // with one writer
+  sum.store(sum.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 void RequestCounts::Add(wf_code code, int64_t ns, const bus::Bus* bus) noexcept {
@@ -23,17 +27,11 @@ void RequestCounts::Add(wf_code code, int64_t ns, const bus::Bus* bus) noexcept 
   if (code == 0) {
     ok.Add();
     ok_ns.Add(static_cast<uint64_t>(std::max<int64_t>(ns, 0)));
-    const uint32_t size = bus == nullptr ? 1 : bus->samples();
-    samples.Add(size);
-    BySize& row = Of(size);
-    row.count.Add();
-    if (bus != nullptr) {
-      const bus::Spent& spent = bus->spent();
-      queue_ns.Add(static_cast<uint64_t>(spent.queue_ns()));
-      row.input_ns.Add(static_cast<uint64_t>(spent.input_ns()));
-      row.compute_ns.Add(static_cast<uint64_t>(spent.compute_ns()));
-      row.output_ns.Add(static_cast<uint64_t>(spent.output_ns()));
-    }
+    samples.Add(bus == nullptr ? 1 : bus->samples());
+    if (bus == nullptr)
+      Increase(Of(1).count, 1);
+    else
+      AddExecutions(*bus);
     return last_ms.Set(WallMs());
   }
   const bool of_program = code::IsOfProgram(code);
@@ -47,8 +45,25 @@ void RequestCounts::Add(wf_code code, int64_t ns, const bus::Bus* bus) noexcept 
   other.Add();
 }
 
+// Reading and writing are the request's, and so its runs' by how many of its rows are in them.
+void RequestCounts::AddExecutions(const bus::Bus& bus) noexcept {
+  const bus::Spent& spent = bus.spent();
+  const auto add = [&](uint32_t size, double count, double run_ns, double part) {
+    BySize& row = Of(size);
+    Increase(row.count, count);
+    row.input_ns.Add(static_cast<uint64_t>(part * static_cast<double>(spent.input_ns())));
+    row.compute_ns.Add(static_cast<uint64_t>(run_ns));
+    row.output_ns.Add(static_cast<uint64_t>(part * static_cast<double>(spent.output_ns())));
+  };
+  queue_ns.Add(static_cast<uint64_t>(spent.queue_ns()));
+  compute_ns.Add(static_cast<uint64_t>(spent.compute_ns()));
+  if (bus.workflow().is_model == 0) return add(bus.samples(), 1, static_cast<double>(spent.compute_ns()), 1);
+  spent.ForRuns(
+      [&](const bus::Spent::Runs& runs) { add(runs.batch_rows, runs.count, runs.ns, static_cast<double>(runs.rows) / bus.samples()); });
+}
+
 RequestCounts::BySize& RequestCounts::Of(uint32_t size) noexcept {
-  for (int i = 0; i < kSizes - 1; ++i) {
+  for (int i = 0; size != 0 && i < kSizes - 1; ++i) {
     const uint32_t taken = by_size[i].samples.load(std::memory_order_relaxed);
     if (taken != size && taken != 0) continue;
     by_size[i].samples.store(size, std::memory_order_relaxed);

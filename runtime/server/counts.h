@@ -20,22 +20,25 @@ struct RequestCounts {
     std::atomic<int32_t> code{0};
     observe::Counter count;
   };
-  // Those that were fine, by how many samples they had. Of their time: bus::Spent.
-  static constexpr int kSizes = 8;  // beyond, all in the last
+  // Executions of those that were fine, by their samples: of a published model its runs, as far as the requests had part in them, by their
+  // rows; of a workflow each request, by how many samples it had. Of their time: bus::Spent.
+  static constexpr int kSizes = 16;  // beyond, all in the last
   struct BySize {
     std::atomic<uint32_t> samples{0};  // 0: nobody has; in the last: of several sizes
-    observe::Counter count, input_ns, compute_ns, output_ns;
+    std::atomic<double> count{0};
+    observe::Counter input_ns, compute_ns, output_ns;
   };
   ByCode by_code[kCodes];  // the runtime's first
   BySize by_size[kSizes];
   observe::Counter other, ok;
   observe::Counter ok_ns, samples, last_ms;  // of those that were fine: their time, their samples, the wall clock at the last
-  observe::Counter queue_ns;                 // of ok_ns
+  observe::Counter queue_ns, compute_ns;     // of ok_ns
   observe::Histogram duration;
   // `bus`: null: it never had one.
   void Add(wf_code code, int64_t ns, const bus::Bus* bus = nullptr) noexcept;
 
  private:
+  void AddExecutions(const bus::Bus& bus) noexcept;
   BySize& Of(uint32_t samples) noexcept;
 };
 

@@ -55,7 +55,7 @@ void ExchangePool::Detach(Exchange& exchange) noexcept {
 }
 
 void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
-  if (exchange.session != nullptr || exchange.bus != nullptr || exchange.elsewhere || exchange.grpc.kept_parts != 0) return;
+  if (exchange.session != nullptr || exchange.bus != nullptr || exchange.elsewhere != nullptr || exchange.grpc.kept_parts != 0) return;
   exchange.site->OnFinished(exchange);
   --in_use_;
   Session* const told = exchange.returns_to;

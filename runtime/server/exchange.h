@@ -16,6 +16,7 @@
 #include "runtime/protocol/oip/names.h"
 #include "runtime/protocol/oip/request.h"
 #include "runtime/server/body.h"
+#include "runtime/server/codecs.h"
 #include "runtime/server/grpc_call.h"
 #include "runtime/server/protocols.h"
 
@@ -43,7 +44,9 @@ class Site {
   // Session::OnLate comes when it has. Disarm: it does not; harmless when not armed.
   virtual void Arm(Exchange&) noexcept {}
   virtual void Disarm(Exchange&) noexcept {}
-  // A body without a length has grown to `bytes`. False: refused.
+  // A body of so many bytes is to come. Only what comes of it counts. False: refused, for there is no room now.
+  virtual bool Announce(Exchange&, int64_t /*bytes*/) noexcept { return true; }
+  // A body has grown to `bytes`. False: refused.
   virtual bool Claim(Exchange& exchange, int64_t bytes) noexcept = 0;
   // A connection holds so many more bytes, of answers that wait to be sent or of requests that come. False: there is no room for them.
   virtual bool ClaimUnsent(int64_t bytes) noexcept = 0;
@@ -101,13 +104,14 @@ struct RequestState {
   bus::Bus* bus = nullptr;  // until it is drained
   const wf_workflow* workflow = nullptr;
   Protocol protocol = Protocol::kPlain;
-  std::string_view own_path;  // of what the site answers itself, a constant; empty: none
-  bool let = true;            // in: what needs a key shows one
-  bool needs_place = false;   // will count as in flight once it is whole
-  bool admitted = false;      // counts as in flight
-  bool elsewhere = false;     // on another thread: neither bus nor body may be touched
-  int64_t claimed_bytes = 0;  // of the process's budget
-  int64_t timeout_ns = 0;     // the client's own limit, of the head; 0: none
+  std::string_view own_path;              // of what the site answers itself, a constant; empty: none
+  bool let = true;                        // in: what needs a key shows one
+  bool needs_place = false;               // will count as in flight once it is whole
+  bool admitted = false;                  // counts as in flight
+  CodecQueue::Work* elsewhere = nullptr;  // on another thread: neither bus nor body may be touched; null: it is here
+  int64_t announced_bytes = 0;            // of a body that is to come; 0: nobody has said
+  int64_t claimed_bytes = 0;              // of the process's budget
+  int64_t timeout_ns = 0;                 // the client's own limit, of the head; 0: none
   base::TimePoint received_at = 0, whole_at = 0;
   base::TimePoint writes_at = 0;  // the answer's beginning; 0: it is too short to be timed
   uint64_t data_id = 0;

@@ -51,7 +51,7 @@ void BeginMessage(Exchange& exchange) {
   exchange.coding = call.coded ? call.coding : Coding::kIdentity;
   if (call.coded && call.coding == Coding::kIdentity)
     return RefuseMessage(exchange, "a message says that it is coded, and `grpc-encoding` says with nothing");
-  if (exchange.site->Claim(exchange, bytes) && !exchange.body.Reserve(static_cast<size_t>(bytes)))
+  if (exchange.site->Announce(exchange, bytes) && !exchange.body.ReserveAnnounced(static_cast<size_t>(bytes)))
     exchange.RefuseForMemory("no memory for the message");
 }
 
@@ -105,7 +105,8 @@ bool TakeMessage(Exchange& exchange, std::span<const uint8_t>* part) noexcept {
         break;
       case MessageStep::kData:
         if (exchange.body.size() == 0) AlignMessage(exchange, data);
-        if (!exchange.body.Append(data)) exchange.RefuseForMemory("no memory for the message");
+        if (exchange.site->Claim(exchange, static_cast<int64_t>(exchange.body.size() + data.size())) && !exchange.body.Append(data))
+          exchange.RefuseForMemory("no memory for the message");
         break;
       case MessageStep::kEnd:
         exchange.grpc.has_message = true;

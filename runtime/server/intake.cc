@@ -42,8 +42,7 @@ std::string_view AllowedBy(const Exchange& exchange) {
 }
 
 void TakePart(Exchange& exchange, std::span<const uint8_t> part) {
-  const bool grows = exchange.takes_body && exchange.head.content_length < 0;
-  if (!exchange.refused() && grows) exchange.site->Claim(exchange, static_cast<int64_t>(exchange.body.size() + part.size()));
+  if (!exchange.refused() && exchange.takes_body) exchange.site->Claim(exchange, static_cast<int64_t>(exchange.body.size() + part.size()));
   if (!exchange.refused() && exchange.takes_body) {
     if (exchange.body.Append(part)) return;
     exchange.RefuseForMemory("no memory for the body");
@@ -70,7 +69,7 @@ void TakeHead(Exchange& exchange) noexcept {
   exchange.site->OnHead(exchange);
   const int64_t length = exchange.head.content_length;
   if (!exchange.refused() && length > 0 && static_cast<uint64_t>(length) > exchange.max_body_bytes) RefuseSize(exchange);
-  if (!exchange.refused() && exchange.takes_body && length > 0 && !exchange.body.Reserve(static_cast<size_t>(length)))
+  if (!exchange.refused() && exchange.takes_body && length > 0 && !exchange.body.ReserveAnnounced(static_cast<size_t>(length)))
     exchange.RefuseForMemory("no memory for the body");
   if (length != 0 || exchange.workflow != nullptr) exchange.session->Keep(exchange);  // probes that are whole are answered at once
   if (length != 0 && !exchange.refused()) exchange.site->Arm(exchange);

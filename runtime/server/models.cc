@@ -14,6 +14,7 @@
 #include "runtime/model/precision.h"
 #include "runtime/model/version.h"
 #include "runtime/observe/log.h"
+#include "runtime/server/node_settings.h"
 
 namespace wf::server {
 using abi::View;
@@ -42,6 +43,7 @@ class LoadedModel final : public batch::Runnable {
   }
   void GiveBackPlaces(int first, int count) { std::fill_n(taken_.begin() + first, count, false); }
   void set_kept_bytes(int64_t bytes) { version_->set_kept_bytes(bytes); }
+  void set_threads(int instance, int threads) { version_->set_threads(instance, threads); }
   // REQUIRES: this one is in f32, and no instance runs.
   model::PrecisionFound Compare(LoadedModel& bf16, const base::Clock& clock) {
     return model::FindPrecision(*version_, *bf16.version_, 0, clock);
@@ -184,7 +186,7 @@ base::Status CheckCompiled(const onnx::Signature& file, const Compiled& compiled
 struct BatcherKey {
   uint16_t model;
   int64_t batch, queue;
-  int instances;
+  int instances, threads;
   uint8_t precision;
   batch::Padding padding;
   friend auto operator<=>(const BatcherKey&, const BatcherKey&) = default;
@@ -201,24 +203,13 @@ uint8_t PrecisionOf(const wf_plan& tuned, const wf_task& task) {
   return precision == WF_BF16 || precision == kAuto ? precision : static_cast<uint8_t>(WF_F32);
 }
 
-// That work at one run of the model: as many as the node that asks for most, since its nodes share what is loaded.
-int ThreadsOf(const wf_plan& plan, uint32_t model) {
-  int most = 1;
-  for (uint32_t t = 0; t < plan.n_tasks; ++t) {
-    const wf_task& task = plan.tasks[t];
-    if (task.kind != WF_MODEL || task.target != model || task.policy == WF_NONE) continue;
-    most = std::max<int>(most, plan.policies[task.policy].threads);
-  }
-  return most;
-}
-
-BatcherKey KeyOf(const wf_plan& tuned, uint16_t id) {
+BatcherKey KeyOf(const wf_plan& tuned, uint16_t id, int threads) {
   static constexpr wf_policy kNothingWritten{};
   const wf_task& task = tuned.tasks[id];
   const wf_policy& policy = task.policy == WF_NONE ? kNothingWritten : tuned.policies[task.policy];
   const uint32_t rows = abi::BatchRows(policy.batch_max, tuned.models[task.target].batched != 0);
   const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows);
-  return {task.target,           rows, queue, std::clamp<int>(policy.instances, 1, abi::kMostInstances), PrecisionOf(tuned, task),
+  return {task.target,           rows, queue, std::clamp<int>(policy.instances, 1, abi::kMostInstances), threads, PrecisionOf(tuned, task),
           batch::Padding(policy)};
 }
 
@@ -311,7 +302,7 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.process_bytes = memory_.process_bytes;
   options.choices = choices_;
   options.bf16 = bf16;
-  options.threads = std::min(ThreadsOf(plan_, static_cast<uint32_t>(&row - plan_.models)), std::max(compute_threads_, 1));
+  options.threads = RunThreadsOf(plan_, static_cast<uint32_t>(&row - plan_.models));
   options.clock = &clock_;
   auto version = model::Version::Load(file.path, options);
   if (!version.ok()) return version.status();
@@ -441,6 +432,7 @@ Models::Queue* Models::Add(const Wanted& wanted, int first_instance) {
   options.first_instance = first_instance;
   options.instances = key.instances;
   options.measuring_instance = loop_instance_[key.model] + loops_;
+  for (int i = 0; i < key.instances; ++i) model.set_threads(first_instance + i, key.threads);
   batch::Batcher& batcher = executor_->AddBatcher(options);
   for (const auto& other : queues_) {
     const bool is_like = other->key.model == key.model && other->rank == wanted.rank && other->key.precision == key.precision &&
@@ -471,7 +463,7 @@ base::Status Models::BindVersions(size_t rank, const wf_plan& tuned, std::vector
   for (uint32_t t = 0; t < plan_.n_tasks; ++t) {
     const uint16_t m = plan_.tasks[t].target;
     if (plan_.tasks[t].kind != WF_MODEL || rank >= loaded_[m].size() || (rank > 0 && plan_.models[m].published == 0)) continue;
-    const BatcherKey key = KeyOf(tuned, static_cast<uint16_t>(t));
+    const BatcherKey key = KeyOf(tuned, static_cast<uint16_t>(t), RunThreadsOf(tuned, m));
     const auto queue = QueueFor({key, rank});
     WF_RETURN_IF_ERROR(queue.status());
     LoadedModel* const model = &loaded_[m][rank].Of(key.precision);
@@ -496,10 +488,28 @@ base::Status Models::Bind(sched::Catalogue* catalogue) {
     }
     if (rank == 0) catalogue->by_task = std::move(bindings);
   }
-  if (status.ok()) ForEachUse(*catalogue, [](Queue& queue) { ++queue.users; });
+  if (status.ok()) {
+    ForEachUse(*catalogue, [](Queue& queue) { ++queue.users; });
+    SetThreadsOfLoops(tuned);
+  }
   Sweep();
   ShareMemory();
   return status;
+}
+
+int Models::RunThreadsOf(const wf_plan& tuned, uint32_t model) const {
+  return std::min(ThreadsOf(tuned, model), std::max(compute_threads_, 1));
+}
+
+// And of measurements. Instances of queues have what their key says.
+void Models::SetThreadsOfLoops(const wf_plan& tuned) {
+  for (uint32_t m = 0; m < plan_.n_models; ++m) {
+    for (const Resident& version : loaded_[m]) {
+      for (LoadedModel* const model : {version.f32.get(), version.bf16.get()}) {
+        for (int i = 0; model != nullptr && i <= loops_; ++i) model->set_threads(loop_instance_[m] + i, RunThreadsOf(tuned, m));
+      }
+    }
+  }
 }
 
 // Each queue of the catalogue once.

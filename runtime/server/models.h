@@ -74,6 +74,8 @@ class Models {
   template <typename Change>
   void ForEachUse(const sched::Catalogue& catalogue, Change&& change);
   void ShareMemory();
+  int RunThreadsOf(const wf_plan& tuned, uint32_t model) const;
+  void SetThreadsOfLoops(const wf_plan& tuned);
   const wf_plan& plan_;
   const std::string model_root_, kernel_cache_;
   const base::Clock& clock_;

@@ -38,7 +38,7 @@ bool HasTimeout(const wf_plan& plan, const wf_task& task) {
 wf_policy DefaultPolicy() {
   wf_policy policy{};
   policy.priority = WF_NORMAL;
-  policy.instances = 1;
+  policy.instances = policy.threads = 1;
   return policy;
 }
 
@@ -109,6 +109,7 @@ std::optional<int64_t> TooSmall(const wf_policy& policy, const std::vector<int64
 std::string Store(const std::string& member, const std::string& value, NodeSetting* setting) {
   if (member == "batch") return StoreCount(value, abi::kMostBatchRows, &setting->batch);
   if (member == "instances") return StoreCount(value, abi::kMostInstances, &setting->instances);
+  if (member == "threads") return StoreCount(value, abi::kMostRunThreads, &setting->threads);
   if (member == "queue") return StoreCount(value, abi::kMostQueuedRows, &setting->queue);
   if (member == "within") return StoreTime(value, {0, abi::kMostWithinNs}, &setting->within_ns);
   if (member == "timeout") return StoreTime(value, {base::kNsPerMs, abi::kMostNodeTimeoutNs}, &setting->timeout_ns);
@@ -146,7 +147,7 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
                           : "expected the settings of the node " + Quoted(path) + ", found a value";
   }
   const std::string& member = entry.path[2];
-  const std::vector<std::string> members = {"batch", "within", "timeout", "instances", "queue", "pad", "priority"};
+  const std::vector<std::string> members = {"batch", "within", "timeout", "instances", "threads", "queue", "pad", "priority"};
   if (std::find(members.begin(), members.end(), member) == members.end())
     return "unknown setting " + Quoted(member) + " of a node" + DidYouMean(member, members);
   if (!entry.problem.empty()) return entry.problem;
@@ -171,7 +172,7 @@ std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting) {
   });
   if (setting.timeout_ns && !has_timeout)
     return "the program gives " + Quoted(setting.path) + " no `timeout`, so that it cannot be changed; add one and build again";
-  if (!calls_model && (setting.batch || setting.within_ns || setting.instances || setting.queue || !setting.pad.empty()))
+  if (!calls_model && (setting.batch || setting.within_ns || setting.instances || setting.threads || setting.queue || !setting.pad.empty()))
     return Quoted(setting.path) + " calls no model; of a node like this only `timeout` and `priority` can be changed";
   if (!setting.pad.empty() && !pads)
     return "the program gives " + Quoted(setting.path) + " no `pad`, so that its sizes cannot be changed; add one and build again";
@@ -190,11 +191,25 @@ std::vector<SettingInForce> SettingsInForce(const wf_plan& retuned, const NodeSe
     const wf_policy policy = task.policy == WF_NONE ? DefaultPolicy() : retuned.policies[task.policy];
     const bool batched = retuned.models[task.target].batched != 0;
     const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(abi::BatchRows(policy.batch_max, batched));
-    all = {{"batch", batched ? policy.batch_max : 1}, {"within", policy.delay_ns, true}, {"queue", queue}, {"instances", policy.instances}};
+    all = {{"batch", batched ? policy.batch_max : 1},
+           {"within", policy.delay_ns, true},
+           {"queue", queue},
+           {"instances", policy.instances},
+           {"threads", ThreadsOf(retuned, task.target)}};
   });
   if (setting.priority) all.push_back({"priority", *setting.priority});
   if (setting.timeout_ns) all.push_back({"timeout", *setting.timeout_ns, true});
   return all;
+}
+
+int ThreadsOf(const wf_plan& plan, uint32_t model) {
+  int most = 1;
+  for (uint32_t t = 0; t < plan.n_tasks; ++t) {
+    const wf_task& task = plan.tasks[t];
+    if (!CallsModel(task) || task.target != model || task.policy == WF_NONE) continue;
+    most = std::max<int>(most, plan.policies[task.policy].threads);
+  }
+  return most;
 }
 
 RetunedPlan::RetunedPlan(const wf_plan& original, const std::vector<NodeSetting>& nodes) : plan_(original) {
@@ -220,6 +235,7 @@ void RetunedPlan::Apply(const NodeSetting& setting) {
       if (setting.batch) policy.batch_max = static_cast<uint32_t>(*setting.batch);
       if (setting.within_ns) policy.delay_ns = *setting.within_ns;
       if (setting.instances) policy.instances = static_cast<uint16_t>(*setting.instances);
+      if (setting.threads) policy.threads = static_cast<uint16_t>(*setting.threads);
       if (setting.queue) policy.queue_max = static_cast<uint32_t>(*setting.queue);
       if (!setting.pad.empty()) {
         policy.bucket = setting.pad.data();

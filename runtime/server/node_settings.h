@@ -16,13 +16,13 @@ namespace wf::server {
 struct NodeSetting {
   std::string path;    // as in wf_node
   std::string source;  // "server.yml:7"
-  std::optional<int64_t> batch, instances, queue;
+  std::optional<int64_t> batch, instances, threads, queue;
   std::optional<int64_t> within_ns, timeout_ns;
   std::optional<uint8_t> priority;
   std::vector<int64_t> pad;                                             // buckets, ascending
   friend bool operator==(const NodeSetting& a, const NodeSetting& b) {  // wherever they are written
-    return a.path == b.path && a.batch == b.batch && a.instances == b.instances && a.queue == b.queue && a.within_ns == b.within_ns &&
-           a.timeout_ns == b.timeout_ns && a.priority == b.priority && a.pad == b.pad;
+    return a.path == b.path && a.batch == b.batch && a.instances == b.instances && a.threads == b.threads && a.queue == b.queue &&
+           a.within_ns == b.within_ns && a.timeout_ns == b.timeout_ns && a.priority == b.priority && a.pad == b.pad;
   }
 };
 
@@ -41,6 +41,9 @@ struct SettingInForce {
 };
 // Of a plan that is retuned by it. Of a model's node all that can be changed, for one may follow from another; else what was.
 std::vector<SettingInForce> SettingsInForce(const wf_plan& retuned, const NodeSetting& setting);
+
+// That work at one run of a model: as many as the node that asks for most, since its nodes share its plans.
+int ThreadsOf(const wf_plan& plan, uint32_t model);
 
 // A plan with other values for some nodes: everything else is shared with the original.
 // Thread: immutable.   Owns: tasks and policies.   Borrows: the original and the settings (must outlive it).

@@ -46,8 +46,10 @@ oip::Statistics Count(const Shared& shared, const wf_workflow& workflow, size_t 
       sum.success.count += counts.ok.value();
       sum.success.ns += counts.ok_ns.value();
       sum.queue_ns += counts.queue_ns.value();
+      sum.compute_ns += counts.compute_ns.value();
       for (const auto& row : counts.by_size) {
-        const oip::Statistics::Parts parts{row.count.value(), row.input_ns.value(), row.compute_ns.value(), row.output_ns.value()};
+        const oip::Statistics::Parts parts{row.count.load(std::memory_order_relaxed), row.input_ns.value(), row.compute_ns.value(),
+                                           row.output_ns.value()};
         const uint32_t samples = row.samples.load(std::memory_order_relaxed);
         if (parts.count != 0) (samples == 0 ? sum.of_others : sum.by_samples[samples]).Add(parts);
       }

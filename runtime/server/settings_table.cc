@@ -82,6 +82,7 @@ void PutNode(const NodeSetting& node, std::ostringstream* text) {
   put("within", node.within_ns, true);
   put("timeout", node.timeout_ns, true);
   put("instances", node.instances);
+  put("threads", node.threads);
   put("queue", node.queue);
   for (size_t i = 0; i < node.pad.size(); ++i) *text << (i == 0 ? "    pad: " : ", ") << node.pad[i];
   if (!node.pad.empty()) *text << "\n";

@@ -73,7 +73,10 @@ uint64_t WorkflowSite::OnRefused(Exchange& exchange) noexcept {
 }
 
 void WorkflowSite::Cancel(Exchange& exchange) noexcept {
-  if (exchange.bus != nullptr && !exchange.elsewhere) engine_->Cancel(*exchange.bus);
+  if (exchange.elsewhere != nullptr)
+    exchange.elsewhere->Abandon();
+  else if (exchange.bus != nullptr)
+    engine_->Cancel(*exchange.bus);
 }
 
 void WorkflowSite::OnGone(Exchange& exchange) noexcept {
@@ -188,7 +191,7 @@ bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
   auto* const encoding = new (std::nothrow) Encoding(*this, exchange, code_from());
   if (encoding == nullptr) return false;
   encoding->home = mailbox_;
-  exchange.elsewhere = true;
+  exchange.elsewhere = encoding;
   shared_.codecs->Push(*encoding);
   return true;
 }
@@ -196,7 +199,7 @@ bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
 void WorkflowSite::OnEncoded(Encoding& encoding) noexcept {
   Exchange& exchange = encoding.exchange;
   const std::unique_ptr<Encoding> owned(&encoding);
-  exchange.elsewhere = false;
+  exchange.elsewhere = nullptr;
   if (!exchange.is_awaited()) return engine_->Release(*exchange.bus);  // the client has left, or a drain's end has answered it
   Reply(exchange, encoding.writing, encoding.headers, encoding.body);
 }

@@ -21,6 +21,8 @@
 namespace wf::server {
 namespace {
 
+constexpr std::string_view kNoRoomForBody = "other requests take all the memory there is for them; the body has no room";
+
 template <typename Read>
 int64_t SumOver(const Shared& shared, Read&& read) {
   int64_t sum = 0;
@@ -176,7 +178,7 @@ void WorkflowSite::Admit(Exchange& exchange) noexcept {
   if (base::Reserve::memory_is_short()) return exchange.RefuseForMemory("the process has no memory left");
   const int64_t length = std::max<int64_t>(exchange.head.content_length, 0);
   if (static_cast<uint64_t>(length) > exchange.max_body_bytes) return;  // the session answers 413, which no waiting cures
-  if (length > static_cast<int64_t>(Body::kKeptBytes) && !TakeBytes(exchange, length)) return;
+  if (!Announce(exchange, length)) return;
   exchange.needs_place = true;
 }
 
@@ -189,14 +191,28 @@ bool WorkflowSite::TakePlace(Exchange& exchange) noexcept {
   return true;
 }
 
+bool WorkflowSite::FitsMemory(Exchange& exchange, int64_t bytes) const noexcept {
+  const int64_t most = memory_->most_bytes();
+  if (bytes <= most) return true;
+  exchange.Refuse(413, code::kInputParams,
+                  "the body is larger than the " + std::to_string(most) + " bytes that bodies may have of `limits.memory_bytes`");
+  return false;
+}
+
+// What is only announced takes no room from others: next to nothing would keep the bodies of all of them out.
+bool WorkflowSite::Announce(Exchange& exchange, int64_t bytes) noexcept {
+  if (bytes <= static_cast<int64_t>(Body::kKeptBytes)) return true;
+  exchange.announced_bytes = bytes;
+  if (!FitsMemory(exchange, bytes)) return false;
+  if (memory_->HasRoom(bytes)) return true;
+  exchange.RefuseForMemory(kNoRoomForBody);
+  return false;
+}
+
 bool WorkflowSite::TakeBytes(Exchange& exchange, int64_t bytes) noexcept {
-  if (const int64_t most = memory_->most_bytes(); bytes > most) {
-    exchange.Refuse(413, code::kInputParams,
-                    "the body is larger than the " + std::to_string(most) + " bytes that bodies may have of `limits.memory_bytes`");
-    return false;
-  }
+  if (!FitsMemory(exchange, bytes)) return false;
   if (!memory_->Claim(bytes - exchange.claimed_bytes)) {
-    exchange.RefuseForMemory("other requests take all the memory there is for them; the body has no room");
+    exchange.RefuseForMemory(kNoRoomForBody);
     return false;
   }
   exchange.claimed_bytes = bytes;
@@ -210,7 +226,8 @@ int64_t WorkflowSite::StepOf(int64_t bytes) const {
 
 bool WorkflowSite::Claim(Exchange& exchange, int64_t bytes) noexcept {
   if (bytes <= std::max<int64_t>(exchange.claimed_bytes, Body::kKeptBytes)) return true;
-  return TakeBytes(exchange, StepOf(bytes));
+  const int64_t step = StepOf(bytes);
+  return TakeBytes(exchange, exchange.announced_bytes == 0 ? step : std::min(step, std::max(bytes, exchange.announced_bytes)));
 }
 
 bool WorkflowSite::GrowClaim(Exchange& exchange, int64_t bytes) noexcept {
@@ -314,6 +331,8 @@ struct WorkflowSite::Reading final : CodecQueue::Work {
   Reading(WorkflowSite& answers, Exchange& request, wf_bytes text, ReadFunction reads, ThenFunction goes_on)
       : site(answers), exchange(request), body(text), read(reads), then(goes_on) {}
   void Run() noexcept override {
+    is_late = site.shared_.clock.Now() >= deadline;
+    if (is_late) return;
     const base::SliceScope slice(base::SliceKind::kRead, NameOf(exchange), exchange.data_id);
     code = read(exchange, scratch, body);
   }
@@ -324,6 +343,8 @@ struct WorkflowSite::Reading final : CodecQueue::Work {
   const wf_bytes body;
   const ReadFunction read;
   const ThenFunction then;
+  base::TimePoint deadline = INT64_MAX;
+  bool is_late = false;  // it was not read
   wf_code code = 0;
   bus::Bus scratch;
 };
@@ -334,7 +355,8 @@ bool WorkflowSite::ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction
   if (reading == nullptr) return false;
   OpenScratch(&reading->scratch);
   reading->home = mailbox_;
-  exchange.elsewhere = true;
+  reading->deadline = exchange.bus != nullptr ? exchange.bus->deadline() : DeadlineOf(exchange);
+  exchange.elsewhere = reading;
   shared_.codecs->Push(*reading);
   return true;
 }
@@ -342,16 +364,19 @@ bool WorkflowSite::ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction
 void WorkflowSite::OnRead(Reading& reading) noexcept {
   Exchange& exchange = reading.exchange;
   const std::unique_ptr<Reading> owned(&reading);
-  exchange.elsewhere = false;
+  exchange.elsewhere = nullptr;
   if (!exchange.is_awaited()) {  // the client has left, or a drain's end has answered it
     if (exchange.bus != nullptr)
       engine_->Cancel(*exchange.bus);
     else
       exchange.pool.GiveBackIfDone(exchange);
+  } else if (reading.is_late && exchange.bus == nullptr) {
+    exchange.Refuse(504, code::kTimeout, "the request's deadline has passed");
+    AnswerRefusal(exchange);
   } else if (reading.then != nullptr) {
     reading.then(*this, exchange, reading.scratch, reading.body, reading.code);
   } else {
-    Begin(exchange, reading.code);
+    Begin(exchange, reading.code);  // where it is late, the engine sees it
   }
 }
 

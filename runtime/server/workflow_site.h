@@ -62,6 +62,7 @@ class WorkflowSite final : public Site {
   bool IsLate(const Exchange& exchange) const noexcept override;
   void Arm(Exchange& exchange) noexcept override;
   void Disarm(Exchange& exchange) noexcept override;
+  bool Announce(Exchange& exchange, int64_t bytes) noexcept override;
   bool Claim(Exchange& exchange, int64_t bytes) noexcept override;
   void OnRequest(Exchange& exchange) noexcept override;
   void OnFinished(Exchange& exchange) noexcept override;
@@ -110,6 +111,7 @@ class WorkflowSite final : public Site {
   bool HasPlace(Exchange& exchange) noexcept;
   bool MayBeInTime(Exchange& exchange) noexcept;
   int64_t StepOf(int64_t bytes) const;
+  bool FitsMemory(Exchange& exchange, int64_t bytes) const noexcept;
   bool TakeBytes(Exchange& exchange, int64_t bytes) noexcept;
   void OpenScratch(bus::Bus* scratch) const;
   struct Reading;

@@ -165,12 +165,12 @@ struct Profiled {
 };
 
 // The measured runs are not timed step by step: what that costs would be in them.
-Result<Profiled> ProfileOf(const Session& session, const std::vector<Tensor>& inputs, double seconds) {
+Result<Profiled> ProfileOf(const Session& session, const std::vector<Tensor>& inputs, double seconds, int run_threads) {
   std::vector<onnx::Port> shapes = session.signature().inputs;
   for (size_t i = 0; i < shapes.size(); ++i) {
     for (size_t axis = 0; axis < shapes[i].dim.size(); ++axis) shapes[i].dim[axis] = onnx::Dim(inputs[i].dim[axis]);
   }
-  auto plan = model::Plan::Make(session.program(), shapes, onnx::kMostTensorBytes);
+  auto plan = model::Plan::Make(session.program(), shapes, onnx::kMostTensorBytes, 0, run_threads);
   if (!plan.ok()) return plan.status();
   auto profile =
       ProfileRuns(session.program(), **plan, ViewsOf(inputs), static_cast<int64_t>(seconds * static_cast<double>(base::kNsPerSecond)));
@@ -209,7 +209,7 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   BenchReport report{*session, settings, *measured, static_cast<double>(ready - begin) / 1e6};
   std::optional<Profiled> profiled;
   if (arguments.Has("profile") || arguments.Has("trace")) {
-    auto made = ProfileOf(*session, *inputs, settings.seconds / 2);
+    auto made = ProfileOf(*session, *inputs, settings.seconds / 2, settings.run_threads);
     if (!made.ok()) return Fail(made.status(), err);
     profiled = *std::move(made);
     report.plan = profiled->plan.get();

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Requests whose row still waits for others when the client leaves, or runs when the server's time to drain is over."""
+import gzip
 import json
+import os
 import signal
 import time
 from pathlib import Path
@@ -71,6 +73,48 @@ class Leaving(harness.ServerCase):
             self.assertEqual((reply.status, reply.json["code"], reply.json["log_id"]), (503, 3001, "last-" + ID), reply)
         self.assertEqual(self.server.process.wait(15), 0, self.server.output())
         self.assertTrue(self.server.logs('"status":503', "last-" + ID[:500]), self.server.output())
+
+
+class Large(harness.ServerCase):
+    """Bodies that are unpacked and read by a thread of their own, one after the other."""
+    MANY = 20
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source = harness.scratch() / "large.wf"
+        cls.source.write_text("workflow Sum(x: f64[n]) -> (y: f64) { return (y: sum[i](x[i])); }\n"
+                              "service Large { workflow Sum; }\n")
+        cls.args = ("--io-threads=1", "--compute-threads=1", "--limits-body-bytes=64MiB", "--limits-memory-bytes=4GiB")
+        super().setUpClass()
+
+    def used(self):
+        """Seconds of the processor."""
+        stat = Path(f"/proc/{self.server.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+
+    def assert_not_paid_for(self, request):
+        before = self.used()
+        with self.server.connect() as connection:
+            connection.send(request)
+            self.assertEqual(connection.receive().status, 200)
+        one = self.used() - before
+        connections = [self.server.connect() for _ in range(self.MANY)]
+        before = self.used()
+        for connection in connections:
+            connection.send(request)
+        until = time.monotonic() + 20
+        while self.server.metric_sum("wf_inflight_requests") < self.MANY / 2 and time.monotonic() < until:
+            time.sleep(0.01)
+        for connection in connections:
+            connection.close()
+        self.assertEqual(self.server.settled("wf_inflight_requests", seconds=60), 0)
+        spent = self.used() - before
+        print(f"one {one:.2f} s, {self.MANY} that left {spent:.2f} s")
+        self.assertLess(spent, self.MANY * one / 2)
+
+    def test_a_body_that_nobody_waits_for_is_not_read(self):
+        body = gzip.compress(b'{"x":[' + b"0.1234567890123," * 3_500_000 + b"0]}", 1)
+        self.assert_not_paid_for(harness.request("POST", "/Large/Sum", body, {"content-type": "application/json", "content-encoding": "gzip"}))
 
 
 if __name__ == "__main__":

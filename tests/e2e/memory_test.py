@@ -151,6 +151,19 @@ class Held(FloodCase):
         self.assertLess(more, 40 * MIB)
         flood.close()
 
+    def test_bodies_that_are_only_announced(self):
+        """Next to nothing of each has come, and all together would be a hundred times the memory: others' bodies find room."""
+        half = 8 * MIB
+        message = head(b"POST", b"/inference.GRPCInferenceService/ModelInfer", te=b"trailers", **{"content-type": b"application/grpc"})
+        greet = head(b"POST", b"/Hello/Greet", **{"content-length": str(half).encode()})
+        for more in (f"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: {half}\r\n\r\n{{".encode(),
+                     streams(lambda stream: frame(1, 4, stream, greet) + frame(0, 0, stream, b"{"), 2),
+                     streams(lambda stream: frame(1, 4, stream, message) + frame(0, 0, stream, b"\0" + half.to_bytes(4, "big") + b"\x0a"), 2)):
+            flood, _ = self.flood(200, more)
+            reply = self.server.call("POST", "/Hello/Greet", b'{"name": "Ada"' + b" " * 2 * MIB + b"}")
+            self.assertEqual(reply.status, 200, reply)
+            flood.close()
+
     def test_streams_that_say_nothing(self):
         block = head(b"POST", b"/inference.GRPCInferenceService/ModelStreamInfer", te=b"trailers", **{"content-type": b"application/grpc"})
         flood, more = self.flood(600, streams(lambda stream: frame(1, 4, stream, block)))

@@ -4,6 +4,7 @@ import json
 import signal
 import threading
 import time
+from pathlib import Path
 
 import harness
 import onnx_file
@@ -179,9 +180,36 @@ class Retune(harness.ServerCase):
         self.assertEqual(self.settings_of("Grind/y"), {"timeout": "1.5s"})
         metrics = self.server.metrics()
         self.assertEqual({name.split('setting="')[1][:-2]: value for name, value in metrics.items() if name.startswith("wf_node_setting") and "Grind" not in name},
-                         {"batch": 8, "within": 0.0005, "queue": 64, "instances": 1, "priority": 2})
+                         {"batch": 8, "within": 0.0005, "queue": 64, "instances": 1, "threads": 1, "priority": 2})
         self.reload("")
         self.assertEqual(self.settings_of(NODE), built)
+
+    def team(self):
+        """Threads that help with runs."""
+        return sum(name.read_text().strip() == "wf-team" for name in Path(f"/proc/{self.server.process.pid}/task").glob("*/comm"))
+
+    def assert_team(self, threads):
+        """So many work at a run of the queue's instance; that of measurements may still have those of before."""
+        until = time.monotonic() + 10
+        while not threads - 1 <= self.team() <= threads + 1 and time.monotonic() < until:
+            time.sleep(0.02)
+        self.assertIn(self.team(), range(threads - 1, threads + 2))
+
+    def test_threads_change_under_load_and_nothing_is_lost(self):
+        self.server.stop()
+        self.server = harness.Server.of(PROGRAM, "--config", self.file, "--schedule", "pool", "--compute-threads", "3")
+        self.addCleanup(self.server.kill)
+        self.assertEqual(self.team(), 0)
+        with Load(self.server) as load:
+            for threads in (2, 3, 1, 2):
+                self.reload(f"nodes: {{{NODE}: {{threads: {threads}}}}}\n")
+                self.assert_team(threads)
+                self.assertEqual(self.server.metrics()[f'wf_node_setting{{workflow="Score",node="{NODE}",setting="threads"}}'], threads)
+                time.sleep(0.2)
+            self.reload(f"nodes: {{{NODE}: {{threads: 64}}}}\n")  # no more than compute_threads
+            self.assert_team(3)
+        self.assertEqual(load.wrong, [])
+        self.assertEqual(set(load.statuses), {200})
 
     def test_a_file_with_a_mistake_leaves_the_old_one(self):
         self.reload(f"nodes: {{{NODE}: {{batch: 7}}}}\n")

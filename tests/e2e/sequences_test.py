@@ -41,6 +41,11 @@ class Sequences(harness.ServerCase):
         self.assertEqual(self.call("Join", a=[1, 2, 3], b=[4, 5]), {"y": [1, 2, 3, 4, 5]})
         self.assertEqual(self.call("Split", x=[1, 2, 3, 4]), {"first": [1, 2, 3], "second": [4]})
 
+    def test_the_plan_has_the_file_of_a_model_that_takes_one(self):
+        for model in json.loads(harness.wfc("plan", "--format=json", self.source).stdout)["models"]:
+            self.assertEqual([version["version"] for version in model["versions"]], [1], model)
+            self.assertFalse(model.get("missing"), model)
+
     def test_how_many_there_are_has_to_be_said(self):
         path = self.source.with_name("unsaid.wf")
         path.write_text('model Joined = onnx("joined.onnx");\nworkflow W() -> (y: i64) { return (y: 1); }\nservice S { workflow W; }\n')

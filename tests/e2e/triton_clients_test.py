@@ -206,6 +206,59 @@ class Asynchronous(Clients):
                 self.assert_line(client.infer(*line(grpc)))
 
 
+class Statistics(Clients):
+    """Of a published model an execution is a run, which several calls may share."""
+    ROWS = 48
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source = harness.scratch() / "published.wf"
+        (harness.scratch() / "shared.onnx").write_bytes(onnx_file.perceptron(512, 2048))
+        cls.source.write_text('model Shared = onnx("shared.onnx") { batch 32 within 5ms; queue 256; }\nservice Models { model Shared; }\n')
+        cls.args = ("--schedule=pool", "--compute-threads=1")
+        super().setUpClass()
+        cls.server.tried_rows()
+
+    def runs(self):
+        """Rows and runs of the server's own metrics."""
+        metrics = self.server.metrics()
+        return [sum(value for name, value in metrics.items() if name.startswith("wf_batch_size" + part + "{")) for part in ("_sum", "_count")]
+
+    def assert_counted(self, statistics, calls):
+        rows, runs = self.runs()
+        self.assertEqual(int(statistics["inference_count"]), rows)
+        self.assertEqual(int(statistics["execution_count"]), runs)
+        self.assertLess(runs, rows)
+        self.assertEqual(int(statistics["inference_stats"]["success"]["count"]), calls)
+        sizes = statistics["batch_stats"]
+        self.assertEqual(sum(int(size["batch_size"]) * int(size["compute_infer"]["count"]) for size in sizes), rows)
+        self.assertEqual(sum(int(size["compute_infer"]["count"]) for size in sizes), runs)
+        self.assertGreater(max(int(size["batch_size"]) for size in sizes), 1)
+        self.assertTrue(all(int(size["compute_infer"]["ns"]) > 0 for size in sizes), sizes)
+        # Each call has waited for its whole run, which is counted once.
+        self.assertLess(sum(int(size["compute_infer"]["ns"]) for size in sizes), int(statistics["inference_stats"]["compute_infer"]["ns"]))
+        self.assertEqual(int(statistics["inference_stats"]["cache_hit"].get("count", 0)), 0)
+
+    def test_runs_are_counted_whoever_shares_them(self):
+        http, grpc = tritonclient.http, tritonclient.grpc
+        x = np.linspace(0, 1, 512, dtype=np.float32).reshape(1, 512)
+        with self.client(http, concurrency=self.ROWS) as client:
+            for call in [client.async_infer("Shared", [tensor(http, "x", x, "FP32")]) for _ in range(self.ROWS)]:
+                call.get_result()
+        told = queue.Queue()
+        with self.client(grpc) as client:
+            for _ in range(self.ROWS):
+                client.async_infer("Shared", [tensor(grpc, "x", x, "FP32")], callback=lambda result, error: told.put(error))
+            self.assertEqual([told.get(timeout=20) for _ in range(self.ROWS)], [None] * self.ROWS)
+            client.infer("Shared", [tensor(grpc, "x", np.repeat(x, 20, axis=0), "FP32")])  # its rows share runs, too
+            calls = 2 * self.ROWS + 1
+            with self.client(http) as other:
+                (statistics,) = other.get_inference_statistics("Shared")["model_stats"]
+            self.assert_counted(statistics, calls)
+            (statistics,) = client.get_inference_statistics("Shared", as_json=True)["model_stats"]
+            self.assert_counted(statistics, calls)
+
+
 class TimesAndCancels(Clients):
     """Calls that wait 10 s for their batch, or never end: whoever gives them up ends their work."""
     source = SOURCE

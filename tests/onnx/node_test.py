@@ -77,7 +77,7 @@ def table():
 
 def kind_of(reason):
     """What cases have in common that do not pass: the reason without the node and the place."""
-    reason = re.sub(r"^(test_data_set_\d+: )?(node (\d+|`[^`]*`) \([\w.]+\): )?", "", reason)
+    reason = re.sub(r"^(test_data_set_\d+: )?(node (\d+|`[^`]*`) \([\w.]+\)(, opset \d+)?: )?", "", reason)
     reason = re.sub(r"`[^`]*\.pb`: ", "", reason)
     return re.sub(r", opset \d+,", ",", reason)
 

@@ -1,6 +1,7 @@
 #include "runtime/protocol/oip/metadata.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/oip/ports.h"
@@ -88,6 +89,8 @@ void PutConfigPorts(Fields& fields, const ConfigPorts& kind, const wf_plan& plan
   fields.EndList();
 }
 
+int64_t Rounded(double count) { return std::llround(count); }
+
 void PutDuration(Fields& fields, Key key, const Statistics::Duration& duration) {
   fields.Begin(key);
   fields.Integer({"count", 1}, static_cast<int64_t>(duration.count));
@@ -149,22 +152,25 @@ void PutStatistics(Fields& fields, std::string_view name, int64_t version, const
   fields.Text({"version", 2}, VersionText(version).view());
   fields.Integer({"last_inference", 3}, static_cast<int64_t>(statistics.last_ms));
   fields.Integer({"inference_count", 4}, static_cast<int64_t>(statistics.inferences));
-  fields.Integer({"execution_count", 5}, static_cast<int64_t>(statistics.success.count));
+  fields.Integer({"execution_count", 5}, Rounded(all.count));
   fields.Begin({"inference_stats", 6});
   PutDuration(fields, {"success", 1}, statistics.success);
   PutDuration(fields, {"fail", 2}, statistics.fail);
   PutDuration(fields, {"queue", 3}, {calls, statistics.queue_ns});
   PutDuration(fields, {"compute_input", 4}, {calls, all.input_ns});
-  PutDuration(fields, {"compute_infer", 5}, {calls, all.compute_ns});
+  PutDuration(fields, {"compute_infer", 5}, {calls, statistics.compute_ns});
   PutDuration(fields, {"compute_output", 6}, {calls, all.output_ns});
+  PutDuration(fields, {"cache_hit", 7}, {});  // there is no cache of answers
+  PutDuration(fields, {"cache_miss", 8}, {});
   fields.End();
   fields.BeginList({"batch_stats", 7});
   for (const auto& [samples, parts] : statistics.by_samples) {
     fields.BeginElement();
+    const auto count = static_cast<uint64_t>(Rounded(parts.count));
     fields.Integer({"batch_size", 1}, samples);
-    PutDuration(fields, {"compute_input", 2}, {parts.count, parts.input_ns});
-    PutDuration(fields, {"compute_infer", 3}, {parts.count, parts.compute_ns});
-    PutDuration(fields, {"compute_output", 4}, {parts.count, parts.output_ns});
+    PutDuration(fields, {"compute_input", 2}, {count, parts.input_ns});
+    PutDuration(fields, {"compute_infer", 3}, {count, parts.compute_ns});
+    PutDuration(fields, {"compute_output", 4}, {count, parts.output_ns});
     fields.EndElement();
   }
   fields.EndList();

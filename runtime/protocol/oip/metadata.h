@@ -26,12 +26,15 @@ struct Statistics {
   struct Duration {
     uint64_t count = 0, ns = 0;
   };
-  uint64_t last_ms = 0;     // since the epoch; 0: none
-  uint64_t inferences = 0;  // samples of calls that succeeded
-  Duration success, fail;   // calls, which are the executions too
-  uint64_t queue_ns = 0;    // of success.ns: that rows waited
+  uint64_t last_ms = 0;                   // since the epoch; 0: none
+  uint64_t inferences = 0;                // samples of calls that succeeded
+  Duration success, fail;                 // calls
+  uint64_t queue_ns = 0, compute_ns = 0;  // of success.ns: that rows waited, that nodes ran
+  // Executions: runs of a model, each as far as calls to it had part in it; of a workflow its calls. What they took: bodies read, nodes
+  // run, answers written, as far as they were timed.
   struct Parts {
-    uint64_t count = 0, input_ns = 0, compute_ns = 0, output_ns = 0;
+    double count = 0;
+    uint64_t input_ns = 0, compute_ns = 0, output_ns = 0;
     void Add(const Parts& other) {
       count += other.count;
       input_ns += other.input_ns;
@@ -39,7 +42,7 @@ struct Statistics {
       output_ns += other.output_ns;
     }
   };
-  std::map<uint32_t, Parts> by_samples;  // of those that succeeded: bodies read, nodes run, answers written, as far as they were timed
+  std::map<uint32_t, Parts> by_samples;  // of what calls that succeeded have executed
   Parts of_others;                       // that had other numbers of samples
 };
 

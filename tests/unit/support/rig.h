@@ -58,6 +58,7 @@ class TestMemory final : public bus::Memory {
   void Give(void* chunk, size_t bytes) noexcept override;
   bool Claim(int64_t bytes) noexcept override;
   bool ClaimLast(int64_t bytes) noexcept override;
+  bool HasRoom(int64_t bytes) const noexcept override { return bytes <= claimable_bytes - claimed_bytes; }
   void Unclaim(int64_t bytes) noexcept override { claimed_bytes -= bytes; }
   std::function<bool()> refuses;             // null: never; claims have a limit of their own
   static constexpr int64_t kLast = 1 << 20;  // beside those

@@ -28,7 +28,7 @@ struct SimHttp2::Callbacks {
     const std::string_view field(reinterpret_cast<const char*>(name), name_bytes);
     const std::string text(reinterpret_cast<const char*>(value), value_bytes);
     if (field == ":status") stream->answer.status = std::atoi(text.c_str());
-    if (field == "grpc-status") stream->answer.grpc_status = text;
+    if (field.starts_with("grpc-") || field.starts_with("wf-")) stream->answer.of_grpc[std::string(field)] = text;
     return 0;
   }
   static int OnData(nghttp2_session* session, uint8_t, int32_t id, const uint8_t* data, size_t bytes, void* user) {

@@ -21,8 +21,9 @@ class SimHttp2 {
   struct Answer {
     int32_t stream = 0;
     int status = 0;  // 0: no head has come
-    std::string body, grpc_status;
-    bool ended = false;  // whole; else one side has reset it, the server with `error` unless `left`
+    std::string body;
+    std::map<std::string, std::string> of_grpc;  // fields that begin with `grpc-` or `wf-`
+    bool ended = false;                          // whole; else one side has reset it, the server with `error` unless `left`
     bool left = false;
     uint32_t error = 0;
   };

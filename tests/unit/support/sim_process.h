@@ -33,6 +33,7 @@ class SimProcess {
   uint64_t trace_hash() const { return trace_; }
   uint64_t answered() const { return answered_; }
   uint64_t succeeded() const { return succeeded_; }
+  uint64_t inferred() const { return inferred_; }
   uint64_t batches_of_several() const { return batches_of_several_; }
 
  protected:
@@ -89,6 +90,7 @@ class SimProcess {
   std::unique_ptr<CountHolders> count_holders_;
   std::string broken_;
   uint64_t answered_ = 0, succeeded_ = 0;
+  uint64_t inferred_ = 0;  // of these, by the Open Inference Protocol
 
  private:
   struct Running {

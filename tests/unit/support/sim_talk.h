@@ -23,11 +23,11 @@ class SimTalk {
   SimTalk(SimPeer& end, const Options& options);
   ~SimTalk();
 
-  SimHttp2* http2() { return http2_.get(); }     // null: HTTP/1.1
-  void Say(const std::string& text);             // as it is, whatever the version
-  void Move();                                   // reads what has come, sends what there is to say
-  std::string text;                              // that the server has said in HTTP/1.1, and nobody has looked at yet
-  uint64_t written() const { return written_; }  // bytes of the connection
+  SimHttp2* http2() const { return http2_.get(); }  // null: HTTP/1.1
+  void Say(const std::string& text);                // as it is, whatever the version
+  void Move();                                      // reads what has come, sends what there is to say
+  std::string text;                                 // that the server has said in HTTP/1.1, and nobody has looked at yet
+  uint64_t written() const { return written_; }     // bytes of the connection
   bool has_said_all() const { return held_.empty() && !lost_; }
 
  private:

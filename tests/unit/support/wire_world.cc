@@ -102,7 +102,7 @@ void WireWorld::Code() {
   codecs_.work.erase(at);
   Note(28, codecs_.work.size());
   const FailingAllocations failing(fails());
-  work.Run();
+  work.RunIfWanted();
   work.home->Post(work);
 }
 
@@ -255,7 +255,7 @@ void WireWorld::ReadAnswers(Peer& peer) {
     peer.open.erase(at);
     Note(27, static_cast<uint64_t>(answer.status));
     if (answer.ended)
-      CheckReply(peer, asked, {answer.status, false, answer.body, answer.grpc_status});
+      CheckReply(peer, asked, {answer.status, false, answer.body, answer.of_grpc});
     else
       CheckReset(peer, asked, answer.error);
   }
@@ -289,12 +289,47 @@ int64_t NumberOf(std::string_view body, std::string_view name) {
 
 }  // namespace
 
-void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
+// What a call by the Open Inference Protocol was answered, as the plain protocol says it.
+WireWorld::Reply WireWorld::AsPlain(const Asked& asked, Reply reply) {
+  if (asked.kind == Ask::kInferMessage) return OfMessage(asked, std::move(reply));
+  if (asked.kind != Ask::kInfer) return reply;
+  if (reply.status == 200) {
+    const auto value = RestValue(asked.inference, reply.body);
+    if (!value) Broken("request " + asked.log_id + " was answered with " + reply.body);
+    reply.body = "{\"value\":" + std::to_string(value.value_or(0)) + "}";
+    return reply;
+  }
+  const int64_t code = NumberOf(reply.body, "code");
+  if (reply.status == 503) reply.status = code == code::kRefused ? 429 : code == code::kTimeout ? 504 : 503;
+  return reply;
+}
+
+WireWorld::Reply WireWorld::OfMessage(const Asked& asked, Reply reply) {
+  std::map<std::string, std::string>& fields = reply.of_grpc;
+  if (reply.status != 200 || fields["grpc-status"].empty()) Broken("a call of gRPC was answered with " + std::to_string(reply.status));
+  if (fields["grpc-status"] == "0") {
+    const auto value = MessageValue(asked.inference, reply.body);
+    if (!value) Broken("request " + asked.log_id + " was answered with a message that is none of its own");
+    reply.body = "{\"value\":" + std::to_string(value.value_or(0)) + "}";
+    return reply;
+  }
+  if (!reply.body.empty()) Broken("a call of gRPC failed with a message");
+  reply.body = "{\"code\":" + fields["wf-code"] + ",\"path\":\"" + fields["wf-path"] + "\",\"message\":\"" + fields["grpc-message"] +
+               "\",\"log_id\":\"" + fields["wf-log-id"] + "\"}";
+  const int64_t code = NumberOf(reply.body, "code");
+  const bool slow = fields["grpc-message"].find("too slowly") != std::string::npos;
+  reply.status = slow ? 408 : fields["grpc-status"] == "14" ? 503 : code == code::kRefused ? 429 : code == code::kTimeout ? 504 : 400;
+  return reply;
+}
+
+void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& sent) {
   ++answered_;
+  const Reply reply = AsPlain(asked, sent);
   const bool cut_short =  // the server did not wait for the rest; it may not know the name
       (reply.closes || asked.stream != 0) && asked.end > peer.end.delivered_at_send;
   if (asked.kind >= Ask::kHealth) {
-    if (reply.status != 200 || reply.grpc_status.empty()) Broken("a call of gRPC was answered with " + std::to_string(reply.status));
+    if (reply.status != 200 || !reply.of_grpc.contains("grpc-status"))
+      Broken("a call of gRPC was answered with " + std::to_string(reply.status));
     return;
   }
   if (asked.kind != Ask::kNotHttp && asked.kind != Ask::kProbe && reply.status != 200 && !cut_short &&
@@ -305,7 +340,9 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
   const bool whole = asked.stream == 0 ? asked.end <= peer.end.delivered : asked.begin_of_end < peer.end.delivered;
   const bool came_in_parts = cut_short || asked.stream != 0;
   if (came_in_parts && reply.status == 408) return;
-  if (code == code::kTimeout && clock_.Now() < asked.asked_at + timeout_ns_ && reply.body.find("\"path\":\"\"") != std::string::npos)
+  const int64_t own_ns = asked.inference.timeout_us * 1000;
+  const int64_t limit_ns = own_ns == 0 ? timeout_ns_ : std::min(timeout_ns_, own_ns);
+  if (code == code::kTimeout && clock_.Now() < asked.asked_at + limit_ns && reply.body.find("\"path\":\"\"") != std::string::npos)
     return Broken("a deadline passed too early");
   if (code == code::kTimeout && reply.status == 504 && (came_in_parts || asked.kind == Ask::kBadJson)) return;  // while the body came
   if (aborted_ && reply.status == 503 && (reply.closes || asked.stream != 0)) return;
@@ -336,6 +373,7 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& reply) {
 
 void WireWorld::CheckCall(const Asked& asked, const Reply& reply) {
   if (reply.status == 200) ++succeeded_;
+  if (reply.status == 200 && asked.kind != Ask::kCall) ++inferred_;
   if (something_failed()) return;  // a refusal may have been caught by any fallback
   if (NumberOf(reply.body, "code") == code::kTimeout && reply.body.find("\"path\":\"\"") != std::string::npos) return;
   // One version answers alone; which of those that were current meanwhile is the loop's business.

@@ -10,6 +10,7 @@
 
 #include "runtime/server/front.h"
 #include "tests/unit/support/sim_faults.h"
+#include "tests/unit/support/sim_oip.h"
 #include "tests/unit/support/sim_process.h"
 #include "tests/unit/support/sim_talk.h"
 
@@ -29,12 +30,15 @@ class WireWorld final : public SimProcess {
   struct Loop;
   struct Peer;
   struct Recorder;
-  enum class Ask : uint8_t { kCall, kProbe, kNowhere, kBadJson, kNotHttp, kHealth, kWatch };  // the last two of gRPC
+  // kInferMessage and the last two are of gRPC.
+  enum class Ask : uint8_t { kCall, kInfer, kInferMessage, kProbe, kNowhere, kBadJson, kNotHttp, kHealth, kWatch };
   static constexpr uint64_t kNotWritten = UINT64_MAX;
   struct Asked {
     Ask kind = Ask::kCall;
     std::string log_id;
     std::vector<int64_t> inputs;
+    SimInference inference;               // of kInfer and kInferMessage
+    size_t json_bytes = 0;                // of its body, before raw tensors
     uint64_t end = kNotWritten;           // of its bytes, counted from the connection's first
     uint64_t begin_of_end = kNotWritten;  // of the bytes that its last ones were written with
     int32_t stream = 0;                   // of HTTP/2
@@ -50,7 +54,8 @@ class WireWorld final : public SimProcess {
   struct Reply {
     int status = 0;
     bool closes = false;
-    std::string body, grpc_status;
+    std::string body;
+    std::map<std::string, std::string> of_grpc = {};
   };
 
   void Step() override;
@@ -68,6 +73,7 @@ class WireWorld final : public SimProcess {
   std::string Bytes(Asked& asked);
   std::string WithBody(const std::string& head, const std::string& body, Asked& asked);
   std::string CallBody(Asked& asked);
+  Ask AnyCall(const Peer& peer);
   bool AskHttp2(Peer& peer, Asked& asked);
   void Move(Peer& peer);
   void Stir(Peer& peer);
@@ -86,6 +92,8 @@ class WireWorld final : public SimProcess {
   bool MayGoUnanswered(Peer& peer) const;
   bool NextReply(Peer& peer, Reply* reply);
   void CheckReply(Peer& peer, const Asked& asked, const Reply& reply);
+  Reply AsPlain(const Asked& asked, Reply reply);
+  Reply OfMessage(const Asked& asked, Reply reply);
   void CheckCall(const Asked& asked, const Reply& reply);
   bool Matches(const Asked& asked, const Reply& reply, size_t version);
   void CheckLeft(Peer& peer);

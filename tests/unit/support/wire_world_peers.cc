@@ -5,6 +5,11 @@
 #include "tests/unit/support/wire_world_parts.h"
 
 namespace wf::test {
+namespace {
+
+constexpr const char* kJsonBytes = "inference-header-content-length";
+
+}  // namespace
 
 void WireWorld::Connect() {
   Loop& loop = *loops_[Below(loops_.size())];
@@ -52,6 +57,7 @@ std::string WireWorld::WithBody(const std::string& head, const std::string& body
 std::string WireWorld::Bytes(Asked& asked) {
   const std::string rest = " HTTP/1.1\r\nhost: sim\r\nx-request-id: " + asked.log_id + "\r\n" + (Chance(8) ? "connection: close\r\n" : "");
   const std::string call = "POST /W/W" + rest + "content-type: application/json\r\n";
+  const std::string infer = "POST /v2/models/W/infer" + rest;
   asked.continues = Chance(5);
   switch (asked.kind) {
     case Ask::kProbe:
@@ -64,6 +70,11 @@ std::string WireWorld::Bytes(Asked& asked) {
       return WithBody(call, "{\"a\":1,\"b\":x}", asked);
     case Ask::kNotHttp:
       return "POST /W/W HTTP/1.1\r\nhost : sim\r\n\r\n";
+    case Ask::kInfer: {
+      const std::string body = CallBody(asked);
+      return WithBody(infer + (asked.json_bytes == 0 ? "" : kJsonBytes + std::string(": ") + std::to_string(asked.json_bytes) + "\r\n"),
+                      body, asked);
+    }
     default:
       return WithBody(call, CallBody(asked), asked);
   }
@@ -73,40 +84,59 @@ std::string WireWorld::CallBody(Asked& asked) {
   asked.inputs = {static_cast<int64_t>(Below(1'000'000)), static_cast<int64_t>(Below(1'000'000))};
   asked.large = Chance(5);
   const std::string spaces(asked.large ? 17'000 + Below(20'000) : Below(40), ' ');
+  if (asked.kind != Ask::kCall) {
+    const int64_t timeout_us = Chance(10) ? static_cast<int64_t>(500 + Below(5'000)) : 0;
+    asked.inference = {asked.inputs[0], asked.inputs[1], Chance(50) ? "of " + asked.log_id : "", timeout_us, spaces.size(),
+                       Chance(50),      Chance(50)};
+    if (asked.kind == Ask::kInferMessage) return MessageBody(asked.inference);
+    SimBody body = RestBody(asked.inference);
+    asked.json_bytes = body.json_bytes;
+    return body.bytes;
+  }
   return "{\"a\":" + std::to_string(asked.inputs[0]) + "," + spaces + "\"b\":" + std::to_string(asked.inputs[1]) + "}";
 }
 
 // False: the server has said that it takes no more on this connection.
 bool WireWorld::AskHttp2(Peer& peer, Asked& asked) {
-  const bool probe = asked.kind == Ask::kProbe, grpc = asked.kind == Ask::kHealth || asked.kind == Ask::kWatch;
+  const bool probe = asked.kind == Ask::kProbe, health = asked.kind == Ask::kHealth || asked.kind == Ask::kWatch;
+  const bool grpc = health || asked.kind == Ask::kInferMessage;
   asked.head_only = probe && Chance(30);
   std::string body;
-  if (asked.kind == Ask::kCall) body = CallBody(asked);
+  if (asked.kind <= Ask::kInferMessage) body = CallBody(asked);
   if (asked.kind == Ask::kNowhere) body = std::string(Below(300), 'x');
   if (asked.kind == Ask::kBadJson) body = "{\"a\":1,\"b\":x}";
-  if (grpc) body = std::string(5, '\0');  // a message that is empty
+  if (health) body = std::string(5, '\0');  // a message that is empty
   http2::Fields more = {{"x-request-id", asked.log_id}};
   if (!probe) more.emplace_back("content-type", grpc ? "application/grpc" : "application/json");
   if (grpc) more.emplace_back("te", "trailers");
+  if (asked.json_bytes != 0) more.emplace_back(kJsonBytes, std::to_string(asked.json_bytes));
   if (!body.empty() && Chance(50)) more.emplace_back("content-length", std::to_string(body.size()));
   if (!body.empty() && Chance(5)) more.emplace_back("expect", "100-continue");
   if (Chance(3)) more.emplace_back("x-long", std::string(16'000 + Below(8'000), 'l'));  // more than a frame
-  const std::string path = probe                         ? "/readyz"
-                           : asked.kind == Ask::kNowhere ? "/W/Nowhere"
-                           : asked.kind == Ask::kHealth  ? "/grpc.health.v1.Health/Check"
-                           : asked.kind == Ask::kWatch   ? "/grpc.health.v1.Health/Watch"
-                                                         : "/W/W";
+  const std::string path = probe                              ? "/readyz"
+                           : asked.kind == Ask::kNowhere      ? "/W/Nowhere"
+                           : asked.kind == Ask::kHealth       ? "/grpc.health.v1.Health/Check"
+                           : asked.kind == Ask::kWatch        ? "/grpc.health.v1.Health/Watch"
+                           : asked.kind == Ask::kInfer        ? "/v2/models/W/infer"
+                           : asked.kind == Ask::kInferMessage ? "/inference.GRPCInferenceService/ModelInfer"
+                                                              : "/W/W";
   const char* const method = asked.head_only ? "HEAD" : probe ? "GET" : "POST";
   const size_t first = Chance(70) ? body.size() : Below(body.size() + 1);
   asked.stream = peer.http2()->Ask(http2::Request(method, path, more), std::move(body), first);
   return asked.stream != 0;
 }
 
+WireWorld::Ask WireWorld::AnyCall(const Peer& peer) {
+  const uint64_t kind = Below(100);
+  if (kind < 50) return Ask::kCall;
+  return kind < 75 || peer.talk.http2() == nullptr ? Ask::kInfer : Ask::kInferMessage;
+}
+
 void WireWorld::Say(Peer& peer) {
   if (to_ask_ == 0 || peer.end.ended || peer.end.broken || peer.end.closed || peer.open.size() >= 6) return;
   Asked asked;
   const uint64_t kind = Below(100);
-  asked.kind = kind < 86 ? Ask::kCall : kind < 91 ? Ask::kProbe : kind < 94 ? Ask::kNowhere : kind < 98 ? Ask::kBadJson : Ask::kNotHttp;
+  asked.kind = kind < 86 ? AnyCall(peer) : kind < 91 ? Ask::kProbe : kind < 94 ? Ask::kNowhere : kind < 98 ? Ask::kBadJson : Ask::kNotHttp;
   if (peer.http2() != nullptr && kind >= 80 && kind < 86) asked.kind = kind < 83 ? Ask::kHealth : Ask::kWatch;
   asked.log_id = "p" + std::to_string(talks_.size()) + "r" + std::to_string(to_ask_);
   asked.asked_at = clock_.Now();

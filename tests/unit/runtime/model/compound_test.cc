@@ -55,7 +55,7 @@ TEST(Compound, WhatIsQuantisedAroundAFunction) {
   EXPECT_EQ(Result<uint8_t>(leaky, {ElementsOf<uint8_t>(WF_U8, {2}, {104, 0})}), (Bytes{104, 99}));
 }
 
-TEST(Compound, ConcatAndWhereOfSeveralScales) {
+TEST(Compound, ConcatOfSeveralScales) {
   Case concat;
   concat.Input("a", {2}, UINT8).Input("b", {1}, UINT8);
   concat.Scale("one", 1);
@@ -65,6 +65,98 @@ TEST(Compound, ConcatAndWhereOfSeveralScales) {
   EXPECT_EQ(Result<uint8_t>(concat, {ElementsOf<uint8_t>(WF_U8, {2}, {10, 30}), ElementsOf<uint8_t>(WF_U8, {1}, {7})}), (Bytes{10, 20, 7}));
   concat.graph.mutable_node(0)->add_input("a");
   EXPECT_EQ(concat.Error(), "`x.onnx`: node `n` (QLinearConcat): 9 inputs, wanted two and three for each tensor");
+}
+
+TEST(Compound, AChoiceBetweenTwoScales) {
+  Case where;
+  where.Input("c", {2}, onnx::pb::BOOL).Input("a", {2}, UINT8).Input("b", {2}, UINT8);
+  where.Scale("one", 1);
+  where.Scale("half", 0.5f);
+  where.Byte("z", 10);
+  where.Compound("QLinearWhere", {"c", "a", "one", "z", "b", "half", "z", "half", "z"});
+  const Elements condition = ElementsOf<uint8_t>(WF_BOOL, {2}, {1, 0});
+  EXPECT_EQ(Result<uint8_t>(where, {condition, ElementsOf<uint8_t>(WF_U8, {2}, {13, 99}), ElementsOf<uint8_t>(WF_U8, {2}, {99, 17})}),
+            (Bytes{16, 17}));
+}
+
+TEST(Compound, PoolsOfBytes) {
+  const auto pooled = [](const char* op, bool has_window) {
+    Case pool;
+    pool.Input("x", {1, 1, 4}, UINT8);
+    pool.Scale("one", 1);
+    pool.Scale("half", 0.5f);
+    pool.Byte("z", 10);
+    pool.Byte("zero", 0);
+    onnx::pb::NodeProto& node = pool.Compound(op, {"x", "one", "z", "half", "zero"});
+    for (const char* each : {"kernel_shape", "strides"})
+      if (has_window) Builder::Ints(node, each, {2});
+    Bytes result = Result<uint8_t>(pool, {ElementsOf<uint8_t>(WF_U8, {1, 1, 4}, {10, 12, 14, 20})});
+    Builder::Int(node, "channels_last", 1);
+    EXPECT_EQ(pool.Error(), "`x.onnx`: node `n` (" + std::string(op) + "): channels_last is not supported");
+    return result;
+  };
+  EXPECT_EQ(pooled("QLinearAveragePool", true), (Bytes{2, 14}));
+  EXPECT_EQ(pooled("QLinearGlobalAveragePool", false), (Bytes{8}));
+}
+
+TEST(Compound, ASoftmaxOfBytesIsThatOfTheModelsOpset) {
+  Case b;
+  b.Input("x", {2, 2}, UINT8);
+  b.Scale("xs", 0.5f);
+  b.Byte("xz", 4);
+  b.Scale("ys", 1.0f / 256);
+  b.Byte("yz", 0);
+  onnx::pb::NodeProto& node = b.Compound("QLinearSoftmax", {"x", "xs", "xz", "ys", "yz"});
+  Builder::Int(node, "axis", 0);
+  Builder::Int(node, "opset", 13);
+  EXPECT_EQ(Result<uint8_t>(b, {ElementsOf<uint8_t>(WF_U8, {2, 2}, {9, 4, 9, 6})}), (Bytes{128, 69, 128, 187}));
+  node.mutable_attribute(1)->set_i(12);
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (QLinearSoftmax): a Softmax of another opset than the model's is not supported");
+}
+
+TEST(Compound, AttentionOfBytesIsThatOfTheirNumbers) {
+  constexpr int kRows = 2, kWide = 4;
+  std::vector<uint8_t> x, w;
+  for (int i = 0; i < kRows * kWide; ++i) x.push_back(static_cast<uint8_t>(i * 37 % 23));
+  for (int i = 0; i < kWide * 3 * kWide; ++i) w.push_back(static_cast<uint8_t>(i * 29 % 31));
+  const auto build = [&](bool quantised) {
+    Case b;
+    b.Input("x", {1, kRows, kWide}, quantised ? UINT8 : FLOAT);
+    std::vector<float> bias, values;
+    for (int i = 0; i < 3 * kWide; ++i) bias.push_back(0.1f * static_cast<float>(i % 5));
+    for (const uint8_t each : w) values.push_back(0.02f * static_cast<float>(each - 16));
+    Builder::SetFloats(b.Tensor("b", {3 * kWide}, FLOAT), bias);
+    if (!quantised) {
+      Builder::SetFloats(b.Tensor("w", {kWide, 3 * kWide}, FLOAT), values);
+      Builder::Int(b.Compound("Attention", {"x", "w", "b"}), "num_heads", 2);
+      return b;
+    }
+    onnx::pb::TensorProto& weights = b.Tensor("w", {kWide, 3 * kWide}, UINT8);
+    for (const uint8_t each : w) weights.add_int32_data(each);
+    b.Scale("xs", 0.05f);
+    b.Scale("ws", 0.02f);
+    b.Byte("xz", 11);
+    b.Byte("wz", 16);
+    Builder::Int(b.Compound("QAttention", {"x", "w", "b", "xs", "ws", "", "xz", "wz"}), "num_heads", 2);
+    return b;
+  };
+  F numbers;
+  for (const uint8_t each : x) numbers.push_back(0.05f * static_cast<float>(each - 11));
+  Case of_numbers = build(false), of_bytes = build(true);
+  const F wanted = Result<float>(of_numbers, {ElementsOf<float>(WF_F32, {1, kRows, kWide}, numbers)});
+  const F found = Result<float>(of_bytes, {ElementsOf<uint8_t>(WF_U8, {1, kRows, kWide}, x)});
+  ASSERT_EQ(found.size(), size_t{kRows * kWide});
+  ASSERT_EQ(wanted.size(), found.size());
+  for (size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], wanted[i], 1e-5f) << i;
+}
+
+TEST(Compound, AProductWithAGelu) {
+  Case b;
+  b.Input("x", {1, 2});
+  Builder::SetFloats(b.Tensor("w", {2, 1}, FLOAT), {1, 1});
+  Builder::SetFloats(b.Tensor("c", {1}, FLOAT), {-1});
+  b.Compound("GemmFastGelu", {"x", "w", "c"});
+  EXPECT_NEAR(Result<float>(b, {ElementsOf<float>(WF_F32, {1, 2}, {1, 2})})[0], 1.9545977f, 1e-4f);
 }
 
 TEST(Compound, AGemmOfBytesWithABiasOfTheProductsScale) {

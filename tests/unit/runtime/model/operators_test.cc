@@ -31,6 +31,33 @@ TEST(Operators, GlobalPoolsOverAnyNumberOfSpatialAxes) {
   }
 }
 
+// One branch, x <= 0.5, with a leaf on each side.
+TEST(Operators, TreesOfTheNewerForm) {
+  Builder b;
+  b.Input("x", {3, 1}).Output("y");
+  b.model().add_opset_import()->set_domain("ai.onnx.ml");
+  b.model().mutable_opset_import(1)->set_version(5);
+  onnx::pb::NodeProto& node = b.Node("TreeEnsemble", {"x"}, {"y"});
+  node.set_domain("ai.onnx.ml");
+  const auto tensor = [&node](const char* name, int type, const std::string& raw, int64_t count) {
+    onnx::pb::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::pb::AttributeProto::TENSOR);
+    attribute.mutable_t()->set_data_type(type);
+    attribute.mutable_t()->add_dims(count);
+    attribute.mutable_t()->set_raw_data(raw);
+  };
+  const auto floats = [](const F& values) { return std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size()); };
+  Builder::Int(node, "n_targets", 1);
+  for (const char* name : {"nodes_featureids", "nodes_truenodeids", "tree_roots"}) Builder::Ints(node, name, {0});
+  for (const char* name : {"nodes_trueleafs", "nodes_falseleafs", "nodes_falsenodeids"}) Builder::Ints(node, name, {1});
+  Builder::Ints(node, "leaf_targetids", {0, 0});
+  tensor("nodes_modes", onnx::pb::UINT8, std::string(1, '\0'), 1);
+  tensor("nodes_splits", onnx::pb::FLOAT, floats({0.5f}), 1);
+  tensor("leaf_weights", onnx::pb::FLOAT, floats({10, 20}), 2);
+  EXPECT_EQ(Results(b, {FloatsIn({3, 1}, {0, 0.5f, 1})})[0], (F{10, 10, 20}));
+}
+
 TEST(Operators, ANormalisationThatTrainsIsNotJoinedToItsConvolution) {
   Builder b(15);
   b.Input("x", {1, 1, 2}).Output("y");

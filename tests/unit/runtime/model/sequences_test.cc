@@ -140,7 +140,8 @@ TEST(Sequences, BranchesOfAnIfGiveTheSameNumber) {
   *condition = 0;
   EXPECT_EQ(Results(b, {{{WF_BOOL, {1}, nullptr, nullptr}, condition}, kFour[0]})[0], (F{1, 2, 3, 4, 1, 2, 3, 4}));
   Builder uneven = with(3);
-  EXPECT_EQ(uneven.Error(), "`x.onnx`: node `n` (If): its output 0 is not the same number of tensors on both ways, which only a run tells");
+  EXPECT_EQ(uneven.Error(),
+            "`x.onnx`: node `n` (If), opset 17: its output 0 is not the same number of tensors on both ways, which only a run tells");
 }
 
 TEST(Sequences, ABranchThatIsNeverTakenMayHoldAnything) {
@@ -198,7 +199,8 @@ TEST(Sequences, PartsAreCountedBeforeTheyAreMade) {
   open.Input("x", {"n"}).Output("n", {}, INT64);
   open.Node("SplitToSequence", {"x"}, {"parts"});
   open.Node("SequenceLength", {"parts"}, {"n"});
-  EXPECT_EQ(open.Error(), "`x.onnx`: node `n` (SplitToSequence): how many parts there are depends on an extent that the file leaves open");
+  EXPECT_EQ(open.Error(),
+            "`x.onnx`: node `n` (SplitToSequence), opset 17: how many parts there are depends on an extent that the file leaves open");
 }
 
 TEST(Sequences, TurnsAreBounded) {
@@ -265,7 +267,8 @@ TEST(Sequences, WhatOnlyARunCountsIsNotTakenApartFurther) {
   Builder b = Growing();
   b.Node("SequenceErase", {"many"}, {"fewer"});
   Builder::Int(b.Node("ConcatFromSequence", {"fewer"}, {"y"}), "axis", 0);
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (SequenceErase): input 0 has as many tensors as only a run tells, which is not supported here");
+  EXPECT_EQ(b.Error(),
+            "`x.onnx`: node `n` (SequenceErase), opset 17: input 0 has as many tensors as only a run tells, which is not supported here");
   Builder out = Growing();
   out.graph.mutable_output(0)->set_name("many");
   EXPECT_EQ(out.Error(), "`x.onnx`: output `many` is a sequence of as many tensors as only a run tells");
@@ -279,7 +282,7 @@ TEST(Sequences, ALoopWhoseTurnsOnlyARunTellsCarriesNone) {
   for (const char* input : {"i", "c", "so_far"}) body.add_input()->set_name(input);
   for (const char* output : {"c", "so_far"}) body.add_output()->set_name(output);
   Builder::Int(b.Node("ConcatFromSequence", {"many"}, {"y"}), "axis", 0);
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Loop): it carries a sequence, and how often it turns is computed from data");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Loop), opset 17: it carries a sequence, and how often it turns is computed from data");
 }
 
 TEST(Sequences, AnInputHasAsManyTensorsAsAreGiven) {

@@ -210,6 +210,29 @@ TEST(Version, SeveralThreadsAtARunAgreeWithOne) {
   }
 }
 
+// Each change makes anew what was made for another number, and what nobody has any more goes.
+TEST(Version, ThreadsOfAnInstanceChangeBetweenItsRuns) {
+  for (const Case& each : CaseReader("net_cases.bin").All()) {
+    SCOPED_TRACE(each.name);
+    const TempFile file(each.model);
+    LoadOptions options;
+    options.max_rows = 16;
+    options.instances = 2;
+    auto version = Version::Load(file.path(), options);
+    ASSERT_TRUE(version.ok()) << version.status().message();
+    const std::vector<Held> held(each.in.begin(), each.in.end());
+    std::vector<wf_tensor> outputs(each.out.size());
+    for (const int threads : {1, 3, 2, 2, 1}) {
+      (*version)->set_threads(1, threads);
+      (*version)->Trim(1);
+      for (int run = 0; run < 2; ++run) {
+        ASSERT_TRUE((*version)->Run(1, RowsOf(**version, each), TensorsOf(held), outputs).ok());
+        for (size_t i = 0; i < outputs.size(); ++i) ExpectTensor(each.out[i], outputs[i]);
+      }
+    }
+  }
+}
+
 TEST(Version, ARunOfAPreparedShapeMakesNothing) {
   const Case one = CaseNamed("net_cases.bin", "cnn 1"), five = CaseNamed("net_cases.bin", "cnn 5");
   auto version = LoadCase(five, 8, /*warm_up=*/true);

@@ -26,7 +26,7 @@ constexpr uint64_t kWorlds = 4'500, kWorldsWithFaults = 1'500, kWires = 2'500, k
 #endif
 
 struct Sums {
-  uint64_t seeds = 0, answered = 0, succeeded = 0, batches_of_several = 0;
+  uint64_t seeds = 0, answered = 0, succeeded = 0, inferred = 0, batches_of_several = 0;
 };
 
 template <typename World>
@@ -42,6 +42,7 @@ void RunSeeds(uint64_t first, uint64_t count, bool with_faults, Sums* sums) {
       broken = world.Run();
       sums->answered += world.answered();
       sums->succeeded += world.succeeded();
+      sums->inferred += world.inferred();
       sums->batches_of_several += world.batches_of_several();
     }).join();
     ASSERT_EQ(broken, "") << "repeat with WF_SIM_SEED=" << seed;
@@ -93,6 +94,7 @@ TEST(Wires, EveryRequestIsAnsweredInItsTurnWhateverBytesDo) {
   if (only() != 0 || HasFatalFailure()) return;
   EXPECT_GT(sums.answered, sums.seeds * 10);
   EXPECT_GT(sums.succeeded, sums.answered / 5);
+  EXPECT_GT(sums.inferred, sums.succeeded / 4);
   EXPECT_GT(sums.batches_of_several, sums.seeds / 20);
 }
 

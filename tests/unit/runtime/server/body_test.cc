@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,20 @@ TEST(Body, AlignsTheByteThatIsAskedFor) {
     EXPECT_EQ(std::vector<uint8_t>(view.ptr, view.ptr + view.len), part);
     body.Clear();
   }
+}
+
+TEST(Body, StaysAlignedHoweverItGrows) {
+  Body body;
+  body.AlignAt(93);
+  ASSERT_TRUE(body.ReserveAnnounced(10));
+  std::vector<uint8_t> expected;
+  for (size_t part = 1; expected.size() < 5'000'000; part = part * 3 / 2 + 1) {
+    const std::vector<uint8_t> bytes(part, static_cast<uint8_t>(part));
+    ASSERT_TRUE(body.Append(bytes));
+    expected.insert(expected.end(), bytes.begin(), bytes.end());
+    EXPECT_EQ((reinterpret_cast<uintptr_t>(body.bytes().data()) + 93) % 64, 0U) << expected.size();
+  }
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), body.bytes().begin(), body.bytes().end()));
 }
 
 TEST(Body, IsEmptyAgainAfterClear) {

@@ -70,6 +70,28 @@ bool Rests(const std::string& name) {
   return false;
 }
 
+TEST(Codecs, WhatNobodyWantsAnyMoreIsDeliveredUndone) {
+  NoWaker waker;
+  base::Mailbox mailbox(waker);
+  std::atomic<int> running{0};
+  Together busy(running, 2);  // holds the one thread while the others are pushed
+  Note wanted, unwanted;
+  busy.home = wanted.home = unwanted.home = &mailbox;
+  {
+    Codecs codecs(1);
+    codecs.Push(busy);
+    while (running == 0) std::this_thread::yield();
+    codecs.Push(unwanted);
+    codecs.Push(wanted);
+    unwanted.Abandon();
+    ++running;
+  }
+  mailbox.Drain();
+  EXPECT_TRUE(wanted.delivered && unwanted.delivered);
+  EXPECT_NE(wanted.ran_on, pthread_t{});
+  EXPECT_EQ(unwanted.ran_on, pthread_t{});
+}
+
 TEST(Codecs, WorkOfOneTurnRunsSideBySide) {
   NoWaker waker;
   base::Mailbox mailbox(waker);

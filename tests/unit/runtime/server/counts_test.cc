@@ -27,6 +27,30 @@ TEST(RequestCounts, CodesOfTheProgramLeaveRoomForThoseOfTheRuntime) {
   EXPECT_EQ(counts.other.value(), 100u - RequestCounts::kProgramCodes);
 }
 
+// Of a published model; of a workflow each request is one.
+TEST(RequestCounts, ARunThatRequestsShareIsOneExecution) {
+  wf_workflow model{};
+  model.is_model = 1;
+  bus::Bus one, two;
+  for (bus::Bus* const bus : {&one, &two}) bus->workflow_ = &model;
+  one.n_samples = 1;
+  one.spent_.TakePart(4, 1000);
+  two.n_samples = 2;
+  for (int row = 0; row < 2; ++row) two.spent_.TakePart(4, 1000);
+  RequestCounts counts;
+  counts.Add(0, 5, &one);
+  counts.Add(0, 5, &one);
+  counts.Add(0, 5, &two);
+  EXPECT_EQ(counts.samples.value(), 4u);
+  EXPECT_EQ(counts.by_size[0].samples.load(), 4u);
+  EXPECT_EQ(counts.by_size[0].count.load(), 1);
+  EXPECT_EQ(counts.by_size[0].compute_ns.value(), 1000u);
+  model.is_model = 0;
+  counts.Add(0, 5, &two);
+  EXPECT_EQ(counts.by_size[1].samples.load(), 2u);
+  EXPECT_EQ(counts.by_size[1].count.load(), 1);
+}
+
 TEST(LoopCounts, VersionsOfAModelAreApart) {
   LoopCounts counts(2, 1);
   counts.SetVersions(1, 3);

@@ -60,17 +60,22 @@ class Http2SessionTest : public ::testing::Test, protected net::HandlerFactory {
     }
   }
   // A request that is under way elsewhere when its client goes.
+  struct Elsewhere final : CodecQueue::Work {
+    void Run() noexcept override {}
+    void Deliver() noexcept override {}
+  };
   void KeepOne(Exchange& exchange) {
-    exchange.elsewhere = true;
+    exchange.elsewhere = &elsewhere_;
     kept_.push_back(&exchange);
   }
   static void ReturnOne(Exchange& exchange) {
-    exchange.elsewhere = false;
+    exchange.elsewhere = nullptr;
     exchange.pool.GiveBackIfDone(exchange);
   }
   test::SimPeer& peer() { return peers_[0]; }
   Session& session() { return *static_cast<Session*>(connection_->handler()); }
 
+  Elsewhere elsewhere_;
   test::FakeClock clock_;
   std::deque<test::SimPeer> peers_{1};
   std::string told_;

@@ -129,9 +129,29 @@ TEST(NodeSettings, WhatIsInForceFollowsFromWhatIsSet) {
     text += "\n";
   }
   EXPECT_EQ(text,
-            "Classify/logits: batch=4 within=2000000ns queue=32 instances=1 priority=2\n"
-            "Classify/whole: batch=1 within=0ns queue=3 instances=1\n"
+            "Classify/logits: batch=4 within=2000000ns queue=32 instances=1 threads=1 priority=2\n"
+            "Classify/whole: batch=1 within=0ns queue=3 instances=1 threads=1\n"
             "Classify/fetch: timeout=3000000000ns\n");
+}
+
+TEST(NodeSettings, AModelHasTheThreadsOfItsNodeThatAsksForMost) {
+  Program program;
+  program.models[0].batched = 1;
+  program.tasks[1].target = 0;
+  program.policies[0].threads = 2;
+  program.policies[2].threads = 1;
+  const auto threads = [&program](std::string_view text) {
+    const Loaded loaded = program.Load(text);
+    EXPECT_TRUE(loaded.errors.empty()) << loaded.errors[0];
+    const RetunedPlan retuned(program.plan, loaded.settings.nodes);
+    return ThreadsOf(retuned.plan(), 0);
+  };
+  EXPECT_EQ(threads(""), 2);
+  EXPECT_EQ(threads("nodes: {Classify/whole: {threads: 4}}\n"), 4);
+  EXPECT_EQ(threads("nodes: {Classify/logits: {threads: 1}}\n"), 2);  // the node without a name shares its policy and keeps it
+  program.policies[0].threads = 1;
+  EXPECT_EQ(threads("nodes: {Classify/logits: {threads: 3}, Classify/whole: {threads: 2}}\n"), 3);
+  EXPECT_EQ(ThreadsOf(program.plan, 1), 1);
 }
 
 TEST(NodeSettings, WithoutAnyThePlanIsTheOriginal) {
@@ -168,6 +188,8 @@ TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {
       {"nodes: {Classify/logits: {}, Classify/fetch: }\n", "config:1: the node `Classify/fetch` has no settings"},
       {"nodes: {Classify/logits: {within: 2}}\n", "`nodes.Classify/logits.within`: expected a duration from 0s to 10s, as `1s`, found `2`"},
       {"nodes: {Classify/logits: {within: 11s}}\n", "expected a duration from 0s to 10s"},
+      {"nodes: {Classify/logits: {threads: 257}}\n", "`nodes.Classify/logits.threads`: expected a whole number from 1 to 256, found `257`"},
+      {"nodes: {Classify/pixels: {threads: 2}}\n", "`Classify/pixels` calls no model"},
       {"nodes: {Classify/fetch: {timeout: 2h}}\n", "expected a duration from 1ms to 1h"},
       {"nodes: {Classify/logits: {queue: 1048577}}\n", "expected a whole number from 1 to 1048576"},
       {"nodes: {Classify/pixels: {priority: urgent}}\n",

@@ -193,16 +193,28 @@ TEST_F(ServerTest, WritesLargeAnswersBesideTheLoop) {
 TEST_F(ServerTest, BodiesOfAllRequestsShareOneBudget) {
   Serve({"--limits-memory-bytes=1MiB"});
   const std::string half(600'000, 'x');
-  Client first(port_), second(port_);
-  first.Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: " + std::to_string(half.size()) + "\r\n\r\n");
-  ASSERT_TRUE(first.ReceiveLeave());
-  second.Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n927c0\r\n" + half + "\r\n0\r\n\r\n");
-  const Client::Answer refused = second.Receive();
-  EXPECT_EQ(refused.status, 429);
-  EXPECT_NE(refused.head.find("retry-after: 1\r\n"), std::string::npos) << refused.head;
-  first.Send(half);
-  EXPECT_EQ(first.Receive().body, R"({"size":1200000,"note":null})");
-  EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 1);
+  Client::Answer first, second;
+  for (int i = 0; i < 100 && !(first.status == 200 && second.status == 429); ++i) {  // who of the two comes first is chance
+    Client early(port_), late(port_);
+    const auto ask = [&] {
+      late.Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n927c0\r\n" + half + "\r\n0\r\n\r\n");
+      return late.Receive();
+    };
+    early.Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: " + std::to_string(half.size()) +
+               "\r\n\r\n");
+    ASSERT_TRUE(early.ReceiveLeave());
+    if (i == 0) {
+      EXPECT_EQ(ask().status, 200) << "what is only announced takes nothing";
+    }
+    early.Send(half.substr(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    second = ask();
+    early.Send("x");
+    first = early.Receive();
+  }
+  EXPECT_EQ(first.body, R"({"size":1200000,"note":null})");
+  EXPECT_NE(second.head.find("retry-after: 1\r\n"), std::string::npos) << second.head;
+  EXPECT_GE(Metric(R"(wf_refused_total{reason="memory"})"), 1);
 }
 
 TEST_F(ServerTest, RefusesWhileTheProcessIsOutOfMemory) {
@@ -231,12 +243,17 @@ TEST_F(ServerTest, WhatIsComputedSharesTheBudgetWithBodies) {
     bodies.push_back(std::make_unique<Client>(port_));
     bodies.back()->Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: 1000000\r\n\r\n");
     ASSERT_TRUE(bodies.back()->ReceiveLeave());
+    bodies.back()->Send(std::string(999'999, 'x'));
   }
-  const Client::Answer answer = Call(grow);
+  Client::Answer answer;
+  for (int i = 0; i < 20 && answer.status != 429; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for them to be read
+    answer = Call(grow);
+  }
   EXPECT_EQ(answer.status, 429);
   EXPECT_NE(answer.head.find("retry-after: 1\r\n"), std::string::npos) << answer.head;
   EXPECT_NE(answer.body.find("\"code\":3010"), std::string::npos) << answer.body;
-  EXPECT_EQ(Metric(R"(wf_refused_total{reason="memory"})"), 1);
+  EXPECT_GE(Metric(R"(wf_refused_total{reason="memory"})"), 1);
   bodies.clear();
   EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
   EXPECT_EQ(Call(grow).status, 200);

@@ -111,17 +111,19 @@ TEST(OipMetadata, TheServerSaysWhatItIs) {
 }
 
 TEST(OipMetadata, StatisticsAreCountsAndTimes) {
-  const Statistics counted = {1'700'000'000'000, 640, {10, 5000}, {2, 300}, 77, {{1, {6, 30, 3000, 20}}, {100, {3, 300, 900, 200}}},
-                              {1, 3, 100, 2}};
+  const Statistics counted = {
+      1'700'000'000'000, 640, {10, 5000}, {2, 300}, 77, 4500, {{1, {6, 30, 3000, 20}}, {100, {2.9999999, 300, 900, 200}}},
+      {0.5, 3, 100, 2}};
   const auto put = [&counted](Fields& fields) {
     fields.BeginList({"model_stats", 1});
     PutStatistics(fields, "M", 1, counted);
     fields.EndList();
   };
   EXPECT_EQ(Json(put),
-            R"({"model_stats":[{"name":"M","version":"1","last_inference":1700000000000,"inference_count":640,"execution_count":10,)"
+            R"({"model_stats":[{"name":"M","version":"1","last_inference":1700000000000,"inference_count":640,"execution_count":9,)"
             R"("inference_stats":{"success":{"count":10,"ns":5000},"fail":{"count":2,"ns":300},"queue":{"count":10,"ns":77},)"
-            R"("compute_input":{"count":10,"ns":333},"compute_infer":{"count":10,"ns":4000},"compute_output":{"count":10,"ns":222}},)"
+            R"("compute_input":{"count":10,"ns":333},"compute_infer":{"count":10,"ns":4500},"compute_output":{"count":10,"ns":222},)"
+            R"("cache_hit":{"count":0,"ns":0},"cache_miss":{"count":0,"ns":0}},)"
             R"("batch_stats":[{"batch_size":1,"compute_input":{"count":6,"ns":30},"compute_infer":{"count":6,"ns":3000},)"
             R"("compute_output":{"count":6,"ns":20}},{"batch_size":100,"compute_input":{"count":3,"ns":300},)"
             R"("compute_infer":{"count":3,"ns":900},"compute_output":{"count":3,"ns":200}}]}]})");

@@ -67,13 +67,13 @@ extern "C" wf_code wf_n_spectra(wf_ctx* ctx, const wf_tensor* x, const wf_tensor
   }
   const int64_t dims[] = {n < size ? 0 : 1 + (n - size) / *hop, size / 2 + 1};
   if (!AllocateTensor(ctx, WF_F32, dims, power)) return WF_FAILED;
-  const auto *samples = static_cast<const float*>(x->data), *weights = static_cast<const float*>(window->data);
+  const auto* const samples = static_cast<const float*>(x->data);
+  const auto* const weights = static_cast<const double*>(window->data);
   Fourier fourier(size);
   std::vector<double> frame(static_cast<size_t>(size));
   for (int64_t at = 0; at < dims[0]; ++at) {
     if (Stopped(ctx)) return WF_FAILED;
-    for (int64_t i = 0; i < size; ++i)
-      frame[static_cast<size_t>(i)] = static_cast<double>(samples[at * *hop + i]) * static_cast<double>(weights[i]);
+    for (int64_t i = 0; i < size; ++i) frame[static_cast<size_t>(i)] = static_cast<double>(samples[at * *hop + i]) * weights[i];
     fourier.Run(frame, static_cast<float*>(power->data) + at * dims[1]);
   }
   return 0;

@@ -36,7 +36,8 @@ int OneInput(const uint8_t* data, size_t size) {
     wf_tensor all = samples, window = samples, power;
     all.rank = window.rank = 1;
     all.dim[0] = static_cast<int64_t>(found), all.stride[0] = window.stride[0] = 1;
-    window.dim[0] = std::min<int64_t>(static_cast<int64_t>(size % 130), all.dim[0]);
+    std::vector<double> weights(std::min<uint64_t>(size % 130, found), 0.5);
+    window.data = weights.data(), window.dtype = WF_F64, window.dim[0] = static_cast<int64_t>(weights.size());
     const int64_t hop = 1 + all.dim[0] / 4;
     (void)wf_n_spectra(&job.ctx, &all, &window, &hop, &power);
   }

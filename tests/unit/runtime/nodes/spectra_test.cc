@@ -20,19 +20,19 @@ struct Spectra {
   int64_t frames, bins;
   std::vector<float> power;
 };
-Spectra Of(std::vector<float> x, std::vector<float> window, int64_t hop) {
+Spectra Of(std::vector<float> x, std::vector<double> window, int64_t hop) {
   FakeJob job;
-  const wf_tensor signal = Vector(x, WF_F32), weights = Vector(window, WF_F32);
+  const wf_tensor signal = Vector(x, WF_F32), weights = Vector(window, WF_F64);
   wf_tensor power;
   EXPECT_EQ(wf_n_spectra(&job.ctx, &signal, &weights, &hop, &power), 0) << job.message;
   return {power.dim[0], power.dim[1], Elements<float>(power)};
 }
 
-double ByDefinition(const std::vector<float>& x, const std::vector<float>& window, int64_t at, int64_t k) {
+double ByDefinition(const std::vector<float>& x, const std::vector<double>& window, int64_t at, int64_t k) {
   std::complex<double> sum;
   const double turn = -2 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(window.size());
   for (size_t i = 0; i < window.size(); ++i)
-    sum += double{x[static_cast<size_t>(at) + i]} * double{window[i]} * std::polar(1.0, turn * static_cast<double>(i));
+    sum += double{x[static_cast<size_t>(at) + i]} * window[i] * std::polar(1.0, turn * static_cast<double>(i));
   return std::norm(sum);
 }
 
@@ -40,7 +40,7 @@ TEST(Spectra, AreThoseOfTheDefinition) {
   for (const int64_t size : {1, 2, 3, 4, 5, 6, 7, 9, 16, 25, 30, 48, 127, 254, 400}) {
     for (const int64_t hop : {1, 3, 1000}) {
       const std::vector<float> x = Wave(size + 10), window = Wave(size + 1);
-      const std::vector<float> weights(window.begin() + 1, window.end());
+      const std::vector<double> weights(window.begin() + 1, window.end());
       const Spectra found = Of(x, weights, hop);
       ASSERT_EQ(found.frames, 1 + 10 / hop);
       ASSERT_EQ(found.bins, size / 2 + 1);
@@ -66,8 +66,9 @@ TEST(Spectra, RefuseHopsAndWindowsThatAreNone) {
   const std::pair<int64_t, int64_t> wrong[] = {{4, 0}, {4, -1}, {0, 1}, {131, 1}, {2 * 131, 1}, {65537, 1}, {WF_MAX_WINDOW + 2, 1}};
   for (const auto& [size, hop] : wrong) {
     FakeJob job;
-    std::vector<float> x{1}, window(static_cast<size_t>(size));
-    const wf_tensor signal = Vector(x, WF_F32), weights = Vector(window, WF_F32);
+    std::vector<float> x{1};
+    std::vector<double> window(static_cast<size_t>(size));
+    const wf_tensor signal = Vector(x, WF_F32), weights = Vector(window, WF_F64);
     wf_tensor power;
     EXPECT_EQ(wf_n_spectra(&job.ctx, &signal, &weights, &hop, &power), WF_FAILED) << size;
     EXPECT_EQ(job.code, 7000);
@@ -76,8 +77,10 @@ TEST(Spectra, RefuseHopsAndWindowsThatAreNone) {
 
 TEST(Spectra, FailWhenMemoryIsSpentAndStopWhenAbandoned) {
   ExpectItFailsWithoutMemoryAndStops([](wf_ctx* ctx, const wf_tensor* x, wf_tensor* power) {
+    std::vector<double> ones{1, 1};
+    const wf_tensor window = Vector(ones, WF_F64);
     const int64_t hop = 1;
-    return wf_n_spectra(ctx, x, x, &hop, power);
+    return wf_n_spectra(ctx, x, &window, &hop, power);
   });
 }
 

@@ -33,7 +33,7 @@ add_custom_target(wf_runtime ALL DEPENDS ${archive})
 
 # Archives where Debian has them: a server runs where only the C library and libstdc++ are installed. oneDNN is opened when a model needs it.
 set(libraries)
-foreach(name uv_a nghttp2 ssl crypto yaml protobuf-lite png16 jpeg webp re2 utf8proc z zstd)
+foreach(name uv_a nghttp2 ssl crypto yaml protobuf-lite png16 jpeg webp FLAC ogg re2 utf8proc z zstd)
   find_library(WF_ARCHIVE_${name} lib${name}.a REQUIRED)
   list(APPEND libraries ${WF_ARCHIVE_${name}})
 endforeach()

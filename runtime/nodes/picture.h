@@ -61,16 +61,6 @@ inline wf_code FailTooLarge(wf_ctx* ctx, Size size, int64_t most_pixels) {
               static_cast<long long>(size.height), static_cast<long long>(most_pixels));
 }
 
-// Calls step(from, to) for all of `count` pixels, few at a time; false once the job is stopped.
-template <typename Step>
-bool InSteps(const wf_ctx* ctx, int64_t count, const Step& step) {
-  for (int64_t from = 0; from < count; from += kElementsPerStopCheck) {
-    if (Stopped(ctx)) return false;
-    step(from, std::min(from + kElementsPerStopCheck, count));
-  }
-  return true;
-}
-
 // Luma, by the weights of ITU-R 601 in 1/65536, as libjpeg and Pillow weigh.
 inline uint8_t Luma(int red, int green, int blue) {
   return static_cast<uint8_t>((19595 * red + 38470 * green + 7471 * blue + 32768) >> 16);

@@ -13,7 +13,9 @@ import peers
 FOLDER = Path(__file__).resolve().parent
 # numpy below 2: with a later one tensors of the Python backend are empty. What else nvidia-pytriton asks for is for its own library, which is not used, and what the others ask for for
 # what is not called.
-TRITON = ("--no-deps", "nvidia-pytriton==0.7.0", "numpy==1.26.4", "onnxruntime==1.32.0", "pillow==11.3.0", "tokenizers==0.23.3")
+LIBROSA = ("librosa==0.11.0", "audioread==3.0.1", "cffi==1.17.1", "decorator==5.2.1", "joblib==1.5.1", "lazy-loader==0.4", "llvmlite==0.44.0", "msgpack==1.1.1", "numba==0.61.2", "packaging==25.0",
+           "platformdirs==4.3.8", "pooch==1.8.2", "pycparser==2.22", "scipy==1.14.1", "soundfile==0.13.1", "soxr==0.5.0.post1", "typing-extensions==4.14.1")
+TRITON = ("--no-deps", "nvidia-pytriton==0.7.0", "numpy==1.26.4", "onnxruntime==1.32.0", "pillow==11.3.0", "tokenizers==0.23.3", *LIBROSA)
 SHARED_MEMORY = 64 << 20  # of the Python backend from the start, so that it need not grow while it is measured
 
 

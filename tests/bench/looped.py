@@ -7,7 +7,7 @@ import harness
 import peers
 
 # What a program that is linked by hand needs of the system; archives of the compiler would bring LLVM.
-SYSTEM_LIBRARIES = ["-lpng16", "-ljpeg", "-lwebp", "-lutf8proc", "-lre2", "-lprotobuf-lite", "-lfmt", "-lpthread", "-ldl"]
+SYSTEM_LIBRARIES = ["-lpng16", "-ljpeg", "-lwebp", "-lFLAC", "-lutf8proc", "-lre2", "-lprotobuf-lite", "-lfmt", "-lpthread", "-ldl"]
 COMPILER_ARCHIVES = {"libwf_" + name for name in
                      ("source", "diag", "ast", "ir", "natives", "grammar", "parse", "sema", "passes", "lower", "codegen", "link", "lsp", "backend", "driver")}
 # What a server has beyond the tasks' own work, with a `main` and job contexts of its own.

@@ -106,6 +106,13 @@ def embed(sources, most):
                     ("Embed/each/One/hidden",), {"encoder/1/model.onnx": folder / "models/encoder/1/model.onnx", "tokenise/1/tokenizer.json": folder / "tokenizer.json"}, goal_at_16=3)
 
 
+def speech():
+    folder = harness.EXAMPLES / "speech"
+    recording = (folder / "testdata/three.wav").read_bytes()
+    return Pipeline(lambda: [folder / "speech.wf"], grpc_call.tensors(b"Speech.Listen", of_bytes(b"recording", recording)), grpc_call.tensors(b"pipeline", of_levels(b"recording", recording)),
+                    lambda ours, theirs: ours["digits"] == theirs["digits"], ("Listen/scores",), {"network/1/model.onnx": folder / "models/digits/1/model.onnx"}, goal_at_16=3)
+
+
 def chain():
     return Pipeline(lambda: [written("chain-of-three.wf", programs.trivial_chains((3,)))], grpc_call.floats(b"Chains.Nodes3", b"x", 4), grpc_call.floats(b"pipeline", b"x", 4),
                     lambda ours, theirs: ours["y"] == theirs["y"], best_goal=40)
@@ -117,6 +124,7 @@ PIPELINES = {
     "page": page,
     "embed": lambda: embed(lambda: [harness.made("embed") / "embed.wf"], 1e-4),
     "embed-bf16": lambda: embed(embed_in_bf16, 0.02),
+    "speech": speech,
     "chain": chain,
 }
 
@@ -227,7 +235,7 @@ def profile(options):
 
 
 def pipelines(options):
-    """examples beside the same pipelines as Triton's ensembles of Python models: classify, page, embed, a chain of three; --model NAME for one"""
+    """examples beside the same pipelines as Triton's ensembles of Python models: classify, page, embed, speech, a chain of three; --model NAME for one"""
     for name, make in PIPELINES.items():
         if name in (options.model or PIPELINES):
             yield from rows_of(name, options, make())

@@ -3,12 +3,12 @@ Python that has the packages. OpenCV is held to one thread."""
 import io
 import json
 import sys
-import time
 from pathlib import Path
 
 import cv2
 import numpy as np
 from PIL import Image
+from std_peers_loop import serve
 
 cv2.setNumThreads(1)
 WIDTH, HEIGHT, SIZE = 640, 480, (224, 224)
@@ -84,25 +84,12 @@ CALLS = {
 }
 
 
-def seconds(call, duration):
-    """The mean, as ours is."""
-    call()
-    calls, started = 0, time.perf_counter()
-    while calls < 3 or time.perf_counter() < started + duration:
-        call()
-        calls += 1
-    return (time.perf_counter() - started) / calls
-
-
 def main():
     folder = Path(sys.argv[1])
     for kind, data in FILES.items():
         (folder / f"given.{kind}").write_bytes(data)
     (folder / "pixels.json").write_text(json.dumps({"px": PX.tolist()}))
-    print("ready", flush=True)
-    for line in sys.stdin:
-        name, package, duration = line.split()
-        print(seconds(CALLS[name, package], float(duration)), flush=True)
+    serve(CALLS)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import time
 import unittest
+import wave
 
 import harness
 
@@ -47,6 +48,13 @@ def folder_for(page, line):
     shutil.copy(harness.EXAMPLES / "digits/testdata/seven.png", folder)
     (folder / ".curlrc").write_text('silent\nshow-error\nmax-time = 60\nwrite-out = "\\n%{http_code}"\n')
     return folder
+
+
+def write_sound(path):
+    """Half a second of 8,000 samples a second."""
+    with wave.open(str(path), "wb") as file:
+        file.setparams((1, 2, 8000, 4000, "NONE", ""))
+        file.writeframes(bytes(8000))
 
 
 class Session:
@@ -152,6 +160,7 @@ class Docs(Answers):
             with self.subTest(line=line_of(text, match)):
                 program = folder_for(COOKBOOK, line_of(text, match)) / "program.wf"
                 program.write_text(match.group(1))
+                write_sound(program.with_name("sound.wav"))
                 for name, content in re.findall(r"^```json (\S+)\n(.*?)^```$", text, re.M | re.S):
                     program.with_name(name).write_text(content)
                 told = re.findall(r"^(?:warning|error)\[(\w+)\]", harness.wfc("check", program).stderr, re.M)

@@ -80,7 +80,7 @@ class Library(harness.ServerCase):
             self.assertAlmostEqual(one, other, delta=tolerance)
 
     def test_every_function_is_called(self):
-        program = SOURCE.read_text() + "".join((harness.ROOT / f"tests/e2e/{name}_test.py").read_text() for name in ("images", "numeric", "text", "times", "tokens"))
+        program = SOURCE.read_text() + "".join((harness.ROOT / f"tests/e2e/{name}_test.py").read_text() for name in ("audio", "images", "numeric", "text", "times", "tokens"))
         for source in LIBRARY:
             names = re.findall(rf"^{DECLARED}(\w+)", source.read_text(), re.M) or [name for name, _ in MEMBERS[source.stem]]
             self.assertTrue(names, source)
@@ -108,6 +108,8 @@ class Library(harness.ServerCase):
         (folder / "letters.json").write_text(json.dumps({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False}}))
         (folder / "pieces.json").write_text(json.dumps({"model": {"type": "Unigram", "unk_id": 0, "vocab": [["<unk>", 0], ["\u2581", -2], ["b", -3], ["\u2581ab", -4], ["a", -5]]}, "pre_tokenizer": {"type": "Metaspace"}}))
         shutil.copy(harness.EXAMPLES / "digits/testdata/seven.png", folder)
+        samples = struct.pack("<8h", *range(8))
+        (folder / "tone.wav").write_bytes(struct.pack("<4sI8sIHHIIHH4sI", b"RIFF", 36 + len(samples), b"WAVEfmt ", 16, 1, 2, 8000, 32000, 4, 16, b"data", len(samples)) + samples)
         imports = [f"import std.{source.stem};" for source in LIBRARY if source.stem != "prelude"]
         tests = [f'test "{number}" {{ expect {example}; }}' for number, example in enumerate(examples)]
         (folder / "examples.wf").write_text("\n".join([*imports, 'const TABLE: map<i64> = json("table.json");', *tests]))

@@ -1,7 +1,8 @@
 #include <kissfft/kissfft.hh>
 
-#include <cstring>
+#include <algorithm>
 #include <span>
+#include <vector>
 
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
@@ -12,6 +13,8 @@ namespace {
 
 // Of a length that is a product of small primes a transform takes time in the sum of these for each number.
 constexpr int64_t kMostFactor = 127;
+
+constexpr int64_t kColumns = 16;  // that fill a line of the cache
 
 int64_t LargestFactor(int64_t n) {
   int64_t largest = 1;
@@ -65,16 +68,25 @@ extern "C" wf_code wf_n_spectra(wf_ctx* ctx, const wf_tensor* x, const wf_tensor
     return Fail(ctx, wf::code::kType, "a window of %lld samples: 1 to %d, with no prime factor above %lld, are transformed",
                 static_cast<long long>(size), WF_MAX_WINDOW, static_cast<long long>(kMostFactor));
   }
-  const int64_t dims[] = {n < size ? 0 : 1 + (n - size) / *hop, size / 2 + 1};
+  const int64_t frames = n < size ? 0 : 1 + (n - size) / *hop, bins = size / 2 + 1, dims[] = {bins, frames};
   if (!AllocateTensor(ctx, WF_F32, dims, power)) return WF_FAILED;
   const auto* const samples = static_cast<const float*>(x->data);
   const auto* const weights = static_cast<const double*>(window->data);
   Fourier fourier(size);
   std::vector<double> frame(static_cast<size_t>(size));
-  for (int64_t at = 0; at < dims[0]; ++at) {
-    if (Stopped(ctx)) return WF_FAILED;
-    for (int64_t i = 0; i < size; ++i) frame[static_cast<size_t>(i)] = static_cast<double>(samples[at * *hop + i]) * weights[i];
-    fourier.Run(frame, static_cast<float*>(power->data) + at * dims[1]);
+  std::vector<float> columns(static_cast<size_t>(kColumns * bins));
+  for (int64_t at = 0; at < frames; at += kColumns) {
+    const int64_t count = std::min(kColumns, frames - at);
+    for (int64_t column = 0; column < count; ++column) {
+      if (Stopped(ctx)) return WF_FAILED;
+      const float* const from = samples + (at + column) * *hop;
+      for (int64_t i = 0; i < size; ++i) frame[static_cast<size_t>(i)] = static_cast<double>(from[i]) * weights[i];
+      fourier.Run(frame, columns.data() + column * bins);
+    }
+    auto* const to = static_cast<float*>(power->data) + at;
+    for (int64_t k = 0; k < bins; ++k) {
+      for (int64_t column = 0; column < count; ++column) to[k * frames + column] = columns[static_cast<size_t>(column * bins + k)];
+    }
   }
   return 0;
 }

@@ -75,9 +75,9 @@ wf_code wf_n_decode_sound(wf_ctx*, const wf_bytes* file, wf_sound* sound) WF_NOE
 uint64_t wf_samples(wf_bytes file) WF_NOEXCEPT;
 
 // x: f32[n], cut into as many frames as there are whole ones, of the length of window: f64[m] and `hop` after each other -> of each, times
-// the window, the squares of the magnitudes of its discrete Fourier transform: f32[frames, m / 2 + 1].
+// the window, the squares of the magnitudes of its discrete Fourier transform: f32[m / 2 + 1, frames].
 // Errors: 7000 when hop is below 1, when m is outside 1..WF_MAX_WINDOW or has a prime factor above 127.
-// Cost: O(frames * m * sum of m's prime factors); some 64 bytes for each of m besides the result.
+// Cost: O(frames * m * sum of m's prime factors); some 150 bytes for each of m besides the result.
 wf_code wf_n_spectra(wf_ctx*, const wf_tensor* x, const wf_tensor* window, const int64_t* hop, wf_tensor* power) WF_NOEXCEPT;
 
 // (values: T[k], indices: i64[k])

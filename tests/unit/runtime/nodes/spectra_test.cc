@@ -25,7 +25,7 @@ Spectra Of(std::vector<float> x, std::vector<double> window, int64_t hop) {
   const wf_tensor signal = Vector(x, WF_F32), weights = Vector(window, WF_F64);
   wf_tensor power;
   EXPECT_EQ(wf_n_spectra(&job.ctx, &signal, &weights, &hop, &power), 0) << job.message;
-  return {power.dim[0], power.dim[1], Elements<float>(power)};
+  return {power.dim[1], power.dim[0], Elements<float>(power)};
 }
 
 double ByDefinition(const std::vector<float>& x, const std::vector<double>& window, int64_t at, int64_t k) {
@@ -46,7 +46,7 @@ TEST(Spectra, AreThoseOfTheDefinition) {
       ASSERT_EQ(found.bins, size / 2 + 1);
       for (int64_t t = 0; t < found.frames; ++t) {
         for (int64_t k = 0; k < found.bins; ++k)
-          ASSERT_NEAR(found.power[static_cast<size_t>(t * found.bins + k)], ByDefinition(x, weights, t * hop, k),
+          ASSERT_NEAR(found.power[static_cast<size_t>(k * found.frames + t)], ByDefinition(x, weights, t * hop, k),
                       1e-6 * static_cast<double>(size * size))
               << size;
       }

@@ -23,9 +23,15 @@ bool Body::Reserve(size_t bytes) noexcept {
   return true;
 }
 
+size_t Body::GrownFor(size_t bytes) const noexcept {
+  const size_t doubled = std::max(capacity_ * 2, size_t{1024});
+  if (announced_ <= bytes) return std::max(bytes, doubled);
+  return std::max(bytes, std::min(announced_, std::max(doubled, std::min(bytes * kTimesArrived, kMostReserved))));
+}
+
 bool Body::Append(std::span<const uint8_t> bytes) noexcept {
   if (bytes.empty()) return true;
-  if (bytes.size() > capacity_ - size_ && !Reserve(std::max({size_ + bytes.size(), capacity_ * 2, size_t{1024}}))) return false;
+  if (bytes.size() > capacity_ - size_ && !Reserve(GrownFor(size_ + bytes.size()))) return false;
   std::memcpy(data() + size_, bytes.data(), bytes.size());
   size_ += bytes.size();
   return true;
@@ -37,12 +43,12 @@ void Body::DropFirst(size_t count) noexcept {
 }
 
 void Body::Clear() noexcept {
-  size_ = align_at_ = 0;
+  size_ = align_at_ = announced_ = 0;
   if (capacity_ > kKeptBytes) Free();
 }
 
 void Body::Free() noexcept {
-  size_ = align_at_ = 0;
+  size_ = align_at_ = announced_ = 0;
   std::free(memory_);
   memory_ = nullptr;
   lead_ = capacity_ = 0;
@@ -54,6 +60,7 @@ void Body::Swap(Body& other) noexcept {
   std::swap(align_at_, other.align_at_);
   std::swap(size_, other.size_);
   std::swap(capacity_, other.capacity_);
+  std::swap(announced_, other.announced_);
 }
 
 wf_bytes Body::Seal() noexcept {

@@ -16,7 +16,8 @@ class Body {
  public:
   static constexpr size_t kPadBytes = 64;
   static constexpr size_t kKeptBytes = 16 * 1024;  // a larger buffer is freed with its request
-  static constexpr size_t kMostReserved = size_t{1} << 20;
+  // Of an announced body so much is taken at once, then so many times what has come of it, up to the size that grows without a copy.
+  static constexpr size_t kReserved = 64 * 1024, kTimesArrived = 16, kMostReserved = size_t{1} << 20;
 
   Body() = default;
   ~Body();
@@ -25,8 +26,11 @@ class Body {
 
   void AlignAt(size_t offset) noexcept { align_at_ = offset; }  // before Reserve
   bool Reserve(size_t bytes) noexcept;
-  // For one of so many bytes, of which next to nothing may come: no more than is grown without a copy.
-  bool ReserveAnnounced(size_t bytes) noexcept { return Reserve(std::min(bytes, kMostReserved)); }
+  // For one of so many bytes, of which next to nothing may come.
+  bool ReserveAnnounced(size_t bytes) noexcept {
+    announced_ = bytes;
+    return Reserve(std::min(bytes, kReserved));
+  }
   bool Append(std::span<const uint8_t> bytes) noexcept;
   void DropFirst(size_t count) noexcept;  // moves what is behind
   void Clear() noexcept;
@@ -39,10 +43,12 @@ class Body {
 
  private:
   uint8_t* data() const { return memory_ + lead_; }
+  size_t GrownFor(size_t bytes) const noexcept;
 
   uint8_t* memory_ = nullptr;
   size_t lead_ = 0, align_at_ = 0;  // lead_ < kPadBytes: before byte 0
   size_t size_ = 0, capacity_ = 0;  // capacity_ without the padding
+  size_t announced_ = 0;            // 0: nobody has said
 };
 
 }  // namespace wf::server

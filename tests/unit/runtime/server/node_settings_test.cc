@@ -115,6 +115,20 @@ TEST(NodeSettings, PrioritiesAreOfEveryNodeWhateverItDoes) {
   EXPECT_NE(ConfigText(loaded.settings).find("    priority: low\n"), std::string::npos) << ConfigText(loaded.settings);
 }
 
+TEST(NodeSettings, ArePrintedAsTheyAreWrittenAndReadAgain) {
+  const Program program;
+  const Loaded first = program.Load("nodes: {Classify/logits: {batch: 64, within: 0.5ms, queue: 9}, Classify/fetch: {timeout: 1.5s}}\n");
+  ASSERT_TRUE(first.errors.empty()) << first.errors[0];
+  const std::string printed = ConfigText(first.settings);
+  EXPECT_NE(printed.find("    within: 500us\n"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("    timeout: 1500ms\n"), std::string::npos) << printed;
+  const Loaded second = program.Load(printed);
+  ASSERT_TRUE(second.errors.empty()) << second.errors[0];
+  ASSERT_EQ(second.settings.nodes.size(), 2U);
+  EXPECT_EQ(second.settings.nodes[0], first.settings.nodes[0]);
+  EXPECT_EQ(second.settings.nodes[1], first.settings.nodes[1]);
+}
+
 TEST(NodeSettings, WhatIsInForceFollowsFromWhatIsSet) {
   const Program program;
   const Loaded loaded =
@@ -186,7 +200,7 @@ TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {
       {"nodes: {Classify/logit: {}}\n", "config:1: unknown node `Classify/logit`; did you mean `Classify/logits`"},
       {"nodes: {Classify/logits: {batch: {}}}\n", "config:1: expected a value for `batch`, found a mapping"},
       {"nodes: {Classify/logits: {}, Classify/fetch: }\n", "config:1: the node `Classify/fetch` has no settings"},
-      {"nodes: {Classify/logits: {within: 2}}\n", "`nodes.Classify/logits.within`: expected a duration from 0s to 10s, as `1s`, found `2`"},
+      {"nodes: {Classify/logits: {within: 2}}\n", "`nodes.Classify/logits.within`: expected a duration from 0s to 10s, as `2s`, found `2`"},
       {"nodes: {Classify/logits: {within: 11s}}\n", "expected a duration from 0s to 10s"},
       {"nodes: {Classify/logits: {threads: 257}}\n", "`nodes.Classify/logits.threads`: expected a whole number from 1 to 256, found `257`"},
       {"nodes: {Classify/pixels: {threads: 2}}\n", "`Classify/pixels` calls no model"},

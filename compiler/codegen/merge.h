@@ -5,8 +5,8 @@
 namespace wf::codegen {
 
 // Of functions that are the same one is kept: bodies of nodes that do the same, parsers of requests with the same members. Takes those
-// whose address nobody compares. LLVM's MergeFunctions replaces them one by one, and makes each table that names one anew for each: of the
-// tables of a plan with 4,000 equal nodes that is most of what a build does.   Cost: linear, times the depth of calls.
+// whose address nobody compares. LLVM's MergeFunctions replaces them one by one, and makes each table that names one anew for each.
+// Cost: linear, times the depth of calls.
 struct MergeEqualPass : llvm::PassInfoMixin<MergeEqualPass> {
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses);
 };

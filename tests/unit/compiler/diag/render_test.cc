@@ -95,7 +95,7 @@ TEST_F(RenderTest, KeepsCaretsInPlaceAfterTabsAndWideCharacters) {
   Add("a.wf", "\tab = \"日本\" e\xCC\x81 + here;\n");
   emitter_.Emit(Of("here"), kUnknownName, {"here"});
   EXPECT_EQ(Text(),
-            "error[WF3001]: unknown name `here`\n --> a.wf:1:22\n  |\n"
+            "error[WF3001]: unknown name `here`\n --> a.wf:1:17\n  |\n"
             "1 |     ab = \"日本\" e\xCC\x81 + here;\n"
             "  |                     ^^^^\n\n");
 }

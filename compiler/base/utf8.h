@@ -17,6 +17,10 @@ bool IsContinuation(char byte);  // of a character of several bytes: not its fir
 
 void AppendUtf8(char32_t code_point, std::string& text);  // REQUIRES: a Unicode scalar value
 bool IsScalarValue(char32_t code_point);
+// Characters that turn the direction of the text behind them: an editor shows it in another order than it is read in.
+constexpr bool TurnsDirection(char32_t code_point) {
+  return (code_point >= 0x202A && code_point <= 0x202E) || (code_point >= 0x2066 && code_point <= 0x2069);
+}
 
 struct CodePoint {
   char32_t value;

@@ -34,9 +34,7 @@ bool Contains(const std::array<Range, N>& ranges, char32_t character) {
 }
 
 // Control characters, and those that turn the direction of what follows, which could make a line look like another.
-bool IsHarmful(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0x200E || c == 0x200F;
-}
+bool IsHarmful(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0) || source::TurnsDirection(c) || c == 0x200E || c == 0x200F; }
 
 }  // namespace
 

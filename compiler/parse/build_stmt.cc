@@ -129,8 +129,10 @@ ast::Setting TreeBuilder::SettingOf(P::SettingContext& ctx) {
 // `timeout 2 ms` reads as a number and a word.
 void TreeBuilder::ReportUnitApart(const ast::SettingArg& number, const ast::SettingArg& unit) {
   using Kind = ast::SettingArg::Kind;
-  const bool apart = number.kind == Kind::kNumber && number.number_kind != ast::NumberKind::kMeasure && unit.kind == Kind::kPath &&
-                     unit.path.parts.size() == 1 && IsUnit(unit.path.parts.front().text);
+  const bool is_plain = number.kind == Kind::kNumber && number.number_kind != ast::NumberKind::kMeasure &&
+                        number.text.find_first_not_of("0123456789_.") == std::string::npos;  // as `0x10` and `1e3` are not
+  const bool apart = is_plain && unit.kind == Kind::kPath && unit.path.parts.size() == 1 && IsUnit(unit.path.parts.front().text) &&
+                     number.span.end < unit.span.begin;
   if (!apart) return;
   const source::Span both = source::Join(number.span, unit.span);
   const std::string& word = unit.path.parts.front().text;

@@ -24,7 +24,7 @@ std::vector<Found> FindAll(std::string_view token) {
     const std::string_view rest = token.substr(at);
     if (!rest.starts_with(kLead) && !rest.starts_with(kOtherLead)) continue;
     const char32_t character = source::DecodeUtf8(rest).value;
-    if (TurnsDirection(character)) found.push_back({character, at});
+    if (source::TurnsDirection(character)) found.push_back({character, at});
   }
   return found;
 }
@@ -32,10 +32,6 @@ std::vector<Found> FindAll(std::string_view token) {
 const char* NameOf(Kind kind) { return kind == Kind::kComment ? "a comment" : "a string"; }
 
 }  // namespace
-
-bool TurnsDirection(char32_t character) {
-  return (character >= 0x202A && character <= 0x202E) || (character >= 0x2066 && character <= 0x2069);
-}
 
 bool CheckDirection(std::string_view token, const source::Span& span, Kind kind, diag::Emitter& emitter) {
   const std::vector<Found> all = FindAll(token);

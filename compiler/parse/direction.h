@@ -7,9 +7,6 @@
 
 namespace wf::parse {
 
-// Characters that turn the direction of the text behind them: an editor shows it in another order than it is read in.
-bool TurnsDirection(char32_t character);
-
 enum class Kind { kComment, kString, kRawString };
 
 // Reports those in a string or comment, once. False: there are some.

@@ -43,7 +43,7 @@ std::optional<std::string> HelpForCharacter(char32_t character) {
 
 std::string NameOfCharacter(std::string_view bytes) {
   const source::CodePoint first = source::DecodeUtf8(bytes);
-  if (first.value < 0x20 || (first.value >= 0x7F && first.value < 0xA1) || first.value == 0xFEFF || TurnsDirection(first.value)) {
+  if (first.value < 0x20 || (first.value >= 0x7F && first.value < 0xA1) || first.value == 0xFEFF || source::TurnsDirection(first.value)) {
     return fmt::format("U+{:04X}", static_cast<uint32_t>(first.value));
   }
   if (first.value == '`') return "U+0060, a backtick";

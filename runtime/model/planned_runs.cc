@@ -40,7 +40,7 @@ class PlannedRuns final : public Runs {
     return Find({shapes, loaded_.options.threads}, /*ahead=*/false, loaded_.measuring_ns());
   }
   Result<BoundPlan*> Bind(int instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) override {
-    const auto bound = BoundFor(instance, rows, inputs, ahead);
+    const auto bound = BoundFor(At(instance), rows, inputs, ahead);
     return bound.ok() ? Result((*bound)->run.get()) : bound.status();
   }
   Status CheckSize(int instance, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes) override;
@@ -94,8 +94,9 @@ class PlannedRuns final : public Runs {
     }
   };
   struct Instance {
-    explicit Instance(int run_threads) : threads(run_threads), team(threads > 1 ? new kernels::Team(threads - 1) : nullptr) {}
-    const int threads;
+    Instance(int its_number, int run_threads)
+        : number(its_number), threads(run_threads), team(threads > 1 ? new kernels::Team(threads - 1) : nullptr) {}
+    const int number, threads;
     const std::unique_ptr<kernels::Team> team;  // null: one thread runs alone
     std::vector<std::unique_ptr<Bound>> bound;  // at most kMaxPlans that were not made ahead
     Bound* latest = nullptr;
@@ -109,16 +110,17 @@ class PlannedRuns final : public Runs {
       arena = nullptr;
     }
   };
+  // Once for each of what the instance does, for it may be another one the next time.
   Instance& At(int instance) {
     std::unique_ptr<Instance>& at = instances_[static_cast<size_t>(instance)];
     const int threads = ThreadsOf(instance);
-    if (at == nullptr || at->threads != threads) at = std::make_unique<Instance>(threads);  // what there is was made for others
+    if (at == nullptr || at->threads != threads) at = std::make_unique<Instance>(instance, threads);  // what there is was made for others
     return *at;
   }
   Result<std::shared_ptr<const Plan>> Find(const Purpose& purpose, bool ahead, int64_t measuring_ns);
   std::shared_ptr<const Plan> FindMade(const Purpose& purpose, bool ahead);
   Bound* FindBound(const Instance& instance, std::span<const wf_tensor> inputs) const;
-  Result<Bound*> BoundFor(int number, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
+  Result<Bound*> BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead);
   Status GrowTo(Instance& instance, int64_t bytes) const;
 
   const Loaded& loaded_;
@@ -193,8 +195,7 @@ Status PlannedRuns::CheckSize(int instance, int64_t rows, std::span<const wf_ten
                             loaded_.options.name, bytes, most_bytes));
 }
 
-Result<PlannedRuns::Bound*> PlannedRuns::BoundFor(int number, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) {
-  Instance& instance = At(number);
+Result<PlannedRuns::Bound*> PlannedRuns::BoundFor(Instance& instance, int64_t rows, std::span<const wf_tensor> inputs, bool ahead) {
   if (Bound* const bound = FindBound(instance, inputs); bound != nullptr) {
     bound->ahead = bound->ahead || ahead;
     return bound;
@@ -210,7 +211,7 @@ Result<PlannedRuns::Bound*> PlannedRuns::BoundFor(int number, int64_t rows, std:
   bound->ahead = ahead;
   WF_RETURN_IF_ERROR(GrowTo(instance, (*plan)->arena_bytes()));
   bound->arena = instance.arena;
-  auto run = BoundPlan::Bind(*std::move(plan), inputs.size(), instance.arena->memory.get(), loaded_.TextsOf(number));
+  auto run = BoundPlan::Bind(*std::move(plan), inputs.size(), instance.arena->memory.get(), loaded_.TextsOf(instance.number));
   if (!run.ok()) return run.status();
   bound->run = *std::move(run);
   const auto keeps = [](const auto& each) { return each->ahead; };
@@ -227,7 +228,7 @@ Result<PlannedRuns::Bound*> PlannedRuns::BoundFor(int number, int64_t rows, std:
 
 Status PlannedRuns::Run(int number, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs, const base::Wanted*) {
   Instance& instance = At(number);
-  const auto found = BoundFor(number, rows, inputs, /*ahead=*/false);
+  const auto found = BoundFor(instance, rows, inputs, /*ahead=*/false);
   if (!found.ok()) return found.status();
   Bound& bound = **found;
   instance.latest = &bound;

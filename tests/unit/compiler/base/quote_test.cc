@@ -9,6 +9,8 @@ TEST(Quote, WritesWhatTheLanguageReads) {
   EXPECT_EQ(Quote("a \"b\" \\ \n\t\r"), R"("a \"b\" \\ \n\t\r")");
   EXPECT_EQ(Quote("\x01\x1b\x7f"), R"("\u{1}\u{1B}\u{7F}")");
   EXPECT_EQ(Quote("\xC3\xA9"), "\"\xC3\xA9\"");
+  EXPECT_EQ(Quote("a\u202E\u2069b"), R"("a\u{202E}\u{2069}b")");
+  EXPECT_EQ(Quote("\xFF"), "\"\xFF\"");
 }
 
 TEST(Quote, DoublesBracesWhereTheyWouldBeginHoles) {

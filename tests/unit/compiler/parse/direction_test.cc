@@ -29,7 +29,7 @@ TEST(CheckDirection, KnowsTheNineThatTurn) {
   int turning = 0;
   for (char32_t character = 1; character < 0x3000; ++character) {
     const bool turns = !Checked("\"a" + Utf8(character) + "\"").is_plain;
-    EXPECT_EQ(turns, TurnsDirection(character)) << static_cast<uint32_t>(character);
+    EXPECT_EQ(turns, source::TurnsDirection(character)) << static_cast<uint32_t>(character);
     turning += turns;
   }
   EXPECT_EQ(turning, 9);

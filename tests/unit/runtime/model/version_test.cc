@@ -233,6 +233,25 @@ TEST(Version, ThreadsOfAnInstanceChangeBetweenItsRuns) {
   }
 }
 
+TEST(Version, ThreadsOfAnInstanceChangeWhileItRuns) {
+  const Case one = CaseNamed("net_cases.bin", "cnn 1");
+  auto version = LoadCase(one, 8, /*warm_up=*/false);
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  const std::vector<Held> held(one.in.begin(), one.in.end());
+  std::atomic<bool> ends{false};
+  std::thread changes([&] {
+    for (int i = 0; !ends; ++i) (*version)->set_threads(0, 1 + i % 2);
+  });
+  std::vector<wf_tensor> outputs(1);
+  for (int run = 0; run < 200; ++run) {
+    const base::Status ran = (*version)->Run(0, 1, TensorsOf(held), outputs);
+    if (!ran.ok()) ADD_FAILURE() << ran.message();
+    if (ran.ok()) ExpectTensor(one.out[0], outputs[0]);
+  }
+  ends = true;
+  changes.join();
+}
+
 TEST(Version, ARunOfAPreparedShapeMakesNothing) {
   const Case one = CaseNamed("net_cases.bin", "cnn 1"), five = CaseNamed("net_cases.bin", "cnn 5");
   auto version = LoadCase(five, 8, /*warm_up=*/true);

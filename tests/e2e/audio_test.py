@@ -90,6 +90,7 @@ def sinc(i, zero):
 
 
 RATES = [(44100, 16000), (48000, 16000), (16000, 8000), (8000, 16000), (16000, 44100), (22050, 16000), (11025, 8000), (8000, 8000), (3, 7), (7, 3), (1, 1000), (1000, 1), (192000, 16000)]
+ODD_RATES = [(96001, 16000), (48001, 16000), (1, 120000), (199999, 8000), (205000, 1)]  # below 4 Mi shares
 REFUSED_RATES = [(0, 8000), (8000, 0), (-1, 5), (999983, 1000003), (2**40, 3)]
 FRAMES = [(512, 128, 512, True), (400, 160, 400, True), (512, 160, 400, True), (512, 160, 401, False), (441, 100, 441, True), (30, 7, 13, True), (2, 1, 2, True), (1, 1, 1, True), (2048, 512, 2048, True)]
 REFUSED_FRAMES = [(512, 0, 512, True), (512, -3, 512, True), (512, 1, 513, True), (512, 1, 0, True), (0, 1, 0, True), (2048, 1, 2048, False)]
@@ -111,8 +112,8 @@ FUNCTIONS = {
     "Bessel": Function("x: f64[n]", "f64[_]", "[i < n] => audio.bessel0(x[i])", np.i0, [(np.linspace(-6, 6, 101),)], 1e-7),
     "KaiserSinc": Function("i: i64[n], zero: i64", "f64[_]", "[k < n] => audio.kaiser_sinc(i[k], zero)", sinc, [(np.arange(-10 * zero, 10 * zero + 1), I64(zero)) for zero in (1, 2, 160)]),
     # Each place's shares sum to 1 but for ripples; those of rates that have nothing in common are too many.
-    "Phases": Function("from: i64, to: i64", "f32[_]", "total(from, to)", lambda a, b: TYPE if (a, b) in REFUSED_RATES else np.ones(b // math.gcd(int(a), int(b))), [(I64(a), I64(b)) for a, b in (*RATES, *REFUSED_RATES)], 0, 2e-3),
-    "Resample": Function("x: f32[n], from: i64, to: i64", "f32[_]", "audio.resample(x, from, to)", resampled, [(x, I64(a), I64(b)) for a, b in RATES for x in sounds(1, 30, 1000)], 1e-5, 1e-5),
+    "Phases": Function("from: i64, to: i64", "f32[_]", "total(from, to)", lambda a, b: TYPE if (a, b) in REFUSED_RATES else np.ones(b // math.gcd(int(a), int(b))), [(I64(a), I64(b)) for a, b in (*RATES, *ODD_RATES, *REFUSED_RATES)], 0, 2e-3),
+    "Resample": Function("x: f32[n], from: i64, to: i64", "f32[_]", "audio.resample(x, from, to)", resampled, [(x, I64(a), I64(b)) for a, b in RATES for x in sounds(1, 30, 1000)] + [(noise(30), I64(a), I64(b)) for a, b in ODD_RATES], 1e-5, 1e-5),
     "ResampleChannels": Function("x: f32[c, n], from: i64, to: i64", "f32[_, _]", "audio.resample_channels(x, from, to)", resampled, [(noise(c, n), I64(a), I64(b)) for a, b in RATES[:6] for c in (1, 2, 5) for n in (1, 500)], 1e-5, 1e-5),
     "ResampleLibrosa": Function("x: f32[n]", "f32[_]", "audio.resample(x, 22050, 16000)", lambda x: librosa.resample(x, orig_sr=22050, target_sr=16000, res_type="polyphase"), [(x,) for x in sounds(1000, 4321)], 1e-5, 1e-5),
     "Hann": Function("n: i64", "f64[_]", "audio.hann(n)", lambda n: scipy.signal.get_window("hann", int(n)), [(I64(n),) for n in (1, 2, 3, 400, 2048)]),

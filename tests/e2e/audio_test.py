@@ -21,7 +21,7 @@ import tritonclient.http as triton  # noqa: E402
 from tritonclient.utils import np_to_triton_dtype  # noqa: E402
 
 F32, F64, I64 = np.float32, np.float64, np.int64
-INDEX, EMPTY, TYPE = 7001, 7005, 7000
+INDEX, EMPTY, TYPE, MEMORY_CAP = 7001, 7005, 7000, 3012
 CLOSE = 1e-4  # what issue and page promise; of decibels and logarithms as they are, of others as a share
 dice = np.random.default_rng(17)
 
@@ -204,9 +204,9 @@ class Audio(harness.ServerCase):
         samples, rate = self.raw("Decode", ["samples", "rate"], file=file)
         return samples, int(rate)
 
-    def assert_refused(self, file):
+    def assert_refused(self, file, status=500, code=TYPE):
         reply = self.server.call("POST", "/Audio/Decode", file, {"content-type": "application/octet-stream"})
-        self.assert_error(reply, 500, TYPE)
+        self.assert_error(reply, status, code)
 
     def test_files_are_read_as_soundfile_reads_them(self):
         ways = [(kind, subtype, channels) for kind in ("WAV", "WAVEX") for subtype in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE") for channels in (1, 2, 7)]
@@ -249,10 +249,10 @@ class Audio(harness.ServerCase):
         at = wav.index(b"data") + 4
         wav[at:at + 4] = struct.pack("<I", 2**30)
         flac = bytearray(saved(noise(500), format="FLAC", subtype="PCM_16"))
-        for count in (2**36 - 1, 64 * 2**20, 501):
+        for count, refusal in ((2**36 - 1, (429, MEMORY_CAP)), (64 * 2**20, (500, TYPE)), (501, (500, TYPE))):
             flac[21] = flac[21] & 0xF0 | count >> 32
             flac[22:26] = struct.pack(">I", count & 0xFFFFFFFF)
-            self.assert_refused(bytes(flac))
+            self.assert_refused(bytes(flac), *refusal)
         self.assert_refused(bytes(wav))
 
 

@@ -15,10 +15,12 @@
 namespace wf::sema {
 namespace {
 
-// A call that may wait needs a name in traces and a place for its settings, so it stands in a node (docs/semantics.md 4).
+// A call that may wait needs a name in traces and a place for its settings, so it stands in a node (docs/semantics.md 4). Extern nodes of
+// the library do not wait: they read what changes, as the clock.
 bool MayWaitHere(Body& body, const Call& call, const Entity& callee, const Where& where) {
   if (where.may_wait) return true;
-  auto builder = body.env.Report(call.span(), kWaitingCallOutsideNode, {callee.name, where.what});
+  const bool is_impure = callee.kind == EntityKind::kExtern && callee.home->is_std;
+  auto builder = body.env.Report(call.span(), kWaitingCallOutsideNode, {callee.name, is_impure ? "is not pure" : "may wait", where.what});
   if (where.span.file != source::FileId::kNone) builder.Label(where.span, "in " + std::string(where.what));
   NameSet names;
   CollectNames(call.expr, names);

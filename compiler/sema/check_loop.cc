@@ -217,7 +217,7 @@ ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Whe
   if (!where.may_wait) {
     Span word = expr.span;
     word.end = word.begin + 3;
-    auto builder = body.env.Report(word, kWaitingCallOutsideNode, {"for", where.what});
+    auto builder = body.env.Report(word, kWaitingCallOutsideNode, {"for", "may wait", where.what});
     NameSet names;
     CollectNames(expr, names);
     if (where.holder != Where::Holder::kNone) builder.Help(HelpToWait(body, expr.span, names, where));

@@ -157,7 +157,7 @@ void ReportEarlyUse(Env& env, Module& module, Entity& entity, const Span& use, c
   const auto way = self == nullptr ? std::nullopt : WayTo(entity.name, self->name.text, follow);
   const bool waits = entity.kind == EntityKind::kWorkflow || entity.kind == EntityKind::kModel || entity.kind == EntityKind::kRemote;
   if (!way && waits && self != nullptr && self->kind == ast::DeclKind::kFnDecl) {  // further up it could not be called there either
-    env.Report(use, kWaitingCallOutsideNode, {entity.name, "a `fn`"})
+    env.Report(use, kWaitingCallOutsideNode, {entity.name, "may wait", "a `fn`"})
         .Label(entity.span, "declared here")
         .Help(std::string(Where().instead));
     return;

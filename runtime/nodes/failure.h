@@ -1,28 +1,33 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <span>
+#include <string_view>
 
 #include "runtime/abi/values.h"
 #include "runtime/base/dtype.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
 
 namespace wf::nodes {
 
-// wf_fail with a formatted text of at most 255 bytes; natives have no source line of their own.
+inline wf_code Fail(wf_ctx* ctx, wf_code code, std::string_view text) {
+  return wf_fail(ctx, code, 0, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+}
+
+// wf_fail with a formatted text, cut to 255 bytes; natives have no source line of their own. What stands in a request is no value of it:
+// a TextBuilder quotes that.
 [[gnu::format(printf, 3, 4)]] inline wf_code Fail(wf_ctx* ctx, wf_code code, const char* format, ...) {
-  char text[256];
+  constexpr size_t kMost = 255;
+  char text[kMost + 2];  // with a byte more than is told: whether a character ends before it
   va_list values;
   va_start(values, format);
   const int length = std::vsnprintf(text, sizeof text, format, values);
   va_end(values);
-  uint64_t kept = length < 0 ? 0 : static_cast<uint64_t>(length);
-  if (kept >= sizeof text) {  // no part of a character
-    kept = sizeof text - 1;
-    while (kept > 0 && (static_cast<uint8_t>(text[kept - 1]) & 0x80) != 0) --kept;
-  }
-  return wf_fail(ctx, code, 0, {reinterpret_cast<const uint8_t*>(text), kept});
+  const std::string_view written(text, std::min(static_cast<size_t>(std::max(length, 0)), kMost + 1));
+  return Fail(ctx, code, base::Cut(written, kMost));
 }
 
 // A dense tensor without its data.

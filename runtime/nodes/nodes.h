@@ -25,8 +25,8 @@ enum {
 
 // A PNG, JPEG, WebP or BMP file -> u8[h, w], 0 black, sRGB-encoded luma; transparency is laid over white, what EXIF says is turned is
 // turned. A JPEG is divided by 8, 4 or 2 where no fewer rows and columns than the least ones are left. Errors: 7000 none of the formats,
-// damaged, truncated or over the limits above.   Cost: O(pixels); the decoder's own buffers are freed before return; a quarter turn takes
-// memory for a second picture.
+// damaged or truncated; 3012 over the limits above.   Cost: O(pixels); the decoder's own buffers are freed before return; a quarter turn
+// takes memory for a second picture.
 wf_code wf_n_decode_gray(wf_ctx*, const wf_bytes* file, const wf_optional_i64* least_height, const wf_optional_i64* least_width,
                          wf_tensor* gray) WF_NOEXCEPT;
 

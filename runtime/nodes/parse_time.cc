@@ -1,10 +1,10 @@
 // Times as RFC 3339 writes them (https://www.rfc-editor.org/rfc/rfc3339, section 5.6).
 
-#include <algorithm>
 #include <chrono>
 #include <string_view>
 
 #include "runtime/abi/view.h"
+#include "runtime/base/text.h"
 #include "runtime/base/units.h"
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
@@ -100,16 +100,18 @@ bool Count(const Time& time, int64_t* ns) {
 extern "C" wf_code wf_n_parse_time(wf_ctx* ctx, const wf_bytes* text, int64_t* ns) noexcept {
   using namespace wf::nodes;
   const std::string_view all = wf::abi::View(*text);
-  constexpr size_t kMostTold = 64;
-  const auto told = static_cast<int>(std::min(all.size(), kMostTold));
   Reader in(all);
   Time time{};
+  wf::base::TextBuilder problem;
   if (!Read(in, &time)) {
-    return Fail(ctx, wf::code::kInputParams, "expected a time as `2026-11-27T06:40:00Z`, found `%.*s`: byte %zu does not fit", told,
-                all.data(), all.size() - in.left());
+    problem << "expected a time as `2026-11-27T06:40:00Z`, found `";
+    problem.Quote(all) << "`: byte " << uint64_t{all.size() - in.left()} << " does not fit";
+  } else if (const char* const what = ProblemOf(time)) {
+    (problem << "`").Quote(all) << "`: " << what;
+  } else if (Count(time, ns)) {
+    return 0;
+  } else {
+    (problem << "`").Quote(all) << "` is not between 1677-09-21T00:12:43.145224192Z and 2262-04-11T23:47:16.854775807Z";
   }
-  if (const char* const problem = ProblemOf(time)) return Fail(ctx, wf::code::kInputParams, "`%.*s`: %s", told, all.data(), problem);
-  if (Count(time, ns)) return 0;
-  return Fail(ctx, wf::code::kInputParams, "`%.*s` is not between 1677-09-21T00:12:43.145224192Z and 2262-04-11T23:47:16.854775807Z", told,
-              all.data());
+  return Fail(ctx, wf::code::kInputParams, problem.view());
 }

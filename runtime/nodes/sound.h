@@ -26,7 +26,7 @@ struct Extent {
 };
 
 inline wf_code FailTooLong(wf_ctx* ctx, Extent extent) {
-  return Fail(ctx, code::kType, "the sound has %llu samples of %llu channels; at most %d are decoded, of all channels",
+  return Fail(ctx, code::kMemoryCap, "the sound has %llu samples of %llu channels; at most %d are decoded, of all channels",
               static_cast<unsigned long long>(extent.count), static_cast<unsigned long long>(extent.channels), WF_MAX_SOUND_SAMPLES);
 }
 

@@ -17,8 +17,8 @@ typedef struct wf_sound {
 enum { WF_MAX_SOUND_SAMPLES = 64 * 1024 * 1024, WF_MAX_SOUND_CHANNELS = 64, WF_MAX_WINDOW = 64 * 1024 };
 
 // A WAV (PCM of 8 to 32 bits, floats of 32 and 64) or FLAC file -> its samples, whole numbers as shares of the loudest, and how many there
-// are a second. Errors: 7000 neither, damaged, truncated, of another kind or over the limits above.   Cost: O(samples), of a FLAC file
-// whose head does not say how many there are twice; the decoder's own buffers are freed before return.
+// are a second. Errors: 7000 neither, damaged, truncated, of another kind or of more channels; 3012 of more samples.   Cost: O(samples), of
+// a FLAC file whose head does not say how many there are twice; the decoder's own buffers are freed before return.
 wf_code wf_n_decode_sound(wf_ctx*, const wf_bytes* file, wf_sound* sound) WF_NOEXCEPT;
 
 // How many samples decoding such a file costs, where these may be more than its bytes: 0 of a WAV file, and where it ends at once.

@@ -21,7 +21,7 @@ import tritonclient.http as triton  # noqa: E402
 from tritonclient.utils import np_to_triton_dtype  # noqa: E402
 
 F32, F64, I64 = np.float32, np.float64, np.int64
-INDEX, EMPTY, TYPE = 7001, 7005, 7000
+INDEX, EMPTY, TYPE, MEMORY_CAP = 7001, 7005, 7000, 3012
 CLOSE = 1e-4  # what issue and page promise; of decibels and logarithms as they are, of others as a share
 dice = np.random.default_rng(17)
 
@@ -90,6 +90,7 @@ def sinc(i, zero):
 
 
 RATES = [(44100, 16000), (48000, 16000), (16000, 8000), (8000, 16000), (16000, 44100), (22050, 16000), (11025, 8000), (8000, 8000), (3, 7), (7, 3), (1, 1000), (1000, 1), (192000, 16000)]
+ODD_RATES = [(96001, 16000), (48001, 16000), (1, 120000), (199999, 8000), (205000, 1)]  # below 4 Mi shares
 REFUSED_RATES = [(0, 8000), (8000, 0), (-1, 5), (999983, 1000003), (2**40, 3)]
 FRAMES = [(512, 128, 512, True), (400, 160, 400, True), (512, 160, 400, True), (512, 160, 401, False), (441, 100, 441, True), (30, 7, 13, True), (2, 1, 2, True), (1, 1, 1, True), (2048, 512, 2048, True)]
 REFUSED_FRAMES = [(512, 0, 512, True), (512, -3, 512, True), (512, 1, 513, True), (512, 1, 0, True), (0, 1, 0, True), (2048, 1, 2048, False)]
@@ -111,8 +112,8 @@ FUNCTIONS = {
     "Bessel": Function("x: f64[n]", "f64[_]", "[i < n] => audio.bessel0(x[i])", np.i0, [(np.linspace(-6, 6, 101),)], 1e-7),
     "KaiserSinc": Function("i: i64[n], zero: i64", "f64[_]", "[k < n] => audio.kaiser_sinc(i[k], zero)", sinc, [(np.arange(-10 * zero, 10 * zero + 1), I64(zero)) for zero in (1, 2, 160)]),
     # Each place's shares sum to 1 but for ripples; those of rates that have nothing in common are too many.
-    "Phases": Function("from: i64, to: i64", "f32[_]", "total(from, to)", lambda a, b: TYPE if (a, b) in REFUSED_RATES else np.ones(b // math.gcd(int(a), int(b))), [(I64(a), I64(b)) for a, b in (*RATES, *REFUSED_RATES)], 0, 2e-3),
-    "Resample": Function("x: f32[n], from: i64, to: i64", "f32[_]", "audio.resample(x, from, to)", resampled, [(x, I64(a), I64(b)) for a, b in RATES for x in sounds(1, 30, 1000)], 1e-5, 1e-5),
+    "Phases": Function("from: i64, to: i64", "f32[_]", "total(from, to)", lambda a, b: TYPE if (a, b) in REFUSED_RATES else np.ones(b // math.gcd(int(a), int(b))), [(I64(a), I64(b)) for a, b in (*RATES, *ODD_RATES, *REFUSED_RATES)], 0, 2e-3),
+    "Resample": Function("x: f32[n], from: i64, to: i64", "f32[_]", "audio.resample(x, from, to)", resampled, [(x, I64(a), I64(b)) for a, b in RATES for x in sounds(1, 30, 1000)] + [(noise(30), I64(a), I64(b)) for a, b in ODD_RATES], 1e-5, 1e-5),
     "ResampleChannels": Function("x: f32[c, n], from: i64, to: i64", "f32[_, _]", "audio.resample_channels(x, from, to)", resampled, [(noise(c, n), I64(a), I64(b)) for a, b in RATES[:6] for c in (1, 2, 5) for n in (1, 500)], 1e-5, 1e-5),
     "ResampleLibrosa": Function("x: f32[n]", "f32[_]", "audio.resample(x, 22050, 16000)", lambda x: librosa.resample(x, orig_sr=22050, target_sr=16000, res_type="polyphase"), [(x,) for x in sounds(1000, 4321)], 1e-5, 1e-5),
     "Hann": Function("n: i64", "f64[_]", "audio.hann(n)", lambda n: scipy.signal.get_window("hann", int(n)), [(I64(n),) for n in (1, 2, 3, 400, 2048)]),
@@ -203,9 +204,9 @@ class Audio(harness.ServerCase):
         samples, rate = self.raw("Decode", ["samples", "rate"], file=file)
         return samples, int(rate)
 
-    def assert_refused(self, file):
+    def assert_refused(self, file, status=500, code=TYPE):
         reply = self.server.call("POST", "/Audio/Decode", file, {"content-type": "application/octet-stream"})
-        self.assert_error(reply, 500, TYPE)
+        self.assert_error(reply, status, code)
 
     def test_files_are_read_as_soundfile_reads_them(self):
         ways = [(kind, subtype, channels) for kind in ("WAV", "WAVEX") for subtype in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE") for channels in (1, 2, 7)]
@@ -248,10 +249,10 @@ class Audio(harness.ServerCase):
         at = wav.index(b"data") + 4
         wav[at:at + 4] = struct.pack("<I", 2**30)
         flac = bytearray(saved(noise(500), format="FLAC", subtype="PCM_16"))
-        for count in (2**36 - 1, 64 * 2**20, 501):
+        for count, refusal in ((2**36 - 1, (429, MEMORY_CAP)), (64 * 2**20, (500, TYPE)), (501, (500, TYPE))):
             flac[21] = flac[21] & 0xF0 | count >> 32
             flac[22:26] = struct.pack(">I", count & 0xFFFFFFFF)
-            self.assert_refused(bytes(flac))
+            self.assert_refused(bytes(flac), *refusal)
         self.assert_refused(bytes(wav))
 
 

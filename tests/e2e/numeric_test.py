@@ -35,6 +35,7 @@ def rows_of(width, *rows):
 
 
 EDGES = [floats(), floats(0), floats(NAN), floats(INF), floats(-INF, INF), floats(-0.0, 0.0), floats(MOST, -MOST, LEAST, -LEAST), floats(1, NAN, -INF, NAN, 3, INF, 1)]
+MILLIONS = [np.full(1_000_000, 0.1, F32), (1000 + np.arange(1_000_000) % 2).astype(F32), dice.normal(-300, 2, 1_000_000).astype(F32)]
 TAME_EDGES = [floats(), floats(0), floats(-3), floats(-0.0, 0.0), floats(LEAST, 1, 1e-30), floats(7, 7, 7)]
 
 
@@ -322,9 +323,9 @@ FUNCTIONS = {
     "Cumsum": Function("x: f32[n]", "y: f32[_]", "tensor.cumsum(x)", lambda x: np.cumsum(x, dtype=F32), each(vectors())),
     "CumsumInt": Function("x: i32[n]", "y: i32[_]", "tensor.cumsum(x)", lambda x: np.cumsum(x, dtype=np.int32), each([np.array([], np.int32), dice.integers(-2**31, 2**31, 99).astype(np.int32)])),
     "CumsumStorage": Function("x: u8[n]", "y: u8[_]", "tensor.cumsum(x)", lambda x: TYPE, each([np.array([1], np.uint8)])),
-    "Mean": Function("x: f32[n]", "y: f32", "tensor.mean(x)", lambda x: x.mean(dtype=np.float64) if len(x) else NAN, each(vectors(TAME_EDGES)), 1e-5, 1e-6),
-    "Var": Function("x: f32[n]", "y: f32", "tensor.var(x)", lambda x: x.var(dtype=np.float64) if len(x) else NAN, each(vectors(TAME_EDGES)), 1e-5, 1e-6),
-    "Deviation": Function("x: f32[n]", "y: f32", "tensor.deviation(x)", lambda x: x.std(dtype=np.float64) if len(x) else NAN, each(vectors(TAME_EDGES)), 1e-5, 1e-6),
+    "Mean": Function("x: f32[n]", "y: f32", "tensor.mean(x)", lambda x: x.mean(dtype=np.float64) if len(x) else NAN, each(vectors(TAME_EDGES) + MILLIONS), 1e-6, 1e-6),
+    "Var": Function("x: f32[n]", "y: f32", "tensor.var(x)", lambda x: x.var(dtype=np.float64) if len(x) else NAN, each(vectors(TAME_EDGES) + MILLIONS), 1e-6, 1e-6),
+    "Deviation": Function("x: f32[n]", "y: f32", "tensor.deviation(x)", lambda x: x.std(dtype=np.float64) if len(x) else NAN, each(vectors(TAME_EDGES) + MILLIONS), 1e-6, 1e-6),
     "Transpose": Function("x: f32[m, n]", "y: f32[_, _]", "tensor.transpose(x)", np.transpose, each(matrices())),
     "Concat": Function("a: f32[m], b: f32[n]", "y: f32[_]", "tensor.concat(a, b)", lambda a, b: np.concatenate([a, b]), list(itertools.product(EDGES, EDGES))),
     "ConcatOfRows": Function("a: u8[m, w, 3], b: u8[n, w, 3]", "y: u8[_, _, _]", "tensor.concat(a, b)", lambda a, b: np.concatenate([a, b]),
@@ -426,12 +427,12 @@ FUNCTIONS = {
                        [(list("abcdef")[:len(by)], by, down) for by in ([], [1], [3, 1, 2], [2, 1, 2, 1]) for down in (False, True)] + [(["a"], [1, 2], False)]),
     "Take": Function("xs: list<i64>, count: i64", "y: list<i64>", "lists.take(xs, count)", lambda xs, n: xs[:max(n, 0)], [(xs, n) for xs in LISTS for n in (-1, 0, 1, 9)]),
     "Drop": Function("xs: list<i64>, count: i64", "y: list<i64>", "lists.drop(xs, count)", lambda xs, n: xs[max(n, 0):], [(xs, n) for xs in LISTS for n in (-1, 0, 1, 9)]),
-    "Slice": Function("xs: list<i64>, a: i64, b: i64", "y: list<i64>", "lists.slice(xs, a, b)", lambda xs, a, b: xs[a:b], [(xs, a, b) for xs in LISTS for a, b in ((0, 0), (0, 9), (1, 3), (3, 1), (9, 10))]),
+    "Slice": Function("xs: list<i64>, a: i64, b: i64", "y: list<i64>", "lists.slice(xs, a, b)", lambda xs, a, b: xs[a:b], [(xs, a, b) for xs in LISTS for a, b in ((0, 0), (0, 9), (1, 3), (3, 1), (9, 10), (2, 2**63 - 1), (2**63 - 1, 2**63 - 1))]),
     "Reverse": Function("xs: list<i64>", "y: list<i64>", "lists.reverse(xs)", lambda xs: xs[::-1], each(LISTS)),
     "ConcatLists": Function("a: list<i64>, b: list<i64>", "y: list<i64>", "lists.concat(a, b)", lambda a, b: a + b, list(itertools.product(LISTS, LISTS))),
     "Flatten": Function("xss: list<list<i64>>", "y: list<i64>", "lists.flatten(xss)", lambda xss: sum(xss, []), each([[], [[]], [[], [1], [], [], [2, 3], []], [[1], [2]]])),
     "Chunks": Function("xs: list<i64>, size: i64", "y: list<list<i64>>", "lists.chunks(xs, size)", lambda xs, n: [xs[i:i + n] for i in range(0, len(xs), n)] if n > 0 else TYPE,
-                       [(xs, n) for xs in LISTS for n in (-1, 0, 1, 2, 5, 9)]),
+                       [(xs, n) for xs in LISTS for n in (-1, 0, 1, 2, 5, 9)] + [(list(range(20000)), 1), (list(range(20000)), 3)]),
     "Fill": Function("x: string, count: i64", "y: list<string>", "lists.fill(x, count)", lambda x, n: [x] * n, [("é", n) for n in (-1, 0, 1, 3)]),
     "GatherList": Function("xs: list<i64>, at: i64[k]", "y: list<i64>", "lists.gather(xs, at)", lambda xs, at: [xs[i] for i in at] if all(0 <= i < len(xs) for i in at) else INDEX,
                            [(xs, at) for xs in LISTS for at in ([], [0], [4, 4, 1], [-1])]),

@@ -50,7 +50,7 @@ class Speech(harness.ServerCase):
         for file, _ in held_out()[:8]:
             x, _ = soundfile.read(io.BytesIO(file), dtype="float32")
             wanted = self.listen(file)["digits"]
-            for rate in (16000, 22050, 44100):
+            for rate in (16000, 22050, 44100, 199999):
                 other = librosa.resample(x, orig_sr=RATE, target_sr=rate, res_type="polyphase")
                 for sound in (other, np.stack([other, other], 1)):
                     found = self.listen(as_file(sound, rate, subtype="FLOAT"))
@@ -77,6 +77,8 @@ class Speech(harness.ServerCase):
         self.assert_error(self.server.call("POST", path, as_file(np.zeros(799))), 400, 100002, "shorter")
         self.assert_error(self.server.call("POST", path, as_file(np.zeros(30 * RATE + 1))), 400, 100003, "longer")
         self.assert_error(self.server.call("POST", path, as_file(np.zeros(0))), 400, 100002)
+        for rate in (250007, 999983):
+            self.assert_error(self.server.call("POST", path, as_file(np.ones(rate // 4), rate)), 400, 100005, "too little in common")
         self.assert_error(self.server.post(path, {"recording": "text"}), 400, 5000, "recording")
 
     def test_the_client(self):

@@ -246,6 +246,10 @@ class Times(harness.ServerCase):
             found = self.ask("Durations", count=count)
             self.assertEqual(found["each"], [count * of for of in (DAY, 3600 * 10**9, 60 * 10**9, 10**9, 10**6)])
             self.assertAlmostEqual(found["seconds"], count / 1e9, delta=1e-15)
+        limits = (106751, 2562047, 153722867, 9223372036, 9223372036854)  # as stdlib/time.wf has them
+        for i, most in enumerate(limits):
+            for sign in (1, -1):
+                self.assertEqual(self.ask("Durations", count=sign * most)["each"][i], sign * most * (DAY, 3600 * 10**9, 60 * 10**9, 10**9, 10**6)[i])
         for year in (1900, 2000, 2023, 2024, 2100):
             first = [datetime(year, month, 1) for month in range(1, 13)] + [datetime(year + 1, 1, 1)]
             found = self.ask("Months", year=year)

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
@@ -54,6 +56,24 @@ TEST(DrawBoxes, StopsWhenNobodyWaits) {
   wf_tensor drawn;
   EXPECT_EQ(wf_n_draw_boxes(&job.ctx, &picture, &of, &in, &thickness, &drawn), WF_FAILED);
   EXPECT_EQ(job.code, 0);
+}
+
+TEST(DrawBoxes, StopsWithinTheFramesOfOneThickBox) {
+  constexpr int64_t kSide = 1000;
+  std::vector<uint8_t> px(kSide * kSide, 1), colour{7};
+  std::vector<float> boxes{0, 0, kSide, kSide};
+  const wf_tensor picture = Tensor(px.data(), WF_U8, {kSide, kSide}), of = Tensor(boxes.data(), WF_F32, {1, 4}),
+                  in = Tensor(colour.data(), WF_U8, {1});
+  const int64_t thickness = 400;
+  FakeJob job;
+  job.stop = 1;
+  wf_tensor drawn;
+  EXPECT_EQ(wf_n_draw_boxes(&job.ctx, &picture, &of, &in, &thickness, &drawn), WF_FAILED);
+  FakeJob wanted;
+  ASSERT_EQ(wf_n_draw_boxes(&wanted.ctx, &picture, &of, &in, &thickness, &drawn), 0);
+  const std::vector<uint8_t> found = Elements<uint8_t>(drawn);
+  EXPECT_EQ(std::count(found.begin(), found.end(), 1), 200 * 200);
+  EXPECT_EQ(std::vector<uint8_t>(found.begin() + 400 * kSide + 398, found.begin() + 400 * kSide + 402), (std::vector<uint8_t>{7, 7, 1, 1}));
 }
 
 }  // namespace

@@ -52,6 +52,13 @@ TEST(ParseTime, RefusesWhatIsNone) {
   EXPECT_EQ(Parsed("2016-12-31T00:00:00+24:00"), "`2016-12-31T00:00:00+24:00`: there is no such offset");
 }
 
+TEST(ParseTime, QuotesWhateverTextItFinds) {
+  EXPECT_EQ(Parsed(std::string_view("a\0b", 3)), "expected a time as `2026-11-27T06:40:00Z`, found `a?b`: byte 0 does not fit");
+  std::string text = "x";
+  for (int i = 0; i < 60; ++i) text += "\u00e9";
+  EXPECT_EQ(Parsed(text), "expected a time as `2026-11-27T06:40:00Z`, found `" + text.substr(0, 65) + "...`: byte 0 does not fit");
+}
+
 TEST(Now, IsTheTimeOfTheSystem) {
   FakeJob job;
   const auto before = static_cast<int64_t>(std::time(nullptr));

@@ -167,7 +167,7 @@ class Held(FloodCase):
     def test_streams_that_say_nothing(self):
         block = head(b"POST", b"/inference.GRPCInferenceService/ModelStreamInfer", te=b"trailers", **{"content-type": b"application/grpc"})
         flood, more = self.flood(600, streams(lambda stream: frame(1, 4, stream, block)))
-        self.assertLess(more, 60 * MIB)
+        self.assertLess(more, (60 if harness.BUILD.name == "release" else 100) * MIB)  # a sanitizer keeps some of the refused ones
         self.assertGreater(self.refused(), 10_000)
         flood.close()
         self.assertEqual(self.server.post("/Hello/Greet", {}).status, 200)

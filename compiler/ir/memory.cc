@@ -136,15 +136,7 @@ class Putter {
   }
 
   bool PutTensor(const Type& type, const Value& value, char* at) const {
-    wf_tensor tensor{};
-    tensor.dtype = static_cast<uint8_t>(type.dtype);
-    tensor.rank = static_cast<uint8_t>(value.dims.size());
-    int64_t stride = 1;
-    for (size_t axis = value.dims.size(); axis-- > 0;) {
-      tensor.dim[axis] = value.dims[axis];
-      tensor.stride[axis] = stride;
-      stride *= value.dims[axis];
-    }
+    wf_tensor tensor = DenseTensor(type, value);
     tensor.data = allocate_(value.text->size());
     if (tensor.data == nullptr) return false;
     std::memcpy(tensor.data, value.text->data(), value.text->size());
@@ -176,6 +168,19 @@ class Putter {
 
 bool Put(const TypeTable& types, TypeId type, const Value& value, void* address, const Allocate& allocate) {
   return Putter(types, allocate).Put(type, value, static_cast<char*>(address));
+}
+
+wf_tensor DenseTensor(const Type& type, const Value& value) {
+  wf_tensor tensor{};
+  tensor.dtype = static_cast<uint8_t>(type.dtype);
+  tensor.rank = static_cast<uint8_t>(value.dims.size());
+  int64_t stride = 1;
+  for (size_t axis = value.dims.size(); axis-- > 0;) {
+    tensor.dim[axis] = value.dims[axis];
+    tensor.stride[axis] = stride;
+    stride *= value.dims[axis];
+  }
+  return tensor;
 }
 
 }  // namespace wf::ir

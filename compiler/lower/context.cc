@@ -6,6 +6,7 @@
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/X86TargetParser.h>
 
+#include "compiler/ir/memory.h"
 #include "compiler/lower/image.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/check.h"
@@ -74,15 +75,7 @@ void AppendItems(Context& context, const ir::Type& type, const ir::Value& value,
 }
 
 void AppendTensor(Context& context, const ir::Type& type, const ir::Value& value, size_t at, Image* image) {
-  wf_tensor tensor{};
-  tensor.dtype = static_cast<uint8_t>(type.dtype);
-  tensor.rank = static_cast<uint8_t>(value.dims.size());
-  int64_t stride = 1;
-  for (size_t axis = value.dims.size(); axis-- > 0;) {
-    tensor.dim[axis] = value.dims[axis];
-    tensor.stride[axis] = stride;
-    stride *= value.dims[axis];
-  }
+  const wf_tensor tensor = ir::DenseTensor(type, value);
   image->Write(at, &tensor, sizeof tensor);
   image->Pointer(at, context.TensorData(value.text ? std::string_view(*value.text) : std::string_view()));
 }

@@ -14,11 +14,10 @@ if __name__ == "__main__":
     harness.in_environment()
 
 import librosa  # noqa: E402
+from native_case import NativeCase  # noqa: E402
 import numpy as np  # noqa: E402
 import scipy.signal  # noqa: E402
 import soundfile  # noqa: E402
-import tritonclient.http as triton  # noqa: E402
-from tritonclient.utils import np_to_triton_dtype  # noqa: E402
 
 F32, F64, I64 = np.float32, np.float64, np.int64
 INDEX, EMPTY, TYPE, MEMORY_CAP = 7001, 7005, 7000, 3012
@@ -161,27 +160,8 @@ def saved(data, rate=16000, **how):
     return file.getvalue()
 
 
-class Audio(harness.ServerCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.source = harness.scratch() / "audio.wf"
-        cls.source.write_text(program())
-        super().setUpClass()
-        cls.client = triton.InferenceServerClient("%s:%d" % cls.server.addresses["http"], network_timeout=60)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.client.close()
-        super().tearDownClass()
-
-    def raw(self, name, outputs, /, **parameters):
-        inputs = []
-        for key, value in parameters.items():
-            array = np.asarray(value, object) if isinstance(value, bytes) else np.asarray(value)
-            inputs.append(triton.InferInput(key, list(array.shape), np_to_triton_dtype(array.dtype)))
-            inputs[-1].set_data_from_numpy(np.ascontiguousarray(array).reshape(array.shape))
-        result = self.client.infer(f"Audio.{name}", inputs, outputs=[triton.InferRequestedOutput(key) for key in outputs])
-        return [result.as_numpy(key) for key in outputs]
+class Audio(NativeCase):
+    program = staticmethod(program)
 
     def check(self, name, function, case):
         parameters, wanted = dict(zip(function.inputs, case, strict=True)), function.reference(*case)

@@ -11,10 +11,9 @@ import harness
 if __name__ == "__main__":
     harness.in_environment()
 
+from native_case import NativeCase  # noqa: E402
 import numpy as np  # noqa: E402
-import tritonclient.http as triton  # noqa: E402
 from PIL import Image, ImageDraw  # noqa: E402
-from tritonclient.utils import np_to_triton_dtype  # noqa: E402
 
 F32, F64, I64, U8 = np.float32, np.float64, np.int64, np.uint8
 INDEX, TYPE, DIMENSION = 7001, 7000, 7004
@@ -243,27 +242,8 @@ workflow PngGrey(px: u8[h, w]) -> (file: bytes) {
     return "\n".join([*lines, "service Images {", *[f"  workflow {name};" for name in (*FUNCTIONS, *others)], "}"])
 
 
-class Images(harness.ServerCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.source = harness.scratch() / "images.wf"
-        cls.source.write_text(program())
-        super().setUpClass()
-        cls.client = triton.InferenceServerClient("%s:%d" % cls.server.addresses["http"], network_timeout=60)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.client.close()
-        super().tearDownClass()
-
-    def raw(self, name, outputs, /, **parameters):
-        inputs = []
-        for key, value in parameters.items():
-            array = np.asarray(value)
-            inputs.append(triton.InferInput(key, list(array.shape), np_to_triton_dtype(array.dtype)))
-            inputs[-1].set_data_from_numpy(np.ascontiguousarray(array).reshape(array.shape))
-        result = self.client.infer(f"Images.{name}", inputs, outputs=[triton.InferRequestedOutput(key) for key in outputs])
-        return [result.as_numpy(key) for key in outputs]
+class Images(NativeCase):
+    program = staticmethod(program)
 
     def code(self, name, /, **parameters):
         plain = {key: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value for key, value in parameters.items()}

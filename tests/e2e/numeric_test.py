@@ -11,10 +11,9 @@ import harness
 if __name__ == "__main__":
     harness.in_environment()
 
+from native_case import NativeCase  # noqa: E402
 import numpy as np  # noqa: E402
-import tritonclient.http as triton  # noqa: E402
 import xxhash  # noqa: E402
-from tritonclient.utils import np_to_triton_dtype  # noqa: E402
 
 F32, I64 = np.float32, np.int64
 NAN, INF, MOST, LEAST = np.nan, np.inf, np.finfo(F32).max, np.finfo(F32).smallest_subnormal
@@ -477,28 +476,8 @@ def as_json(value):
     return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
-class Numeric(harness.ServerCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.source = harness.scratch() / "numeric.wf"
-        cls.source.write_text(program())
-        super().setUpClass()
-        cls.client = triton.InferenceServerClient("%s:%d" % cls.server.addresses["http"], network_timeout=60)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.client.close()
-        super().tearDownClass()
-
-    def raw(self, name, function, case):
-        """The results of a call with raw tensors, which may hold what JSON cannot."""
-        inputs = []
-        for key, value in zip(function.inputs, case, strict=True):
-            array = np.asarray(value)
-            inputs.append(triton.InferInput(key, list(array.shape), np_to_triton_dtype(array.dtype)))
-            inputs[-1].set_data_from_numpy(np.ascontiguousarray(array).reshape(array.shape))
-        result = self.client.infer(f"Numeric.{name}", inputs, outputs=[triton.InferRequestedOutput(key) for key in function.outputs])
-        return [result.as_numpy(key) for key in function.outputs]
+class Numeric(NativeCase):
+    program = staticmethod(program)
 
     def check(self, name, function, case):
         with np.errstate(all="ignore"):
@@ -510,7 +489,7 @@ class Numeric(harness.ServerCase):
             reply = self.server.post(f"/Numeric/{name}", plain)
             self.assertEqual(reply.status, 200, reply)
             return self.assertEqual(reply.json[function.outputs[0]], wanted)
-        for found, value in zip(self.raw(name, function, case), wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
+        for found, value in zip(self.raw(name, function.outputs, **dict(zip(function.inputs, case, strict=True))), wanted if isinstance(wanted, tuple) else (wanted,), strict=True):
             with np.errstate(all="ignore"):
                 value = np.asarray(value).astype(found.dtype)
             self.assertEqual(found.shape, value.shape)

@@ -3,29 +3,10 @@
 #include <vector>
 
 #include "runtime/nodes/nodes.h"
-
-namespace {
-
-struct Job {
-  wf_ctx ctx;
-  uint64_t left;
-  std::vector<void*> blocks;
-};
-
-}  // namespace
-
-extern "C" void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t align) noexcept {
-  auto* job = reinterpret_cast<Job*>(ctx);
-  if (bytes > job->left) return nullptr;
-  job->left -= bytes;
-  return job->blocks.emplace_back(std::aligned_alloc(align, bytes));
-}
-
-extern "C" wf_code wf_fail(wf_ctx*, wf_code, uint32_t, wf_bytes) noexcept { return WF_FAILED; }
+#include "tests/fuzz/native_job.h"
 
 int OneInput(const uint8_t* data, size_t size) {
-  const uint32_t stop = 0;
-  Job job{{&stop}, 1 << 20, {}};
+  NativeJob job(1 << 20);
   const wf_bytes file{data, size};
   wf_sound sound;
   if (wf_n_decode_sound(&job.ctx, &file, &sound) == 0) {
@@ -41,6 +22,5 @@ int OneInput(const uint8_t* data, size_t size) {
     const int64_t hop = 1 + all.dim[0] / 4;
     (void)wf_n_spectra(&job.ctx, &all, &window, &hop, &power);
   }
-  for (void* block : job.blocks) std::free(block);
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 #include "compiler/diag/foreign.h"
@@ -462,6 +463,8 @@ std::optional<std::string> Reporter::HelpForPlace(const Mistake& mistake) const 
   return fmt::format("a `{}` stands in no braces, above what uses it; here `let` names a value", Spelling(at));
 }
 
+constexpr std::array<size_t, 4> kEndsOfExpression = {T::SEMI, T::RBRACE, T::RPAREN, T::RBRACKET};
+
 std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
   if (at > 0 && TypeAt(at - 1) == T::STRING && EndsInHole(TextOf(text_, At(at - 1))))
@@ -473,6 +476,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
                                       : "an error has a code and a text: `error Bad = 100001 \"what happened\";`";
   }
   const bool ends_block = Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI);
+  const bool ends_expression = std::ranges::any_of(kEndsOfExpression, [&](size_t end) { return Expects(mistake, end); });
   switch (type) {
     case T::ASSIGN:
       return HelpForAssign(mistake);
@@ -525,7 +529,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     case T::LBRACE:
       if (Expects(mistake, T::ARROW)) return std::string(HelpForNoResult(mistake));
       if (const auto settings = HelpForPlaceOfSettings(mistake)) return settings;
-      if (at == 0 || TypeAt(at - 1) != T::NAME || !Expects(mistake, T::SEMI)) return std::nullopt;
+      if (at == 0 || TypeAt(at - 1) != T::NAME || !ends_expression) return std::nullopt;
       if (Expects(mistake, T::KW_AS)) return "settings stand in the service itself, or at the nodes of the workflow: `timeout 5s;`";
       return HelpForRecord(Spelling(at - 1));
     default:

@@ -74,7 +74,7 @@ class Precedence(unittest.TestCase):
         silent = harness.wfc("graph", SILENT, "--level=node").stdout
         self.assertIn("timeout 30s · inflight 256 · body 64MiB · rows 1024", silent)
         written = json.loads(harness.wfc("graph", WRITTEN, "--format=json").stdout)
-        self.assertEqual(written["workflows"][0]["settings"], {"timeout": "60s", "inflight": "3", "body": "2KiB", "rows": "1024"})
+        self.assertEqual(written["workflows"][0]["settings"], {"timeout": "1m", "inflight": "3", "body": "2KiB", "rows": "1024"})
 
 
 class Reload(unittest.TestCase):

@@ -13,6 +13,7 @@
 #include "compiler/driver/graph_control.h"
 #include "compiler/ir/policy_text.h"
 #include "runtime/abi/defaults.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
@@ -47,9 +48,9 @@ Settings SettingsOf(const ir::Workflow& workflow) {
   const auto or_default = [](auto written, const abi::Default& otherwise) {
     return written > 0 ? written : static_cast<decltype(written)>(otherwise.value);
   };
-  return {{"timeout", ir::DurationText(or_default(workflow.timeout_ns, abi::kTimeoutNs))},
+  return {{"timeout", base::DurationText(or_default(workflow.timeout_ns, abi::kTimeoutNs))},
           {"inflight", std::to_string(or_default(workflow.inflight_max, abi::kInflight))},
-          {"body", ir::SizeText(or_default(workflow.body_max, abi::kBodyBytes))},
+          {"body", base::SizeText(or_default(workflow.body_max, abi::kBodyBytes))},
           {"rows", std::to_string(workflow.rows_max > 0 ? workflow.rows_max : abi::kMostRows)}};
 }
 

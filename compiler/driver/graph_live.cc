@@ -29,11 +29,11 @@ T Find(const std::map<std::pair<std::string, std::string>, T>& times, const std:
 std::string TextOf(const std::string& setting, const std::map<std::string, double>& in_force) {
   constexpr const char* kPriorities[] = {"high", "normal", "low"};
   const double value = in_force.at(setting);
-  if (setting == "timeout") return ir::DurationText(std::llround(value * base::kNsPerSecond));
+  if (setting == "timeout") return base::DurationText(std::llround(value * base::kNsPerSecond));
   if (setting == "priority") return kPriorities[std::clamp(static_cast<int>(value), 0, 2)];
   std::string text = setting == "batch" && value == 0 ? "auto" : fmt::format("{}", std::llround(value));
   if (const auto within = in_force.find("within"); setting == "batch" && within != in_force.end() && within->second > 0)
-    text += " within " + ir::DurationText(std::llround(within->second * base::kNsPerSecond));
+    text += " within " + base::DurationText(std::llround(within->second * base::kNsPerSecond));
   return text;
 }
 

@@ -78,7 +78,7 @@ struct Setter {
   Takes takes;
 };
 
-constexpr int64_t kNoEnd = INT64_MAX;
+constexpr int64_t kNoEnd = INT64_MAX, kLongestNs = 24 * 3600 * base::kNsPerSecond;
 template <auto member, int64_t least, int64_t most>
 constexpr Setter kWhole{[](Options& options, std::string_view value) {
                           const auto number = ReadNumber<int64_t>(value);
@@ -87,16 +87,21 @@ constexpr Setter kWhole{[](Options& options, std::string_view value) {
                           return true;
                         },
                         [] { return fmt::format("a whole number from {}{}", least, most == kNoEnd ? "" : fmt::format(" to {}", most)); }};
-constexpr int64_t kDay = 86'400;
 // In seconds where no unit stands.
+std::optional<int64_t> ReadTime(std::string_view value, int64_t least_ns) {
+  const auto time_ns = base::ReadMeasure(value, base::kTimeUnits, "s");
+  return time_ns && *time_ns >= least_ns && *time_ns <= kLongestNs ? time_ns : std::nullopt;
+}
+std::string TakesTime(int64_t least_ns) {
+  return fmt::format("a time from {} to {}, as `30` (seconds) or `2m`", base::DurationText(least_ns), base::DurationText(kLongestNs));
+}
 template <auto member, int64_t least_ns>
 constexpr Setter kTime{[](Options& options, std::string_view value) {
-                         const auto time_ns = base::ReadMeasure(value, base::kTimeUnits, "s");
-                         if (!time_ns || *time_ns < least_ns || *time_ns > kDay * base::kNsPerSecond) return false;
-                         options.*member = *time_ns;
-                         return true;
+                         const auto time_ns = ReadTime(value, least_ns);
+                         options.*member = time_ns.value_or(0);
+                         return time_ns.has_value();
                        },
-                       [] { return fmt::format("a time from {} to 24h, as `30` (seconds) or `2m`", least_ns == 0 ? "0" : "1ms"); }};
+                       [] { return TakesTime(least_ns); }};
 constexpr Setter kOptimize{kWhole<&Options::optimize, 0, 3>.set};  // "0..3" says it
 // Of `wfc model`, which hands the text on.
 template <int64_t least, int64_t most>
@@ -106,11 +111,9 @@ constexpr Setter kWholeText{
       return number && *number >= least && *number <= most;
     },
     [] { return fmt::format("a whole number from {}{}", least, most == kNoEnd ? "" : fmt::format(" to {}", most)); }};
-constexpr Setter kSecondsText{[](Options&, std::string_view value) {
-                                const double number = ReadNumber<double>(value).value_or(-1);
-                                return number > 0 && number <= kDay;
-                              },
-                              [] { return fmt::format("a number above 0, at most {}", kDay); }};
+template <int64_t least_ns>
+constexpr Setter kTimeText{[](Options&, std::string_view value) { return ReadTime(value, least_ns).has_value(); },
+                           [] { return TakesTime(least_ns); }};
 constexpr Setter kToleranceText{[](Options&, std::string_view value) {
                                   const double number = ReadNumber<double>(value).value_or(-1);
                                   return number >= 0 && number <= 1e300;

@@ -7,6 +7,7 @@
 #include "compiler/driver/report.h"
 #include "runtime/base/json_text.h"
 #include "runtime/base/text.h"
+#include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
@@ -53,7 +54,7 @@ std::string Batchers(const Plan& plan) {
   for (const Plan::Batcher& batcher : plan.batchers) {
     std::vector<std::string> nodes;
     for (const auto& [path, delay_ns] : batcher.nodes)
-      nodes.push_back(delay_ns == 0 ? path : path + " within " + ir::DurationText(delay_ns));
+      nodes.push_back(delay_ns == 0 ? path : path + " within " + base::DurationText(delay_ns));
     text += fmt::format("  {}: {}\n      for {}\n", batcher.model, ir::Joined(batcher.settings), fmt::join(nodes, ", "));
     text += batcher.row_bytes
                 ? fmt::format("      staging up to {}, {} a row\n", Rounded(StagingBytes(batcher)), Rounded(*batcher.row_bytes))

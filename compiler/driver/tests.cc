@@ -16,7 +16,6 @@
 #include "compiler/driver/report.h"
 #include "compiler/driver/test_outcome.h"
 #include "compiler/driver/test_report.h"
-#include "compiler/ir/policy_text.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/units.h"
@@ -148,7 +147,7 @@ class TestFile {
 
   void RunOne(LocalServer& server, size_t number, const sema::Test& test, TestResult& result) {
     const auto answer = server.Call(fmt::format("/test/t{}", number), options_.timeout_ns + kGraceNs);
-    const std::string slow = "not done within " + ir::DurationText(options_.timeout_ns);
+    const std::string slow = "not done within " + base::DurationText(options_.timeout_ns);
     if (!answer.ok()) {
       const bool hangs = answer.status().code() == base::kDeadlineExceeded;
       server.Stop();

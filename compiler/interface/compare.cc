@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "compiler/interface/wire.h"
-#include "compiler/ir/policy_text.h"
 #include "runtime/abi/defaults.h"
 #include "runtime/base/status.h"
+#include "runtime/base/units.h"
 
 namespace wf::interface {
 namespace {
@@ -97,13 +97,13 @@ class Comparer {
     const auto body = [](const Service& one) {
       return one.body_bytes != 0 ? one.body_bytes : static_cast<uint64_t>(abi::kBodyBytes.value);
     };
-    limit("body", body(old), body(now), ir::SizeText);
+    limit("body", body(old), body(now), base::SizeText);
     const auto rows = [](const Service& one) { return uint64_t{one.rows != 0 ? one.rows : abi::kMostRows}; };
     limit("rows", rows(old), rows(now), [](uint64_t number) { return std::to_string(number); });
     const auto timeout = [](const Service& one) { return one.timeout_ns != 0 ? one.timeout_ns : abi::kTimeoutNs.value; };
     if (timeout(old) != timeout(now)) {
-      Say(Impact::kDetail, now.name, fmt::format("`timeout` was {}, is {}", ir::DurationText(timeout(old)), ir::DurationText(timeout(now))),
-          now.place);
+      Say(Impact::kDetail, now.name,
+          fmt::format("`timeout` was {}, is {}", base::DurationText(timeout(old)), base::DurationText(timeout(now))), now.place);
     }
   }
 

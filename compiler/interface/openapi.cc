@@ -1,7 +1,7 @@
 #include "compiler/interface/openapi.h"
 
 #include <fmt/format.h>
-#include <llvm/Support/FormatVariadic.h>
+#include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
 #include <array>
@@ -9,10 +9,11 @@
 
 #include "compiler/interface/sample.h"
 #include "compiler/interface/schema.h"
-#include "compiler/ir/policy_text.h"
 #include "runtime/abi/defaults.h"
 #include "runtime/base/ascii.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/float_text.h"
+#include "runtime/base/units.h"
 
 namespace wf::interface {
 namespace {
@@ -40,6 +41,30 @@ json::Object FailureExample(int32_t code, std::string_view name, const std::stri
   json::Object error{{"code", code}, {"name", std::string(name)}, {"message", json::fixUTF8(message)}, {"path", ""}, {"data_id", 1},
                      {"log_id", ""}};
   return json::Object{{"value", json::Object{{"error", std::move(error)}}}};
+}
+
+// As LLVM does, but that fractions have their fewest digits.
+void Write(json::OStream& out, const json::Value& value) {
+  if (const auto* object = value.getAsObject()) {
+    std::map<llvm::StringRef, const json::Value*> members;
+    for (const auto& [name, member] : *object) members.emplace(name, &member);
+    out.object([&] {
+      for (const auto& [name, member] : members) {
+        out.attributeBegin(name);
+        Write(out, *member);
+        out.attributeEnd();
+      }
+    });
+  } else if (const auto* array = value.getAsArray()) {
+    out.array([&] {
+      for (const json::Value& item : *array) Write(out, item);
+    });
+  } else if (value.kind() == json::Value::Number && !value.getAsInteger() && !value.getAsUINT64()) {
+    char digits[base::kMostFloatText];
+    out.rawValue({digits, static_cast<size_t>(base::PutFloat(digits, *value.getAsNumber()) - digits)});
+  } else {
+    out.value(value);
+  }
 }
 
 class OpenApiWriter {
@@ -171,7 +196,8 @@ class OpenApiWriter {
     }
     for (const Refusal& refusal : kRefusals) {
       const bool body = refusal.status == 413;
-      const std::string limit = ir::SizeText(service_.body_bytes != 0 ? service_.body_bytes : static_cast<uint64_t>(abi::kBodyBytes.value));
+      const std::string limit =
+          base::SizeText(service_.body_bytes != 0 ? service_.body_bytes : static_cast<uint64_t>(abi::kBodyBytes.value));
       add(refusal.status, refusal.code, base::CodeInfoOf(refusal.code).name, body ? refusal.when + (", " + limit) : refusal.when);
     }
     for (auto& [status, answer] : answers) {
@@ -222,7 +248,11 @@ class OpenApiWriter {
 }  // namespace
 
 std::string OpenApi(const Interface& interface, const Service& service) {
-  return llvm::formatv("{0:2}\n", json::Value(OpenApiWriter(interface, service).Run())).str();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  json::OStream out(stream, 2);
+  Write(out, OpenApiWriter(interface, service).Run());
+  return text + "\n";
 }
 
 }  // namespace wf::interface

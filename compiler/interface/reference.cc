@@ -7,8 +7,8 @@
 
 #include "compiler/interface/sample.h"
 #include "compiler/interface/wire.h"
-#include "compiler/ir/policy_text.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/units.h"
 
 namespace wf::interface {
 namespace {
@@ -46,8 +46,8 @@ class ReferenceWriter {
  private:
   void Limits(const Service& service) {
     std::vector<std::string> limits;
-    if (service.timeout_ns != 0) limits.push_back("a call may take " + ir::DurationText(service.timeout_ns));
-    if (service.body_bytes != 0) limits.push_back("a body may have " + ir::SizeText(service.body_bytes));
+    if (service.timeout_ns != 0) limits.push_back("a call may take " + base::DurationText(service.timeout_ns));
+    if (service.body_bytes != 0) limits.push_back("a body may have " + base::SizeText(service.body_bytes));
     if (service.rows != 0) limits.push_back(fmt::format("a call may have {} samples", service.rows));
     if (!limits.empty()) text_ += fmt::format("Limits: {}.\n\n", fmt::join(limits, ", "));
   }

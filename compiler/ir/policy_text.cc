@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "runtime/abi/defaults.h"
+#include "runtime/base/units.h"
 
 namespace wf::ir {
 namespace {
@@ -27,7 +28,7 @@ Settings SettingsOf(const Policy& policy, std::optional<bool> batched, uint32_t 
   Settings settings;
   if (batched) {
     std::string batch = !*batched ? "1" : policy.batch_max == 0 ? "auto" : std::to_string(policy.batch_max);
-    if (policy.delay_ns > 0) batch += " within " + DurationText(policy.delay_ns);
+    if (policy.delay_ns > 0) batch += " within " + base::DurationText(policy.delay_ns);
     settings.emplace_back("batch", batch);
     const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(abi::BatchRows(policy.batch_max, *batched));
     settings.emplace_back("queue", std::to_string(queue));
@@ -39,7 +40,7 @@ Settings SettingsOf(const Policy& policy, std::optional<bool> batched, uint32_t 
   } else if (policy.priority != Policy().priority) {
     settings.emplace_back("priority", PriorityName(policy.priority));  // in the pool
   }
-  if (policy.timeout_ns > 0) settings.emplace_back("timeout", DurationText(policy.timeout_ns));
+  if (policy.timeout_ns > 0) settings.emplace_back("timeout", base::DurationText(policy.timeout_ns));
   if (policy.retry > 0) settings.emplace_back("retry", std::to_string(policy.retry));
   if (limit > 0) settings.emplace_back("limit", std::to_string(limit));
   return settings;
@@ -58,25 +59,6 @@ std::string Joined(const Settings& settings) {
   std::string text;
   for (const auto& [word, value] : settings) text += fmt::format("{}{} {}", text.empty() ? "" : " · ", word, value);
   return text;
-}
-
-std::string DurationText(int64_t ns) {
-  struct Unit {
-    int64_t ns;
-    const char* name;
-  };
-  static constexpr std::array<Unit, 4> kUnits = {{{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}}};
-  for (const Unit& unit : kUnits) {
-    if (ns % unit.ns == 0) return fmt::format("{}{}", ns / unit.ns, unit.name);
-    if (ns > unit.ns && ns % (unit.ns / 10) == 0) return fmt::format("{}.{}{}", ns / unit.ns, ns % unit.ns / (unit.ns / 10), unit.name);
-  }
-  return fmt::format("{}ns", ns);
-}
-
-std::string SizeText(uint64_t bytes) {
-  if (bytes >= 1 << 20 && bytes % (1 << 20) == 0) return fmt::format("{}MiB", bytes >> 20);
-  if (bytes >= 1 << 10 && bytes % (1 << 10) == 0) return fmt::format("{}KiB", bytes >> 10);
-  return fmt::format("{}B", bytes);
 }
 
 }  // namespace wf::ir

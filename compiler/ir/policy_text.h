@@ -17,7 +17,4 @@ Settings SettingsOf(const Policy& policy, std::optional<bool> batched, uint32_t 
 void Merge(Settings& into, const Settings& from);  // of several tasks of a node, in the order of one; what is there stays
 std::string Joined(const Settings& settings);      // "batch 8 within 1ms · queue 64"
 
-std::string DurationText(int64_t ns);  // "2ms", "1.5ms", "30s"
-std::string SizeText(uint64_t bytes);  // "64MiB"
-
 }  // namespace wf::ir

@@ -60,7 +60,7 @@ class TreeBuilder {
   ast::Settings SettingsOf(P::SettingsContext& ctx);
   ast::Setting SettingOf(P::SettingContext& ctx);
   ast::SettingArg SettingArgOf(P::SetArgContext& ctx);
-  void ReportUnitApart(const ast::SettingArg& number, const ast::SettingArg& unit);
+  void ReportUnitApart(std::string_view before, const ast::SettingArg& number, const ast::SettingArg& unit);
 
   // build_expr.cc
   ast::ExprPtr Expr(P::ExprContext& ctx);

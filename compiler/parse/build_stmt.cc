@@ -4,6 +4,15 @@
 #include "compiler/parse/units.h"
 
 namespace wf::parse {
+namespace {
+
+// The word that an argument is, or nothing.
+std::string_view WordOf(const ast::SettingArg& arg) {
+  const bool is_word = arg.kind == ast::SettingArg::Kind::kPath && arg.path.parts.size() == 1;
+  return is_word ? std::string_view(arg.path.parts.front().text) : std::string_view();
+}
+
+}  // namespace
 
 ast::StmtPtr TreeBuilder::FailedStmt(const antlr4::ParserRuleContext& ctx) { return std::make_unique<ast::ErrorStmt>(SpanOfRule(ctx)); }
 
@@ -121,23 +130,22 @@ ast::Setting TreeBuilder::SettingOf(P::SettingContext& ctx) {
   ast::Setting setting{NameOf(ctx.NAME()), {}, SpanOfRule(ctx)};
   for (P::SetArgContext* arg : ctx.setArg()) {
     setting.args.push_back(SettingArgOf(*arg));
-    if (setting.args.size() >= 2) ReportUnitApart(setting.args[setting.args.size() - 2], setting.args.back());
+    const size_t at = setting.args.size() - 1;
+    if (at > 0)
+      ReportUnitApart(at == 1 ? std::string_view(setting.name.text) : WordOf(setting.args[at - 2]), setting.args[at - 1], setting.args[at]);
   }
   return setting;
 }
 
-// `timeout 2 ms` reads as a number and a word.
-void TreeBuilder::ReportUnitApart(const ast::SettingArg& number, const ast::SettingArg& unit) {
+// `timeout 2 ms` reads as a number and a word. `before`: the word before them.
+void TreeBuilder::ReportUnitApart(std::string_view before, const ast::SettingArg& number, const ast::SettingArg& unit) {
   using Kind = ast::SettingArg::Kind;
   const bool is_plain = number.kind == Kind::kNumber && number.number_kind != ast::NumberKind::kMeasure &&
                         number.text.find_first_not_of("0123456789_.") == std::string::npos;  // as `0x10` and `1e3` are not
-  const bool apart = is_plain && unit.kind == Kind::kPath && unit.path.parts.size() == 1 && IsUnit(unit.path.parts.front().text) &&
-                     number.span.end < unit.span.begin;
-  if (!apart) return;
+  const std::string meant = is_plain && number.span.end < unit.span.begin ? MeasureBehind(before, number.text, WordOf(unit)) : "";
+  if (meant.empty()) return;
   const source::Span both = source::Join(number.span, unit.span);
-  const std::string& word = unit.path.parts.front().text;
-  const std::string_view meant = base::UnitMeantBy(word);
-  const std::string joined = (number.negative ? "-" : "") + number.text + (meant.empty() ? word : std::string(meant));
+  const std::string joined = (number.negative ? "-" : "") + meant;
   Report(both, diag::kUnitApart, {joined}).Fix(both, joined);
 }
 

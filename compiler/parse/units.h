@@ -1,6 +1,6 @@
 #pragma once
 
-#include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "compiler/ast/expr.h"
@@ -8,11 +8,17 @@
 
 namespace wf::parse {
 
-// Whether `word` is a unit of time or size; what a setting makes of it is for sema.
-constexpr bool IsUnit(std::string_view word) {
-  const auto is_it = [word](const base::Unit& unit) { return unit.name == word; };
-  return std::any_of(std::begin(base::kTimeUnits), std::end(base::kTimeUnits), is_it) ||
-         std::any_of(std::begin(base::kSizeUnits), std::end(base::kSizeUnits), is_it) || !base::UnitMeantBy(word).empty();
+// The measure that is meant by a number and a word apart, of the kind that the word before them takes; empty: the word is no unit.
+inline std::string MeasureBehind(std::string_view before, std::string_view number, std::string_view word) {
+  const bool takes_size = before == "body", takes_time = before == "timeout" || before == "within";
+  const std::string text = std::string(number) + " " + std::string(word);
+  std::string time = takes_size ? "" : base::MeasureMeant(text, base::kTimeUnits);
+  return time.empty() && !takes_time ? base::MeasureMeant(text, base::kSizeUnits) : time;
+}
+
+// Whether `word` is a unit of time or size, or what is often written instead.
+inline bool IsUnit(std::string_view word) {
+  return !base::UnitMeantBy(word, base::kTimeUnits).empty() || !base::UnitMeantBy(word, base::kSizeUnits).empty();
 }
 
 // `0x` reads as a number with a unit.

@@ -35,13 +35,6 @@ std::string NamesOf(uint8_t places) {
   return names;
 }
 
-std::optional<std::string> MeantBy(std::string_view text, std::span<const base::Unit> units) {
-  const base::Measure measure = base::SplitMeasure(text);
-  const std::string_view meant = base::UnitMeantBy(measure.unit, units);
-  if (measure.number.empty() || meant.empty()) return std::nullopt;
-  return "did you mean `" + std::string(measure.number) + std::string(meant) + "`?";
-}
-
 // Reads the arguments of one setting. Each function returns nothing after a report.
 class Reader {
  public:
@@ -92,14 +85,9 @@ class Reader {
     const ast::SettingArg& arg = setting_.args[at];
     if (!Measure(arg, "2ms")) return std::nullopt;
     const auto value = base::ReadMeasure(arg.text, base::kTimeUnits);
-    if (!value) {
-      env_.Report(arg.span, kUnitUnknown, {arg.text, "time", "`ns`, `us`, `ms`, `s`, `m` and `h`"})
-          .HelpIf(MeantBy(arg.text, base::kTimeUnits));
-      return std::nullopt;
-    }
+    if (!value) return UnitUnknown(arg, "time", "`ns`, `us`, `ms`, `s`, `m` and `h`", base::kTimeUnits);
     if (*value > 0 && *value <= high && !arg.negative) return value;
-    env_.Report(arg.span, kSettingRange,
-                {WordBefore(arg), Shown(arg), "more than 0, at most " + std::to_string(high / base::kNsPerSecond) + "s"});
+    env_.Report(arg.span, kSettingRange, {WordBefore(arg), Shown(arg), "more than 0, at most " + base::DurationText(high)});
     return std::nullopt;
   }
 
@@ -107,10 +95,7 @@ class Reader {
     const ast::SettingArg& arg = setting_.args[at];
     if (!Measure(arg, "64MiB")) return std::nullopt;
     const auto value = base::ReadMeasure(arg.text, base::kSizeUnits);
-    if (!value) {
-      env_.Report(arg.span, kUnitUnknown, {arg.text, "size", "`B`, `KiB`, `MiB` and `GiB`"}).HelpIf(MeantBy(arg.text, base::kSizeUnits));
-      return std::nullopt;
-    }
+    if (!value) return UnitUnknown(arg, "size", "`B`, `KiB`, `MiB` and `GiB`", base::kSizeUnits);
     constexpr int64_t kLow = 1024, kHigh = int64_t{4} << 30;
     if (*value >= kLow && *value <= kHigh && !arg.negative) return static_cast<uint64_t>(*value);
     env_.Report(arg.span, kSettingRange, {row_.word, Shown(arg), "1KiB to 4GiB"});
@@ -129,6 +114,12 @@ class Reader {
     const std::string word(WordBefore(arg));
     env_.Report(arg.span, kUnitMissing, {word, word + ' ' + std::string(example)});
     return false;
+  }
+  std::nullopt_t UnitUnknown(const ast::SettingArg& arg, std::string_view what, std::string_view known, std::span<const base::Unit> units) {
+    auto builder = env_.Report(arg.span, kUnitUnknown, {arg.text, what, known});
+    const std::string meant = base::MeasureMeant(arg.text, units);
+    if (!meant.empty() && !arg.negative) builder.Help("did you mean `" + meant + "`?").Fix(arg.span, meant);
+    return std::nullopt;
   }
   // The setting's own word, but not in `batch 16 within 2ms`.
   std::string_view WordBefore(const ast::SettingArg& arg) const {

@@ -1,9 +1,11 @@
 #include "runtime/observe/metrics.h"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include "runtime/base/float_text.h"
+#include "runtime/base/units.h"
 
 namespace wf::observe {
 
@@ -25,8 +27,8 @@ void PutNumber(std::string* text, double value) {
     *text += value > 0 ? "+Inf" : "-Inf";
     return;
   }
-  char digits[40];
-  text->append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+  char digits[base::kMostFloatText];
+  text->append(digits, base::PutFloat(digits, value));
 }
 
 // Of a label's value; a help text keeps its quotes.
@@ -75,8 +77,9 @@ void MetricsText::Buckets(std::initializer_list<Label> labels, std::span<const d
   for (size_t i = 0; i < counts.size(); ++i) {
     total += counts[i];
     if (i >= ends.size()) continue;
-    char digits[40];
-    all.back().value = {digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, ends[i]).ptr - digits)};
+    std::string end;
+    PutNumber(&end, ends[i]);
+    all.back().value = end;
     Sample("_bucket", all, static_cast<double>(total));
   }
   all.back().value = "+Inf";
@@ -90,16 +93,16 @@ void MetricsText::Durations(std::initializer_list<Label> labels, std::span<const
   std::vector<double> ends;
   std::vector<uint64_t> counts;
   uint64_t count = 0;
-  double sum = 0;
+  uint64_t sum_ns = 0;
   for (int i = 0; i < Histogram::kBuckets; ++i) {
     for (const Histogram* part : parts) count += part->count(i);
     if (i % Histogram::kParts != 0 && i != Histogram::kBuckets - 1) continue;
     counts.push_back(count);
     count = 0;
-    if (i != Histogram::kBuckets - 1) ends.push_back(static_cast<double>(Histogram::EndOf(i)) * 1e-9);
+    if (i != Histogram::kBuckets - 1) ends.push_back(base::Seconds(Histogram::EndOf(i)));
   }
-  for (const Histogram* part : parts) sum += static_cast<double>(part->sum_ns()) * 1e-9;
-  Buckets(labels, ends, counts, sum);
+  for (const Histogram* part : parts) sum_ns += part->sum_ns();
+  Buckets(labels, ends, counts, base::Seconds(static_cast<int64_t>(sum_ns)));
 }
 
 }  // namespace wf::observe

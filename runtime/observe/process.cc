@@ -9,6 +9,8 @@
 #include <ctime>
 #include <memory>
 
+#include "runtime/base/units.h"
+
 namespace wf::observe {
 namespace {
 
@@ -46,8 +48,8 @@ double StartTime() {
   timespec now{}, up{};
   clock_gettime(CLOCK_REALTIME, &now);
   clock_gettime(CLOCK_BOOTTIME, &up);
-  const auto seconds = [](const timespec& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9; };
-  return seconds(now) - seconds(up) + static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  const int64_t since_boot_ns = static_cast<int64_t>(ticks) * (base::kNsPerSecond / sysconf(_SC_CLK_TCK));
+  return base::Seconds((now.tv_sec - up.tv_sec) * base::kNsPerSecond + now.tv_nsec - up.tv_nsec + since_boot_ns);
 }
 
 void AddDescriptors(MetricsText* out) {
@@ -69,9 +71,9 @@ void AddDescriptors(MetricsText* out) {
 void AddProcess(MetricsText* out) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
+  const auto ns = [](const timeval& t) { return t.tv_sec * base::kNsPerSecond + t.tv_usec * 1000; };
   out->Family("process_cpu_seconds_total", "counter", "User and system time.");
-  out->Sample({}, seconds(usage.ru_utime) + seconds(usage.ru_stime));
+  out->Sample({}, base::Seconds(ns(usage.ru_utime) + ns(usage.ru_stime)));
   AddMemory(out);
   AddDescriptors(out);
   if (const double started = StartTime(); started > 0) {

@@ -124,10 +124,12 @@ class Reader {
       case YAML_MAPPING_START_EVENT:
         if (in_root_ && !has_key_) return Ends("expected a key, found a mapping");
         if (path_.size() == kMaxDepth) return Ends("nested deeper than 8");
-        if (in_root_ && repeats_ != 0) TellRepeated();
         if (in_root_) {
+          const bool is_repeated = repeats_ != 0;
+          if (is_repeated) TellRepeated();
           path_.push_back(std::move(key_));
           section_lines_.push_back(key_line_);
+          if (is_repeated) ForgetKeysInside();
         }
         in_root_ = true;
         has_key_ = false;
@@ -166,6 +168,12 @@ class Reader {
     const auto [first, fresh] = seen_.emplace(std::move(whole), key_line_);
     repeats_ = fresh ? 0 : first->second;
     return true;
+  }
+
+  // Of a mapping that is told as a repeated one: they are not told again.
+  void ForgetKeysInside() {
+    auto at = seen_.upper_bound(path_);
+    while (at != seen_.end() && std::equal(path_.begin(), path_.end(), at->first.begin())) at = seen_.erase(at);
   }
 
   // What was set first holds; the keys of a mapping are looked at none the less.

@@ -1,5 +1,7 @@
 #include "runtime/server/configuration.h"
 
+#include <algorithm>
+
 #include "runtime/server/settings_table.h"
 
 namespace wf::server {
@@ -8,19 +10,19 @@ Settings Reloaded(const Settings& running, Settings next, std::vector<std::strin
   *changed = 0;
   const bool turns_tls = running.tls_cert.empty() != next.tls_cert.empty();  // on or off, which would cut off every client
   for (size_t i = 0; i < SettingRows().size(); ++i) {
-    if (next.values[i] == running.values[i]) continue;
     const SettingRow& row = SettingRows()[i];
+    if (row.same(next, running)) continue;
     if (row.reloadable && !(turns_tls && row.key.starts_with("tls."))) {
       ++*changed;
       continue;
     }
     kept->push_back(next.sources[i] + ": " + Quoted(row.key) + " is " + Quoted(next.values[i]) +
                     ", but changes only with a restart; it stays " + Quoted(running.values[i]));
-    row.store(next, running.values[i], row.range);
+    row.keep(next, running);
     next.values[i] = running.values[i];
     next.sources[i] = running.sources[i];
   }
-  *changed += next.nodes != running.nodes;
+  *changed += !std::is_permutation(next.nodes.begin(), next.nodes.end(), running.nodes.begin(), running.nodes.end());
   return next;
 }
 

@@ -8,6 +8,7 @@
 
 #include "runtime/abi/version.h"
 #include "runtime/abi/view.h"
+#include "runtime/base/units.h"
 #include "runtime/observe/log.h"
 #include "runtime/observe/process.h"
 
@@ -74,17 +75,17 @@ void AddPowers(std::initializer_list<Label> labels, std::span<const sched::Durat
   std::vector<double> ends;
   std::vector<uint64_t> counts;
   uint64_t count = 0;
-  double sum = 0;
+  uint64_t sum_ns = 0;
   for (int b = 0; b < sched::DurationHistogram::kBuckets; ++b) {
     for (const auto* part : parts) count += part->bucket[b].value();
     const bool last = b == sched::DurationHistogram::kBuckets - 1;
     if (!last && (b < kFirst || b > kLast)) continue;
     counts.push_back(count);
     count = 0;
-    if (!last) ends.push_back(static_cast<double>(INT64_C(1) << b) * 1e-9);
+    if (!last) ends.push_back(base::Seconds(INT64_C(1) << b));
   }
-  for (const auto* part : parts) sum += static_cast<double>(part->sum_ns.value()) * 1e-9;
-  out->Buckets(labels, ends, counts, sum);
+  for (const auto* part : parts) sum_ns += part->sum_ns.value();
+  out->Buckets(labels, ends, counts, base::Seconds(static_cast<int64_t>(sum_ns)));
 }
 
 template <typename Pick>
@@ -138,7 +139,7 @@ void TakeRunTimes(const batch::Batcher& batcher, VersionTotals* total) {
     for (int64_t size = 1; size <= cost.max_rows(); ++size) {
       size = cost.SizeFor(size);
       if (!cost.known(size)) continue;
-      total->run_seconds.emplace(std::tuple(size, bucket, sorts.elements(sort)), static_cast<double>(cost.RunNs(size)) / 1e9);
+      total->run_seconds.emplace(std::tuple(size, bucket, sorts.elements(sort)), base::Seconds(cost.RunNs(size)));
     }
   }
 }
@@ -214,7 +215,7 @@ void AddRetuned(const Retuned& retuned, MetricsText* out) {
   for (const NodeSetting& setting : retuned.nodes) {
     const std::string_view workflow = std::string_view(setting.path).substr(0, setting.path.find('/'));
     for (const SettingInForce& each : SettingsInForce(*retuned.plan, setting)) {
-      const double value = static_cast<double>(each.value) * (each.is_ns ? 1e-9 : 1);
+      const double value = each.is_ns ? base::Seconds(each.value) : static_cast<double>(each.value);
       out->Sample({{"workflow", workflow}, {"node", setting.path}, {"setting", each.name}}, value);
     }
   }

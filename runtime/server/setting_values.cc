@@ -16,7 +16,6 @@ namespace {
 
 using base::kSizeUnits;
 using base::kTimeUnits;
-using base::Unit;
 
 bool ParseNumber(std::string_view text, int64_t* out) {
   if (text.empty() || text.front() < '0' || text.front() > '9') return false;
@@ -31,46 +30,31 @@ bool Within(int64_t value, const Range& range) {
 // How values of a type are written.
 struct Notation {
   std::string_view what;
-  std::span<const Unit> units;
+  std::span<const base::Unit> units;
+  std::string (*text_of)(int64_t);
   std::string_view bare;      // the unit of a number without one; empty: it needs one
   std::string_view likely;    // the unit that is meant where none stands
   std::string_view examples;  // where nothing is known of what is meant
 };
-constexpr Notation kDuration = {"a duration", kTimeUnits, "", "s", "1s"};
-constexpr Notation kSeconds = {"a duration", kTimeUnits, "s", "s", "30` (seconds) or `2m"};
-constexpr Notation kSize = {"a size", kSizeUnits, "", "B", "64MiB"};
+constexpr Notation kDuration = {"a duration", kTimeUnits, base::DurationText, "", "s", "1s"};
+constexpr Notation kSeconds = {"a duration", kTimeUnits, base::DurationText, "s", "s", "30` (seconds) or `2m"};
+constexpr Notation kSize = {"a size", kSizeUnits, base::SizeText, "", "B", "64MiB"};
 
 // 0 is that of whatever unit.
 std::optional<int64_t> Read(std::string_view text, const Notation& notation) {
   return text == "0" ? 0 : base::ReadMeasure(text, notation.units, notation.bare);
 }
 
-std::string WithUnit(int64_t value, std::span<const Unit> units) {
-  const Unit* best = &units.back();
-  for (const Unit& unit : units) {
-    if (value != 0 && value % unit.factor == 0 && (value % best->factor != 0 || unit.factor > best->factor)) best = &unit;
-  }
-  return std::to_string(value / best->factor) + std::string(best->name);
-}
-
-std::string Expected(std::string_view what, const Range& range, std::span<const Unit> units) {
+std::string Expected(std::string_view what, const Range& range, std::string (*text_of)(int64_t)) {
   std::string text(what);
   if (range.lowest == 0 && range.highest == 0) return text;
-  return text + " from " + WithUnit(range.lowest, units) + " to " + WithUnit(range.highest, units);
-}
-
-// `2m` for `2min`, `2ms` for `2 ms`, `2s` for `2`; empty: who knows.
-std::string MeantBy(std::string_view text, const Notation& notation) {
-  const base::Measure measure = base::SplitMeasure(text);
-  const std::string_view unit = base::Trim(measure.unit), meant = base::UnitMeantBy(unit, notation.units);
-  const std::string likely = std::string(measure.number) + std::string(unit.empty() ? notation.likely : meant.empty() ? unit : meant);
-  return base::ReadMeasure(likely, notation.units) ? likely : std::string();
+  return text + " from " + text_of(range.lowest) + " to " + text_of(range.highest);
 }
 
 // Nothing for what is only out of range.
 std::string HowToWrite(std::string_view text, const Range& range, const Notation& notation) {
   if (Read(text, notation)) return {};
-  const std::string meant = MeantBy(text, notation);
+  const std::string meant = base::MeasureMeant(text, notation.units, notation.likely);
   const bool fits = !meant.empty() && Within(*Read(meant, notation), range);
   return ", as `" + (fits ? meant : std::string(notation.examples)) + "`";
 }
@@ -78,7 +62,7 @@ std::string HowToWrite(std::string_view text, const Range& range, const Notation
 // What is no such value leaves `out` as it was, so that it is not told again as one that does not fit others.
 std::string ParseMeasure(std::string_view text, const Range& range, const Notation& notation, int64_t* out) {
   const std::optional<int64_t> value = Read(text, notation);
-  if (!value || !Within(*value, range)) return Expected(notation.what, range, notation.units) + HowToWrite(text, range, notation);
+  if (!value || !Within(*value, range)) return Expected(notation.what, range, notation.text_of) + HowToWrite(text, range, notation);
   *out = *value;
   return {};
 }
@@ -98,18 +82,21 @@ std::string ParseChoice(std::string_view text, const std::string_view (&names)[n
 
 }  // namespace
 
-std::string DurationText(int64_t ns) { return WithUnit(ns, kTimeUnits); }
-
 std::string Parse(std::string_view text, const Range&, Text* out) {
   *out = text;
   return text.find('\0') == std::string_view::npos ? "" : "a text without zero bytes";
 }
 
 std::string Parse(std::string_view text, const Range&, Address* out) {
-  out->assign(text);
-  in6_addr ignored;
-  const bool is_numeric = inet_pton(AF_INET, out->c_str(), &ignored) == 1 || inet_pton(AF_INET6, out->c_str(), &ignored) == 1;
-  return is_numeric && text.find('\0') == std::string_view::npos ? "" : "a numeric address, as `127.0.0.1` or `::1`";
+  const std::string written(text);
+  for (const int family : {AF_INET, AF_INET6}) {
+    in6_addr address;
+    char shortest[INET6_ADDRSTRLEN];
+    if (text.find('\0') != std::string_view::npos || inet_pton(family, written.c_str(), &address) != 1) continue;
+    out->assign(inet_ntop(family, &address, shortest, sizeof shortest));
+    return {};
+  }
+  return "a numeric address, as `127.0.0.1` or `::1`";
 }
 
 std::string Parse(std::string_view text, const Range&, Port* out) {
@@ -129,10 +116,9 @@ std::string Parse(std::string_view text, const Range& range, OptionalPort* out) 
 }
 
 std::string Parse(std::string_view text, const Range& range, Count* out) {
-  constexpr Unit kNone[] = {{"", 1}};
   int64_t count = 0;
   if (!ParseNumber(text, &count) || count > std::numeric_limits<int32_t>::max() || !Within(count, range))
-    return Expected("a whole number", range, kNone);
+    return Expected("a whole number", range, [](int64_t bound) { return std::to_string(bound); });
   *out = static_cast<int32_t>(count);
   return {};
 }

@@ -111,7 +111,9 @@ class Loader {
   void TakeEntry(const ConfigEntry& entry, const std::string& file, const Names& names);
   bool IsToldBefore(int line, const std::string& section);
   bool IsInUnknownSection(const ConfigEntry& entry, const std::string& file, const Names& names);
-  std::string WhereSet(std::initializer_list<std::string_view> keys) const;
+  size_t RowOf(std::string_view key) const;
+  std::string Together(std::initializer_list<std::string_view> keys, std::string_view problem) const;
+  void ErrorTogether(std::initializer_list<std::string_view> keys, std::string_view problem);
   void CheckTogether();
 
   const LoadFrom from_;
@@ -320,38 +322,51 @@ void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const 
   if (!Shows(*row, entry.value, where)) Store(*row, entry.value, place, where);
 }
 
-// How a mistake of settings together begins: where the first of them was set that somebody set.
-std::string Loader::WhereSet(std::initializer_list<std::string_view> keys) const {
+size_t Loader::RowOf(std::string_view key) const {
+  return static_cast<size_t>(std::find_if(rows_.begin(), rows_.end(), [key](const SettingRow& at) { return at.key == key; }) -
+                             rows_.begin());
+}
+
+// What is wrong with two settings: it stands where the first of them was set that somebody set, and says both values.
+std::string Loader::Together(std::initializer_list<std::string_view> keys, std::string_view problem) const {
+  std::string place, text;
   for (const std::string_view key : keys) {
-    const auto row = std::find_if(rows_.begin(), rows_.end(), [key](const SettingRow& at) { return at.key == key; });
-    const std::string& source = out_.settings.sources[static_cast<size_t>(row - rows_.begin())];
-    if (source != kDefault) return source + ": ";
+    const std::string& source = out_.settings.sources[RowOf(key)];
+    if (place.empty() && source != kDefault) place = source;
   }
-  return {};
+  for (const std::string_view key : keys) {
+    const std::string &value = out_.settings.values[RowOf(key)], &source = out_.settings.sources[RowOf(key)];
+    text += (text.empty() ? "" : " and ") + Quoted(key) + (value.empty() ? " is not set" : " is " + Quoted(value));
+    if (source != place && !value.empty()) text += " (" + source + ")";
+  }
+  return place + ": " + text + ": " + std::string(problem);
+}
+
+// One that a flag has a part in is a mistake on the command line.
+void Loader::ErrorTogether(std::initializer_list<std::string_view> keys, std::string_view problem) {
+  for (const std::string_view key : keys)
+    out_.usage |= std::any_of(flags_.begin(), flags_.end(), [row = RowOf(key)](const Given& flag) { return flag.row == row; });
+  Error(Together(keys, problem));
 }
 
 void Loader::CheckTogether() {
   const Settings& settings = out_.settings;
   const auto check_port = [&](std::string_view key, int64_t port) {
-    if (port == 0 || port != settings.admin_port || !Overlap(settings.host, settings.admin_host)) return;
-    Error(WhereSet({"admin_port", key}) + Quoted(std::string(key)) + " and `admin_port` both name port " + std::to_string(port) +
-          "; give each its own");
+    if (port != 0 && port == settings.admin_port && Overlap(settings.host, settings.admin_host))
+      ErrorTogether({"admin_port", key}, "give each its own");
   };
   if (settings.listen.path.empty()) check_port("http_port", settings.http_port);
   if (HasGrpcPort(settings)) check_port("grpc_port", *settings.grpc_port.value);
   if (settings.default_timeout.ns > settings.timeout_cap.ns)
-    Error(WhereSet({"default_timeout", "limits.timeout"}) + "`default_timeout` is above `limits.timeout`");
+    ErrorTogether({"default_timeout", "limits.timeout"}, "a default is at most what may be asked for");
   if (settings.request_line_bytes.value > settings.header_bytes.value)
-    Error(WhereSet({"limits.request_line_bytes", "limits.header_bytes"}) +
-          "`limits.request_line_bytes` is above `limits.header_bytes`, which it is a part of");
+    ErrorTogether({"limits.request_line_bytes", "limits.header_bytes"}, "the line is a part of the headers");
   if (settings.tls_cert.empty() != settings.tls_key.empty())
-    Error(settings.tls_key.empty() ? WhereSet({"tls.cert"}) + "`tls.cert` is set and `tls.key` is not; TLS takes both"
-                                   : WhereSet({"tls.key"}) + "`tls.key` is set and `tls.cert` is not; TLS takes both");
+    ErrorTogether({"tls.cert", "tls.key"}, "TLS takes both");
   else if (settings.tls_cert.empty() && !settings.tls_client_ca.empty())
-    Error(WhereSet({"tls.client_ca"}) + "`tls.client_ca` is set and `tls.cert` is not: without TLS nobody shows a certificate");
+    ErrorTogether({"tls.client_ca", "tls.cert"}, "without TLS nobody shows a certificate");
   if (settings.memory_bytes.value > 0 && settings.body_bytes.value > settings.memory_bytes.value)
-    Warn(WhereSet({"limits.body_bytes", "limits.memory_bytes"}) +
-         "`limits.body_bytes` is above `limits.memory_bytes`, which all requests share: a body that long is refused");
+    Warn(Together({"limits.body_bytes", "limits.memory_bytes"}, "all requests share the memory, so a body that long is refused"));
 }
 
 }  // namespace

@@ -10,16 +10,18 @@ namespace wf::server {
 namespace {
 
 constexpr SettingRow kRows[] = {
-#define SETTING(member, type, key, default_text, lowest, highest, reloadable, doc)                    \
-  {key,                                                                                               \
-   default_text,                                                                                      \
-   doc,                                                                                               \
-   {lowest, highest},                                                                                 \
-   std::is_same_v<setting::type, setting::Switch>,                                                    \
-   std::is_same_v<setting::type, setting::Secret>,                                                    \
-   std::is_same_v<setting::type, setting::Secret> || std::is_same_v<setting::type, setting::KeyFile>, \
-   reloadable,                                                                                        \
-   [](Settings& settings, std::string_view text, const setting::Range& range) { return setting::Parse(text, range, &settings.member); }},
+#define SETTING(member, type, key, default_text, lowest, highest, reloadable, doc)                                                       \
+  {key,                                                                                                                                  \
+   default_text,                                                                                                                         \
+   doc,                                                                                                                                  \
+   {lowest, highest},                                                                                                                    \
+   std::is_same_v<setting::type, setting::Switch>,                                                                                       \
+   std::is_same_v<setting::type, setting::Secret>,                                                                                       \
+   std::is_same_v<setting::type, setting::Secret> || std::is_same_v<setting::type, setting::KeyFile>,                                    \
+   reloadable,                                                                                                                           \
+   [](Settings& settings, std::string_view text, const setting::Range& range) { return setting::Parse(text, range, &settings.member); }, \
+   [](const Settings& a, const Settings& b) { return a.member == b.member; },                                                            \
+   [](Settings& settings, const Settings& running) { settings.member = running.member; }},
 #include "runtime/server/settings.def"
 };
 
@@ -76,7 +78,7 @@ std::string Scalar(std::string_view value) {
 void PutNode(const NodeSetting& node, std::ostringstream* text) {
   *text << "  " << Scalar(node.path) << ":  # " << node.source << "\n";
   const auto put = [text](std::string_view name, const std::optional<int64_t>& value, bool is_time = false) {
-    if (value) *text << "    " << name << ": " << (is_time ? setting::DurationText(*value) : std::to_string(*value)) << "\n";
+    if (value) *text << "    " << name << ": " << (is_time ? base::DurationText(*value) : std::to_string(*value)) << "\n";
   };
   put("batch", node.batch);
   put("within", node.within_ns, true);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/base/units.h"
+
 namespace wf::workbench {
 
 std::string Arguments::Text(const std::string& name, const std::string& otherwise) const {
@@ -30,6 +32,7 @@ std::optional<T> Read(const std::string& text) {
 
 std::optional<int64_t> Arguments::Whole(const std::string& name) const { return Read<int64_t>(Text(name)); }
 std::optional<double> Arguments::Number(const std::string& name) const { return Read<double>(Text(name)); }
+std::optional<int64_t> Arguments::TimeNs(const std::string& name) const { return base::ReadMeasure(Text(name), base::kTimeUnits, "s"); }
 
 Arguments ReadArguments(const std::vector<std::string>& given) {
   Arguments arguments;

@@ -20,6 +20,7 @@ struct Arguments {
   std::vector<std::string> All(const std::string& name) const;
   std::optional<int64_t> Whole(const std::string& name) const;  // nothing: it is not there
   std::optional<double> Number(const std::string& name) const;
+  std::optional<int64_t> TimeNs(const std::string& name) const;  // seconds where no unit stands
 };
 Arguments ReadArguments(const std::vector<std::string>& given);
 

@@ -29,7 +29,7 @@ constexpr size_t kSlowestShown = 10;
 struct BenchSettings {
   int threads = 1;      // of runs side by side
   int run_threads = 1;  // that work at one
-  double seconds = 5;
+  int64_t duration_ns = 5 * base::kNsPerSecond;
   ShapeSettings shapes;
 };
 
@@ -75,11 +75,11 @@ Result<Measured> Measure(Session& session, const std::vector<Tensor>& inputs, co
   }
   const int64_t begin = clock.Now();
   load.go.store(true, std::memory_order_release);
-  std::this_thread::sleep_for(std::chrono::nanoseconds(static_cast<int64_t>(settings.seconds * static_cast<double>(base::kNsPerSecond))));
+  std::this_thread::sleep_for(std::chrono::nanoseconds(settings.duration_ns));
   load.stop = true;
   for (std::thread& thread : threads) thread.join();
   Measured measured;
-  measured.seconds = static_cast<double>(clock.Now() - begin) / static_cast<double>(base::kNsPerSecond);
+  measured.seconds = base::Seconds(clock.Now() - begin);
   for (size_t i = 0; i < count; ++i) {
     if (!failures[i].ok()) return failures[i];
     measured.latency.Add(latencies[i]);
@@ -165,15 +165,14 @@ struct Profiled {
 };
 
 // The measured runs are not timed step by step: what that costs would be in them.
-Result<Profiled> ProfileOf(const Session& session, const std::vector<Tensor>& inputs, double seconds, int run_threads) {
+Result<Profiled> ProfileOf(const Session& session, const std::vector<Tensor>& inputs, int64_t duration_ns, int run_threads) {
   std::vector<onnx::Port> shapes = session.signature().inputs;
   for (size_t i = 0; i < shapes.size(); ++i) {
     for (size_t axis = 0; axis < shapes[i].dim.size(); ++axis) shapes[i].dim[axis] = onnx::Dim(inputs[i].dim[axis]);
   }
   auto plan = model::Plan::Make(session.program(), shapes, onnx::kMostTensorBytes, 0, run_threads);
   if (!plan.ok()) return plan.status();
-  auto profile =
-      ProfileRuns(session.program(), **plan, ViewsOf(inputs), static_cast<int64_t>(seconds * static_cast<double>(base::kNsPerSecond)));
+  auto profile = ProfileRuns(session.program(), **plan, ViewsOf(inputs), duration_ns);
   if (!profile.ok()) return profile.status();
   return Profiled{*std::move(plan), *std::move(profile)};
 }
@@ -188,7 +187,7 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   BenchSettings settings;
   settings.threads = static_cast<int>(arguments.Whole("threads").value_or(1));
   settings.run_threads = static_cast<int>(arguments.Whole("run-threads").value_or(1));
-  settings.seconds = arguments.Number("seconds").value_or(5);
+  settings.duration_ns = arguments.TimeNs("seconds").value_or(settings.duration_ns);
   const auto shapes_given = ReadShapeSettings(arguments, err);
   if (!shapes_given) return kUsage;
   settings.shapes = *shapes_given;
@@ -209,7 +208,7 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   BenchReport report{*session, settings, *measured, static_cast<double>(ready - begin) / 1e6};
   std::optional<Profiled> profiled;
   if (arguments.Has("profile") || arguments.Has("trace")) {
-    auto made = ProfileOf(*session, *inputs, settings.seconds / 2, settings.run_threads);
+    auto made = ProfileOf(*session, *inputs, settings.duration_ns / 2, settings.run_threads);
     if (!made.ok()) return Fail(made.status(), err);
     profiled = *std::move(made);
     report.plan = profiled->plan.get();

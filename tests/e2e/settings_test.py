@@ -74,7 +74,7 @@ class Precedence(unittest.TestCase):
         silent = harness.wfc("graph", SILENT, "--level=node").stdout
         self.assertIn("timeout 30s · inflight 256 · body 64MiB · rows 1024", silent)
         written = json.loads(harness.wfc("graph", WRITTEN, "--format=json").stdout)
-        self.assertEqual(written["workflows"][0]["settings"], {"timeout": "60s", "inflight": "3", "body": "2KiB", "rows": "1024"})
+        self.assertEqual(written["workflows"][0]["settings"], {"timeout": "1m", "inflight": "3", "body": "2KiB", "rows": "1024"})
 
 
 class Reload(unittest.TestCase):
@@ -189,8 +189,8 @@ class CheckConfig(unittest.TestCase):
     def test_one_port_for_two_listeners_is_told_by_both(self):
         for flags in ([], ["--check-config"]):
             done = subprocess.run([harness.compiled(HELLO), "--http-port=8099", "--admin-port=8099", *flags], capture_output=True, text=True, timeout=60, check=False)
-            self.assertEqual((done.returncode, done.stdout), (1, ""), done)
-            self.assertIn("`http_port` and `admin_port` both name port 8099", done.stderr)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done)
+            self.assertIn("`admin_port` is `8099` and `http_port` is `8099` (--http-port): give each its own", done.stderr)
 
     def test_a_file_full_of_mistakes_is_refused_in_a_few_lines(self):
         file = harness.scratch() / "full.yml"

@@ -518,8 +518,9 @@ class CheckConfig(harness.unittest.TestCase):
             self.assertEqual((started.returncode, started.stdout), (1, ""), words)
             self.assertIn(words, started.stderr)
         only = self.check("--tls-cert", cert)
-        self.assertEqual(only.returncode, 1)
-        self.assertIn("`tls.cert` is set and `tls.key` is not", only.stderr)
+        self.assertEqual(only.returncode, 2)
+        self.assertIn("--tls-cert: `tls.cert` is `", only.stderr)
+        self.assertIn("` and `tls.key` is not set: TLS takes both", only.stderr)
 
 
 if __name__ == "__main__":

@@ -10,20 +10,6 @@ TEST(PolicyText, SettingsStandInOneLine) {
   EXPECT_EQ(Joined({{"batch", "8 within 1ms"}, {"queue", "64"}}), "batch 8 within 1ms · queue 64");
 }
 
-TEST(DurationText, UsesTheUnitThatNeedsAtMostOneDecimal) {
-  EXPECT_EQ(DurationText(2'000'000), "2ms");
-  EXPECT_EQ(DurationText(1'500'000), "1.5ms");
-  EXPECT_EQ(DurationText(30'000'000'000), "30s");
-  EXPECT_EQ(DurationText(1'234'567), "1234567ns");
-  EXPECT_EQ(DurationText(0), "0s");
-}
-
-TEST(SizeText, UsesBinaryUnits) {
-  EXPECT_EQ(SizeText(64 << 20), "64MiB");
-  EXPECT_EQ(SizeText(1 << 10), "1KiB");
-  EXPECT_EQ(SizeText(1000), "1000B");
-}
-
 TEST(SettingsOf, SaysTimesAndPriorityWhereNoModelIsCalled) {
   Policy policy;
   policy.batch_max = 32;

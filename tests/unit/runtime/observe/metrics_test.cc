@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "runtime/base/units.h"
+
 #include <limits>
 
 namespace wf::observe {
@@ -84,6 +86,17 @@ TEST(Metrics, HistogramsOfSeveralThreadsAreMerged) {
   EXPECT_NE(text.text().find("d_seconds_bucket{le=\"0.002097152\"} 3\n"), std::string::npos) << text.text();
   EXPECT_NE(text.text().find("d_seconds_bucket{le=\"+Inf\"} 4\n"), std::string::npos) << text.text();
   EXPECT_NE(text.text().find("d_seconds_count 4\n"), std::string::npos) << text.text();
+}
+
+TEST(MetricsText, SecondsHaveTheFewestDigits) {
+  MetricsText text;
+  text.Family("x", "histogram", "y");
+  const double ends[] = {base::Seconds(500), base::Seconds(1'024'000)};
+  const uint64_t counts[] = {1, 2};
+  text.Buckets({}, ends, counts, base::Seconds(300'000));
+  const std::string shown(text.text());
+  for (const char* line : {"x_bucket{le=\"5e-07\"} 1\n", "x_bucket{le=\"0.001024\"} 3\n", "x_sum 0.0003\n"})
+    EXPECT_NE(shown.find(line), std::string::npos) << shown;
 }
 
 }  // namespace

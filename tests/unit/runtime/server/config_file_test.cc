@@ -67,6 +67,8 @@ TEST(ConfigFile, WhatIsNotASimpleMappingIsRefusedWithItsLine) {
       {"? {a: b}\n: c\n", "1: expected a key, found a mapping"},
       {"a: 1\nb: 2\na: 3\n", "3: `a` is already set on line 1"},
       {"limits:\n  a: 1\nlimits:\n  b: 1\n", "3: `limits` is already set on line 1"},
+      {"limits:\n  a: 1\nlimits:\n  a: 1\n", "3: `limits` is already set on line 1"},
+      {"nodes: {a: {b: 1}, a: {b: 1}}\n", "1: `nodes.a` is already set on line 1"},
       {"limits:\n  a: 1\n  a: 1\n", "3: `limits.a` is already set on line 2"},
       {"a: {a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}}\n", "1: nested deeper than 8"},
       {"'': 1\n", "1: a key is empty"},

@@ -48,8 +48,34 @@ TEST(Configuration, NodesChangeAsOne) {
   EXPECT_TRUE(kept.empty());
   Settings elsewhere = next;
   elsewhere.nodes[1].source = "config:9";
+  std::swap(elsewhere.nodes[0], elsewhere.nodes[1]);
   Reloaded(next, elsewhere, &kept, &changed);
   EXPECT_EQ(changed, 0);
+}
+
+TEST(Configuration, TheSameInAnotherSpellingChangesNothing) {
+  constexpr std::string_view kFirst =
+      "host: ::1\nlisten_mode: 0660\nlimits: {connections: 64, request_bytes: 1024KiB, timeout: 60s}\ndefault_timeout: 1000ms\n"
+      "cors: {origins: 'https://a, https://b'}\nlog: {access_sample: 0.5}\ntrace: {otlp: 'http://a'}\n";
+  constexpr std::string_view kSecond =
+      "default_timeout: 1s\nlimits: {timeout: 1m, request_bytes: 1MiB, connections: 064}\nlisten_mode: '660'\nhost: 0::1\n"
+      "cors: {origins: 'https://a,https://b'}\nlog: {access_sample: 0.50}\ntrace: {otlp: 'http://a:4318'}\n";
+  std::vector<std::string> kept;
+  int changed = 0;
+  Reloaded(Load(kFirst), Load(kSecond), &kept, &changed);
+  EXPECT_EQ(changed, 0);
+  EXPECT_EQ(kept, std::vector<std::string>());
+}
+
+TEST(Configuration, KeysStayWithTheirValue) {
+  const char* const first[] = {"WF_AUTH_KEYS=0123456789abcdef", nullptr};
+  const char* const second[] = {"WF_AUTH_KEYS=fedcba9876543210", nullptr};
+  std::vector<std::string> kept;
+  int changed = 0;
+  const Settings now =
+      Reloaded(LoadSettings({.environment = first}).settings, LoadSettings({.environment = second}).settings, &kept, &changed);
+  EXPECT_EQ(now.auth_keys.text, "0123456789abcdef");
+  EXPECT_EQ(kept.size(), 1U);
 }
 
 TEST(Configuration, TheSameAgainChangesNothing) {

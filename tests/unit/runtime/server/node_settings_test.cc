@@ -121,7 +121,7 @@ TEST(NodeSettings, ArePrintedAsTheyAreWrittenAndReadAgain) {
   ASSERT_TRUE(first.errors.empty()) << first.errors[0];
   const std::string printed = ConfigText(first.settings);
   EXPECT_NE(printed.find("    within: 500us\n"), std::string::npos) << printed;
-  EXPECT_NE(printed.find("    timeout: 1500ms\n"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("    timeout: 1.5s\n"), std::string::npos) << printed;
   const Loaded second = program.Load(printed);
   ASSERT_TRUE(second.errors.empty()) << second.errors[0];
   ASSERT_EQ(second.settings.nodes.size(), 2U);

@@ -177,16 +177,20 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
       {"auth: {keys: 0123456789abcdef}\n", "config:1: `auth.keys`: others may read it there; set `WF_AUTH_KEYS`, or `auth.keys_file`"},
       {"auth: {keys_file: ''}\n",
        "config:1: `auth.keys_file`: is set and empty, and without keys everybody would be let in; leave it out where that is meant"},
-      {"tls: {cert: a.pem}\n", "config:1: `tls.cert` is set and `tls.key` is not; TLS takes both"},
-      {"tls: {key: a.pem}\n", "config:1: `tls.key` is set and `tls.cert` is not; TLS takes both"},
-      {"tls: {client_ca: a.pem}\n", "config:1: `tls.client_ca` is set and `tls.cert` is not: without TLS nobody shows a certificate"},
+      {"tls: {cert: a.pem}\n", "config:1: `tls.cert` is `a.pem` and `tls.key` is not set: TLS takes both"},
+      {"tls: {key: a.pem}\n", "config:1: `tls.cert` is not set and `tls.key` is `a.pem`: TLS takes both"},
+      {"tls: {client_ca: a.pem}\n",
+       "config:1: `tls.client_ca` is `a.pem` and `tls.cert` is not set: without TLS nobody shows a certificate"},
       {"tls: {cert: a.pem, key: a.key, min_version: 1.1}\n", "config:1: `tls.min_version`: expected 1.2 or 1.3, found `1.1`"},
       {"nodes: {A/b: {batch: 2}}\n", "config:1: there is no program whose nodes these could be"},
-      {"grpc_port: 8081\n", "config:1: `grpc_port` and `admin_port` both name port 8081; give each its own"},
-      {"default_timeout: 400s\n", "config:1: `default_timeout` is above `limits.timeout`"},
-      {"host: 0.0.0.0\nlimits:\n  timeout: 1s\n", "config:3: `default_timeout` is above `limits.timeout`"},
-      {"http_port: 90\n\nadmin_port: 90\n", "config:3: `http_port` and `admin_port` both name port 90; give each its own"},
-      {"limits: {header_bytes: 4KiB}\n", "config:1: `limits.request_line_bytes` is above `limits.header_bytes`, which it is a part of"},
+      {"grpc_port: 8081\n", "config:1: `admin_port` is `8081` (default) and `grpc_port` is `8081`: give each its own"},
+      {"default_timeout: 400s\n",
+       "config:1: `default_timeout` is `400s` and `limits.timeout` is `300s` (default): a default is at most what may be asked for"},
+      {"host: 0.0.0.0\nlimits:\n  timeout: 1s\n",
+       "config:3: `default_timeout` is `30s` (default) and `limits.timeout` is `1s`: a default is at most what may be asked for"},
+      {"http_port: 90\n\nadmin_port: 90\n", "config:3: `admin_port` is `90` and `http_port` is `90` (config:1): give each its own"},
+      {"limits: {header_bytes: 4KiB}\n",
+       "config:1: `limits.request_line_bytes` is `8KiB` (default) and `limits.header_bytes` is `4KiB`: the line is a part of the headers"},
   };
   for (const auto& at : cases) {
     const Loaded loaded = Load({}, {}, at.text);
@@ -196,13 +200,15 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
   }
 }
 
-TEST(Settings, AMistakeOfTwoTogetherNamesWhereOneOfThemWasSet) {
-  const std::string message = "`default_timeout` is above `limits.timeout`";
-  const Loaded variable = Load({}, {"WF_DEFAULT_TIMEOUT=1h"}, "limits: {timeout: 10m}\n"), flag = Load({"--limits-timeout=1s"});
-  ASSERT_EQ(variable.errors.size(), 1u);
-  EXPECT_EQ(variable.errors[0], "WF_DEFAULT_TIMEOUT: " + message);
-  ASSERT_EQ(flag.errors.size(), 1u);
-  EXPECT_EQ(flag.errors[0], "--limits-timeout: " + message);
+TEST(Settings, AMistakeOfTwoTogetherNamesBothValuesAndPlaces) {
+  const char* const file = "limits: {timeout: 10m}\n";
+  const Loaded variable = Load({}, {"WF_DEFAULT_TIMEOUT=1h"}, file), flag = Load({"--default-timeout=1h"}, {}, file);
+  const std::string message =
+      ": `default_timeout` is `1h` and `limits.timeout` is `10m` (config:1): a default is at most what may be asked for";
+  EXPECT_EQ(variable.errors, std::vector<std::string>{"WF_DEFAULT_TIMEOUT" + message});
+  EXPECT_EQ(variable.exit_status(), 1);
+  EXPECT_EQ(flag.errors, std::vector<std::string>{"--default-timeout" + message});
+  EXPECT_EQ(flag.exit_status(), 2);
 }
 
 TEST(Settings, ABodyThatAllTheMemoryCannotHoldIsWarnedOf) {
@@ -210,9 +216,9 @@ TEST(Settings, ABodyThatAllTheMemoryCannotHoldIsWarnedOf) {
   EXPECT_TRUE(Load({"--limits-memory-bytes=64MiB"}).warnings.empty());
   const Loaded loaded = Load({"--limits-memory-bytes=32MiB"});
   ASSERT_EQ(loaded.warnings.size(), 1u);
-  EXPECT_EQ(
-      loaded.warnings[0],
-      "--limits-memory-bytes: `limits.body_bytes` is above `limits.memory_bytes`, which all requests share: a body that long is refused");
+  EXPECT_EQ(loaded.warnings[0],
+            "--limits-memory-bytes: `limits.body_bytes` is `64MiB` (default) and `limits.memory_bytes` is `32MiB`: all requests share the "
+            "memory, so a body that long is refused");
 }
 
 TEST(Settings, EveryMistakeIsTold) {
@@ -242,9 +248,10 @@ TEST(Settings, TwoListenersNeedTwoPorts) {
     return !Load({"--http-port=90", "--admin-port=90", "--host", host, "--admin-host", admin}).errors.empty();
   };
   EXPECT_EQ(Load({"--http-port", "8081"}).errors,
-            std::vector<std::string>{"--http-port: `http_port` and `admin_port` both name port 8081; give each its own"});
+            std::vector<std::string>{"--http-port: `admin_port` is `8081` (default) and `http_port` is `8081`: give each its own"});
   EXPECT_TRUE(fails("0.0.0.0", "10.0.0.1"));
   EXPECT_TRUE(fails("::1", "::"));
+  EXPECT_TRUE(fails("0:0::0", "10.0.0.1"));
   EXPECT_TRUE(fails("127.0.0.1", "127.0.0.1"));
   EXPECT_FALSE(fails("127.0.0.1", "127.0.0.2"));
   EXPECT_FALSE(fails("0.0.0.0", "::1"));

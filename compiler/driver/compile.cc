@@ -24,6 +24,8 @@
 
 namespace wf::driver {
 
+constexpr size_t kMaxServerBytes = size_t{1} << 30;
+
 Compilation::Compilation(std::string root, const Options& options, Console& console)
     : root_(std::move(root)), options_(options), console_(console), emitter_(options.error_limit) {}
 
@@ -131,19 +133,33 @@ void Compilation::EmitObject() {
   WF_CHECK(status.ok(), status.message());  // an LLVM without x86-64, or code that it does not take
 }
 
+// A linker makes a file of its own: what is none, as a pipe, gets its bytes.
+base::Status Compilation::LinkTo(const base::Place& place, const std::vector<std::string>& objects) const {
+  const auto link = [&](const std::string& path) {
+    return backend::Get().link(products_.object, {.output = path, .runtime_dir = {}, .objects = objects, .strip = true});
+  };
+  if (!place.is_straight) return link(place.path);
+  const TemporaryFolder folder;
+  if (folder.path().empty()) return {base::kPermissionDenied, folder.WhyNone()};
+  const std::string server = folder.path() + "server";
+  WF_RETURN_IF_ERROR(link(server));
+  const base::Result<std::string> bytes = ReadFile(server, kMaxServerBytes);
+  const base::Status written = bytes.ok() ? base::WriteStraight(place.path, *bytes) : bytes.status();
+  return written.ok() ? written : base::Status(base::kPermissionDenied, written.message());
+}
+
 bool Compilation::Link(const std::string& output) {
   const TraceScope trace(options_, "Link");
-  const base::Result<std::string> place = PlaceForProduct(output);
+  const base::Result<base::Place> place = base::PlaceOf(output);
   const ExternObjects externs = CompileExterns(*products_.checked, sources_, console_, emitter_);
   extern_files_ = externs.files;
   for (const std::string& file : extern_files_) {
     if (on_read_) on_read_(file);
   }
   if (!externs.fine || ReportInput(output, extern_files_, emitter_)) return false;
-  const link::Options options{.output = place.ok() ? *place : "", .runtime_dir = {}, .objects = externs.objects, .strip = true};
-  const base::Status status = place.ok() ? backend::Get().link(products_.object, options) : place.status();
+  const base::Status status = place.ok() ? LinkTo(*place, externs.objects) : place.status();
   if (status.ok()) return !options_.dependencies || WriteDependencies(output);
-  const bool unwritable = status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
+  const bool unwritable = !place.ok() || status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {
     emitter_.Emit({}, diag::kCannotWriteFile, {output, status.message()});
   } else if (!ReportUndefined(*products_.checked, externs, status.message(), emitter_)) {

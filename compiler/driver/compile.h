@@ -15,6 +15,7 @@
 #include "compiler/ir/ir.h"
 #include "compiler/sema/build_ir.h"
 #include "compiler/sema/typed.h"
+#include "runtime/base/replace_file.h"
 
 namespace wf::driver {
 
@@ -60,6 +61,7 @@ class Compilation {
 
   // Links the object into a server.
   bool Link(const std::string& output);
+  base::Status LinkTo(const base::Place& place, const std::vector<std::string>& objects) const;
 
   interface::Interface DescribeInterface() const;  // of a program that passed Check
 

@@ -75,7 +75,7 @@ MEASURE : [0-9] [0-9_]* ('.' [0-9] [0-9_]*)? [A-Za-z]+ ; // 2ms, 64MiB; the unit
 
 STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* '"' ;
 RAW_STRING : 'r"' ~["\r\n]* '"' ;
-BAD_STRING : 'r'? '"' ('\\' ~[\r\n] | ~["\\\r\n])* ; // not closed on its line
+BAD_STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* | 'r"' ~["\r\n]* ; // not closed on its line
 COMMENT : '//' ~[\r\n]* -> channel(HIDDEN) ;
 SPACE : [ \t\r\n]+ -> skip ;
 BAD : . ; // stays last

@@ -120,8 +120,9 @@ class Reporter {
   size_t EndOfValue(size_t at) const;
   std::string TextBetween(size_t first, size_t last, std::string_view other) const;
 
-  const Token& At(size_t number) const { return *tokens_.all[number]; }
-  size_t TypeAt(size_t number) const { return tokens_.all[number]->getType(); }
+  // Beyond the last token is the end of the file: who looks ahead asks for nothing else.
+  const Token& At(size_t number) const { return number < tokens_.all.size() ? *tokens_.all[number] : *tokens_.all.back(); }
+  size_t TypeAt(size_t number) const { return At(number).getType(); }
   bool Expects(const Mistake& mistake, size_t type) const { return mistake.expected.contains(static_cast<ssize_t>(type)); }
   bool ExpectsExpression(const Mistake& mistake) const { return Expects(mistake, T::INT) && Expects(mistake, T::LPAREN); }
   std::string Quoted(size_t number) const;

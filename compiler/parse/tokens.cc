@@ -78,6 +78,7 @@ class Reader {
   bool Keep(std::unique_ptr<Token> token);
   bool IsWithin(const std::optional<diag::Code>& broken, const Token& token);  // false: reported
   bool TakeBadCharacter(std::unique_ptr<Token> token);
+  size_t EndOfTripled(const Span& third) const;
   bool TakeSingleQuoted(std::unique_ptr<Token> token, size_t close);
   void TakeHash(size_t begin);
   void NoteCommentOfC(const Token& star);
@@ -105,7 +106,11 @@ bool Reader::Take(std::unique_ptr<Token> token) {
     case T::BAD_STRING: {
       const Span span = SpanOf(text_, *token);
       auto built = emitter_.Emit(span, diag::kUnterminatedString);
-      if (const size_t close = CloseBelow(text_.bytes, span.end); close != std::string_view::npos) {
+      const size_t tripled = EndOfTripled(span);
+      if (tripled != std::string_view::npos) {
+        built.Help("a text stands between two quotes, and a line break in it is `\\n`: `\"one\\ntwo\"`");
+        skip_end_ = tripled;
+      } else if (const size_t close = CloseBelow(text_.bytes, span.end); close != std::string_view::npos) {
         built.Label({text_.file, Narrow(close), Narrow(close + 1)}, "closed here").Help("a line break in a text is written `\\n`");
         skip_end_ = close + 1;
       } else {
@@ -124,6 +129,14 @@ bool Reader::Take(std::unique_ptr<Token> token) {
     default:
       return Keep(std::move(token));
   }
+}
+
+// Where the text ends that `"""` opens, two quotes of which are a string of their own; npos: it is none.
+size_t Reader::EndOfTripled(const Span& third) const {
+  constexpr std::string_view kTripled = "\"\"\"";
+  if (third.begin < 2 || text_.bytes.substr(third.begin - 2, kTripled.size()) != kTripled) return std::string_view::npos;
+  const size_t close = text_.bytes.find(kTripled, third.end);
+  return close == std::string_view::npos ? close : close + kTripled.size();
 }
 
 // Where the string ends that `'` at `begin` opens; npos: on another line, or never.

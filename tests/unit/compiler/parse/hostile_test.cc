@@ -92,6 +92,32 @@ TEST(Hostile, EveryPrefixOfAProgramGetsAnAnswer) {
   }
 }
 
+// What is told of a token looks at those behind it.
+TEST(Hostile, AFileThatEndsWithAMistakeGetsAnAnswer) {
+  const std::vector<std::string> begun = {"fn f(x: i64) -> i64 = ",
+                                          "fn f(x: i64) -> i64 { let y = ",
+                                          "const a = ",
+                                          "fn f(",
+                                          "workflow W(x: i32) -> (y: i32) { ",
+                                          "service S { ",
+                                          "model M = onnx(\"m\") { batch ",
+                                          "type T { ",
+                                          "test \"t\" { expect ",
+                                          ""};
+  const std::vector<std::string> ends = {"{",   "}",  "(",  ")",    "[",   "]",   ";",     ",",     ":",      ".",   "=",
+                                         "=>",  "->", "+",  "-",    "/",   "*",   "!",     "?",     "??",     "|",   "|>",
+                                         "<",   ">",  ">=", "x",    "1",   "1.0", "2ms",   "\"s\"", "not",    "std", "from",
+                                         "int", "fn", "if", "else", "for", "in",  "match", "fail",  "import", "node"};
+  for (const std::string& text : begun) {
+    for (const std::string& end : ends) {
+      for (const std::string& last : {std::string(), std::string("x"), end}) {
+        const Parsed p(text + end + " " + last);
+        EXPECT_TRUE(p.file.has_value() || !p.codes().empty()) << text << end << last;
+      }
+    }
+  }
+}
+
 TEST(Hostile, EveryTokenLeftOutGetsAnAnswer) {
   const std::vector<std::string> words = {
       "workflow", "W", "(", "x", ":", "i32", ")",    "->", "(",     "y", ":", "i32",   ")", "{", "node", "a",    "=", "if",

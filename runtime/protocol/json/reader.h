@@ -60,10 +60,10 @@ bool TakeWord(wf_json* in, std::string_view word);  // true, false, null
 bool TakeNull(wf_json* in);
 
 // Copies numbers in row-major order into `out`, which has room for `count` elements, the product of `extents`. The arrays are nested
-// exactly as these say, or all is one flat array.
-wf_code ReadShaped(wf_json* in, uint32_t dtype, std::span<const int64_t> extents, uint64_t count, void* out);
+// exactly as these say, or all is one flat array. `nulls`: an element may be `null`; it is zero, and its byte here 1. Null: none may.
+wf_code ReadShaped(wf_json* in, uint32_t dtype, std::span<const int64_t> extents, uint64_t count, void* out, uint8_t* nulls = nullptr);
 // The same for strings (BYTES): views of the text or of the job's memory.
-wf_code ReadShapedStrings(wf_json* in, std::span<const int64_t> extents, uint64_t count, wf_bytes* out);
+wf_code ReadShapedStrings(wf_json* in, std::span<const int64_t> extents, uint64_t count, wf_bytes* out, uint8_t* nulls = nullptr);
 
 // Writes a text as a JSON string; what is not UTF-8 becomes U+FFFD.
 bool PutString(wf_sink* out, std::string_view text);

@@ -116,7 +116,7 @@ const std::byte* InferRequest::ReadNumbers(bus::Bus& bus, uint32_t port, const S
   if (all == nullptr) return nullptr;
   if (input.coding == Coding::kTyped) return ReadTyped(bus, port, shape.dtype, count, all) == 0 ? all : nullptr;
   wf_json in = Cursor(bus, port);
-  return json::ReadShaped(&in, shape.dtype, {input.extent, input.axes}, count, all, input.nulls) == 0 ? all : nullptr;
+  return json::ReadShaped(&in, shape.dtype, {{input.extent, input.axes}, count, input.nulls}, all) == 0 ? all : nullptr;
 }
 
 // All samples at once; then tensors and lists are views of the whole where it is aligned for them, else of a copy.
@@ -189,7 +189,7 @@ wf_code InferRequest::ReadElements(bus::Bus& bus, uint32_t port, uint64_t count,
   switch (input.coding) {
     case Coding::kJson: {
       wf_json in = Cursor(bus, port);
-      return json::ReadShapedStrings(&in, {input.extent, input.axes}, count, elements, input.nulls);
+      return json::ReadShapedStrings(&in, {{input.extent, input.axes}, count, input.nulls}, elements);
     }
     case Coding::kRaw:
       return SplitRaw(bus, port, count, elements);

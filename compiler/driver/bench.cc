@@ -13,16 +13,15 @@
 #include "compiler/driver/local_server.h"
 #include "compiler/driver/serve.h"
 #include "compiler/interface/sample.h"
-#include "compiler/load/fetch.h"
 #include "compiler/load/generator.h"
 #include "compiler/load/report.h"
+#include "compiler/load/server_times.h"
 #include "compiler/load/target.h"
-#include "runtime/base/units.h"
+#include "runtime/base/ascii.h"
 
 namespace wf::driver {
 namespace {
 
-constexpr int64_t kFetchNs = 5 * base::kNsPerSecond;
 constexpr size_t kMaxBody = size_t{64} << 20;
 constexpr int kConnections = 16, kConnectionsOfARate = 256;
 
@@ -55,27 +54,22 @@ std::string TypeOf(const std::string& body) {
   return json ? "application/json" : "application/octet-stream";
 }
 
-std::string RequestOf(const Job& job, const load::Target& target, const Options& options) {
-  std::string text =
-      fmt::format("{} {} HTTP/1.1\r\nhost: {}\r\nuser-agent: wfc-bench\r\n", job.body ? "POST" : "GET", target.path, target.host);
-  for (const std::string& header : options.headers) text += header + "\r\n";
-  if (!job.body) return text + "\r\n";
-  const auto is_type = [](std::string header) {
-    std::transform(header.begin(), header.end(), header.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    return header.starts_with("content-type:");
-  };
-  if (std::none_of(options.headers.begin(), options.headers.end(), is_type)) text += fmt::format("content-type: {}\r\n", job.content_type);
-  return text + fmt::format("content-length: {}\r\n\r\n", job.body->size()) + *job.body;
+bool HasField(const Options& options, std::string_view name) {
+  return std::any_of(options.headers.begin(), options.headers.end(),
+                     [name](std::string_view header) { return base::EqualIgnoringCase(header.substr(0, header.find(':')), name); });
 }
 
-// What the server says of itself; nothing when it does not.
-std::optional<load::ServerTimes> Ask(const std::string& admin) {
-  if (admin.empty()) return std::nullopt;
-  const auto target = load::ParseUrl(admin + "/metrics");
-  if (!target.ok()) return std::nullopt;
-  const auto metrics = load::Fetch(*target, kFetchNs);
-  return metrics.ok() ? std::optional(load::ReadServerTimes(*metrics)) : std::nullopt;
+std::string RequestOf(const Job& job, const load::Target& target, const Options& options) {
+  std::string text = fmt::format("{} {} HTTP/1.1\r\n", job.body ? "POST" : "GET", target.path);
+  const auto add = [&](std::string_view name, std::string_view value) {
+    if (!HasField(options, name)) text += fmt::format("{}: {}\r\n", name, value);
+  };
+  add("host", target.host);
+  add("user-agent", "wfc-bench");
+  for (const std::string& header : options.headers) text += header + "\r\n";
+  if (!job.body) return text + "\r\n";
+  add("content-type", job.content_type);
+  return text + fmt::format("content-length: {}\r\n\r\n", job.body->size()) + *job.body;
 }
 
 int Measure(const Job& job, const Options& options, Console& console) {
@@ -93,14 +87,20 @@ int Measure(const Job& job, const Options& options, Console& console) {
     const auto warmed = load::Generate(warm_up, stop);
     if (!warmed.ok()) return Fail(console, warmed.status().message());
   }
-  const auto before = Ask(job.admin);
-  if (!job.admin.empty() && !before) return Fail(console, fmt::format("no metrics of a server at {}/metrics", job.admin));
+  std::optional<load::ServerTimes> before;
+  if (!job.admin.empty()) {
+    auto asked = load::AskServer(job.admin);
+    if (!asked.ok()) return Fail(console, asked.status().message());
+    before = *std::move(asked);
+  }
   const auto outcome = load::Generate(plan, stop);
   if (!outcome.ok()) return Fail(console, outcome.status().message());
-  const auto after = Ask(job.admin);
   load::Report report{.plan = plan, .outcome = *outcome, .url = job.url};
   report.warm_up_ns = options.warm_up_ns;
-  if (before && after) report.server = load::Since(*before, *after);
+  if (before) {
+    auto after = load::AskServer(job.admin);
+    if (after.ok()) report.server = load::Since(*before, *std::move(after));
+  }
   console.out << (options.format == Format::kJson ? load::ReportJson(report) : load::ReportText(report));
   return outcome->good.count() > 0 ? kFine : kProgramHasErrors;
 }
@@ -184,6 +184,9 @@ int BenchProgram(const Options& options, Console& console) {
   LocalServer server(binary, ArgumentsOf(options));
   if (const base::Status started = server.Start(); !started.ok())
     return console.err << server.TakeErrors(), Fail(console, "cannot start the server: " + started.message());
+  if (server.http().starts_with("unix:"))
+    return Fail(console, fmt::format("the server listens on `{}`, and `wfc bench` calls it over TCP; leave `listen` out", server.http()),
+                kUsage);
   job.url = fmt::format("http://{}/{}/{}", server.http(), chosen->service.name, chosen->call.name);
   job.admin = server.admin();
   const int measured = Measure(job, options, console);
@@ -194,6 +197,8 @@ int BenchProgram(const Options& options, Console& console) {
 }  // namespace
 
 int Bench(const Options& options, Console& console) {
+  for (const std::string_view name : {"content-length", "transfer-encoding"})
+    if (HasField(options, name)) return Fail(console, fmt::format("`--header` gives `{}`, which the body of `--data` says", name), kUsage);
   const std::string& input = options.inputs.front();
   if (input.ends_with(".wf") && input.find("://") == std::string::npos) return BenchProgram(options, console);
   Job job{.url = input.find("://") == std::string::npos ? "http://" + input : input, .admin = options.admin};

@@ -6,15 +6,11 @@
 #include <cmath>
 
 #include "compiler/ir/policy_text.h"
-#include "compiler/load/fetch.h"
 #include "compiler/load/server_times.h"
-#include "compiler/load/target.h"
 #include "runtime/base/units.h"
 
 namespace wf::driver {
 namespace {
-
-constexpr int64_t kFetchNs = 5'000'000'000;
 
 void Add(std::string_view what, const load::Total& total, std::vector<Graph::Measured>& measured) {
   if (total.count > 0) measured.push_back({std::string(what), total.mean(), static_cast<uint64_t>(total.count)});
@@ -56,14 +52,9 @@ void AddInForce(const std::map<std::string, double>& in_force, Graph::Node& node
 }  // namespace
 
 base::Status AddMeasured(const std::string& url, Graph& graph) {
-  auto target = load::ParseUrl(url);
-  if (!target.ok()) return target.status();
-  target->path = "/metrics";
-  const auto metrics = load::Fetch(*target, kFetchNs);
-  if (!metrics.ok())
-    return {metrics.status().code(),
-            fmt::format("no metrics of a server at {}, where its admin address is wanted: {}", url, metrics.status().message())};
-  const load::ServerTimes times = load::ReadServerTimes(*metrics);
+  const auto asked = load::AskServer(url);
+  if (!asked.ok()) return asked.status();
+  const load::ServerTimes& times = *asked;
   bool knows_one = false;
   std::map<std::string, int> called;  // how many of a name
   for (const auto& [names, requests] : times.workflows) called[names.second] += requests.count > 0 ? 1 : 0;

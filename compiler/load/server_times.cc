@@ -1,9 +1,15 @@
 #include "compiler/load/server_times.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
 #include <vector>
+
+#include "compiler/load/fetch.h"
+#include "compiler/load/target.h"
+#include "runtime/base/units.h"
 
 namespace wf::load {
 namespace {
@@ -90,6 +96,17 @@ ServerTimes ReadServerTimes(std::string_view metrics) {
     }
   }
   return times;
+}
+
+base::Result<ServerTimes> AskServer(std::string_view url) {
+  constexpr int64_t kWithinNs = 5 * base::kNsPerSecond;
+  auto target = ParseUrl(url);
+  if (!target.ok()) return target.status();
+  target->path = "/metrics";
+  const auto metrics = Fetch(*target, kWithinNs);
+  if (metrics.ok()) return ReadServerTimes(*metrics);
+  return base::Status(metrics.status().code(),
+                      fmt::format("no metrics of a server at {}, where its admin address is wanted: {}", url, metrics.status().message()));
 }
 
 ServerTimes Since(const ServerTimes& before, ServerTimes after) {

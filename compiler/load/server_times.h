@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/status.h"
+
 namespace wf::load {
 
 // A histogram of a server's metrics, added up.
@@ -33,6 +35,8 @@ struct ServerTimes {
 
 // Reads the text format of Prometheus (version 0.0.4); what it does not know, or cannot read, is passed over.
 ServerTimes ReadServerTimes(std::string_view metrics);
+// Of the server whose admin address the URL is, whatever its path.   Errors: no URL; no metrics there, with the reason.
+base::Result<ServerTimes> AskServer(std::string_view url);
 ServerTimes Since(const ServerTimes& before, ServerTimes after);  // nodes in which nothing ran are left out
 
 }  // namespace wf::load

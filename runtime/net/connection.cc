@@ -1,5 +1,7 @@
 #include "runtime/net/connection.h"
 
+#include <algorithm>
+
 #include "runtime/net/connections.h"
 
 namespace wf::net {
@@ -9,7 +11,7 @@ Connection::~Connection() = default;
 
 bool Connection::Open(int fd, Handler* handler) noexcept {
   handler_ = handler;
-  in_flight_ = turn_bytes_ = 0;
+  in_flight_ = due_bytes_ = turn_bytes_ = 0;
   write_timeout_at_ms_ = 0;  // the handler has set the other
   how_ = Closed::kByUs;
   paused_ = reading_ = dirty_ = closing_ = close_after_flush_ = linger_ = lingering_ = unflushed_ = half_closed_ = false;
@@ -94,13 +96,23 @@ bool Connection::Send() noexcept {
       Finish(Closed::kByError);
       return false;
     }
-    out_.Consume(static_cast<size_t>(sent));
+    Took(static_cast<size_t>(sent));
   }
   return true;
 }
 
+void Connection::Took(size_t bytes) noexcept {
+  out_.Consume(bytes);
+  due_bytes_ -= std::min(bytes, due_bytes_);
+}
+
 void Connection::SendRest() noexcept {
-  write_timeout_at_ms_ = owner_.wires_.now_ms() + owner_.limits_.write_timeout_ms;
+  const int64_t now = owner_.wires_.now_ms();
+  write_timeout_at_ms_ = now + owner_.limits_.write_timeout_ms;
+  if (due_bytes_ == 0) {
+    due_bytes_ = out_.size();
+    due_at_ms_ = now + owner_.limits_.answer_timeout_ms;
+  }
   const int64_t taken = wire_->Send(out_.Pieces());
   if (taken < 0) return Finish(Closed::kByError);
   in_flight_ = static_cast<size_t>(taken);
@@ -121,7 +133,7 @@ void Connection::OnSent(bool ok) noexcept {
   in_flight_ = 0;
   if (closing_) return;
   if (!ok) return Finish(Closed::kByError);
-  out_.Consume(sent);
+  Took(sent);
   Flush();
 }
 

@@ -31,9 +31,10 @@ class Handler {
 struct ConnectionLimits {
   static constexpr int64_t kLeastRate = 1024;  // bytes a second
 
-  int64_t write_timeout_ms = 30'000;  // for a peer to take all that waits, or kLeastRate of it; else it is cut off
-  size_t unsent_bytes = 256 * 1024;   // reading stops while so much waits to be sent
-  size_t turn_bytes = 256 * 1024;     // read before other connections get their turn
+  int64_t write_timeout_ms = 30'000;    // for a peer to take all that waits, or kLeastRate of it; else it is cut off
+  int64_t answer_timeout_ms = 300'000;  // the same for all that waits, whatever its rate
+  size_t unsent_bytes = 256 * 1024;     // reading stops while so much waits to be sent
+  size_t turn_bytes = 256 * 1024;       // read before other connections get their turn
 };
 
 // What a protocol sees of a wire: bytes in, bytes out, back-pressure, time limits.
@@ -74,6 +75,7 @@ class Connection final : private WireUser {
   bool Send() noexcept;
   void SendRest() noexcept;
   void UpdateReading() noexcept;
+  void Took(size_t bytes) noexcept;
   void FinishAfterFlush() noexcept;
   void OnWriteTimeout() noexcept;
   void Finish(Closed how) noexcept;
@@ -84,8 +86,9 @@ class Connection final : private WireUser {
   wf_sink out_;
   size_t in_flight_ = 0;  // bytes that the wire sends by itself
   size_t unsent_ = 0;     // of the wire, when the time limit was set
+  size_t due_bytes_ = 0;  // of out_, that are to have left at due_at_ms_
   size_t turn_bytes_ = 0;
-  int64_t timeout_at_ms_ = 0, write_timeout_at_ms_ = 0;
+  int64_t timeout_at_ms_ = 0, write_timeout_at_ms_ = 0, due_at_ms_ = 0;
   Closed how_ = Closed::kByUs;
   bool paused_ = false, reading_ = false, dirty_ = false, closing_ = false, close_after_flush_ = false, linger_ = false, lingering_ = false,
        unflushed_ = false, half_closed_ = false;

@@ -70,7 +70,9 @@ void Connections::OnSecond() noexcept {
   const int64_t now = wires_.now_ms();
   ForEach([now](Connection& connection) {
     if (connection.closing_) return;
-    if (connection.write_timeout_at_ms_ != 0 && now >= connection.write_timeout_at_ms_) {
+    if (connection.due_bytes_ != 0 && now >= connection.due_at_ms_) {
+      connection.Close();
+    } else if (connection.write_timeout_at_ms_ != 0 && now >= connection.write_timeout_at_ms_) {
       connection.OnWriteTimeout();
     } else if (connection.timeout_at_ms_ != 0 && now >= connection.timeout_at_ms_) {
       connection.timeout_at_ms_ = 0;

@@ -13,7 +13,7 @@ SessionLimits LimitsOf(const Settings& settings) {
   limits.body_rate = settings.body_rate.value;
   limits.discarded_bytes = static_cast<size_t>(settings.discarded_bytes.value);
   limits.stream_messages = static_cast<uint32_t>(settings.stream_messages);
-  limits.of_connection = {settings.write_timeout.ms(), static_cast<size_t>(settings.unsent_bytes.value),
+  limits.of_connection = {settings.write_timeout.ms(), settings.answer_timeout.ms(), static_cast<size_t>(settings.unsent_bytes.value),
                           static_cast<size_t>(settings.turn_bytes.value)};
   limits.head = {static_cast<size_t>(settings.header_bytes.value), static_cast<size_t>(settings.request_line_bytes.value),
                  static_cast<size_t>(settings.max_headers)};

@@ -244,6 +244,7 @@ void Http2Session::Tick() noexcept {
       AnswerRefusal(*exchange);
   });
   session_.ResetLingering();
+  session_.ResetOverdue(connection_->now_ms(), owner_.limits_.of_connection.answer_timeout_ms);
   stall_ms_ += kTickMs;
   if (stall_ms_ < owner_.limits_.of_connection.write_timeout_ms || !connection_->out().empty()) return;  // which has a limit of its own
   session_.ResetStalled(static_cast<uint64_t>(stall_ms_ * net::ConnectionLimits::kLeastRate / 1000));

@@ -46,6 +46,10 @@ class OfAServer(unittest.TestCase):
         self.assertGreater(seen["server"]["request_seconds"], 0)
         self.assertLess(seen["server"]["request_seconds"], seen["latency_seconds"]["max"])
 
+    def test_fields_of_ours_are_replaced(self):
+        seen = report("--duration", "0.2", "--warm-up", "0", "--data", '{"xs":[1,2]}', "--header", "Host: other", "--header", "content-type: application/json", f"{self.address}/Hello/Spread")
+        self.assertEqual(list(seen["statuses"]), ["200"])
+
     def test_a_graph_shows_what_the_server_took(self):
         for name in ("Greet", "Spread"):
             self.assertEqual(self.server.post(f"/Hello/{name}", {"xs": [1, 2]} if name == "Spread" else {}).status, 200)
@@ -108,6 +112,22 @@ class Refusals(unittest.TestCase):
         self.assertEqual((status, text), (1, f"wfc: cannot connect to 127.0.0.1:{port}: connection refused\n"))
         self.assertEqual(self.refused("https://127.0.0.1/"), (1, "wfc: `https://127.0.0.1/` is no URL of a server: `https` is not spoken here; http:// is\n"))
         self.assertEqual(self.refused("--data", "@nowhere.json", "127.0.0.1:9"), (1, "wfc: cannot read `nowhere.json`: no such file\n"))
+
+    def test_what_is_no_admin_address(self):
+        with harness.socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            port = unused.getsockname()[1]
+            status, text = self.refused("--warm-up", "0", "--admin", f"127.0.0.1:{port}", "127.0.0.1:9")
+        self.assertEqual((status, text), (1, f"wfc: no metrics of a server at 127.0.0.1:{port}, where its admin address is wanted: connection refused\n"))
+
+    def test_lengths_are_those_of_the_body(self):
+        for field in ("Content-Length: 5", "transfer-encoding: chunked"):
+            status, text = self.refused("--header", field, "127.0.0.1:9")
+            self.assertEqual((status, text), (2, f"wfc: `--header` gives `{field.split(':')[0].lower()}`, which the body of `--data` says\n"))
+
+    def test_a_server_on_a_unix_socket(self):
+        status, text = self.refused("--workflow", "Greet", HELLO, "--", "--listen", f"unix:{harness.scratch()}/s")
+        self.assertEqual((status, text.split(" on ")[0], text.split("`")[-2]), (2, "wfc: the server listens", "listen"))
 
     def test_what_is_no_option(self):
         for args in (["--rate", "0"], ["--connections", "0"], ["--duration", "-1"], ["--header", "no colon"], ["--header", "a: b\r\nc: d"]):

@@ -203,6 +203,12 @@ class Absent(OipCase):
         outputs = self.infer("Maybes", tensor("count", "INT64", [2], [3, 4]), tensor("text", "BYTES", [2], ["null", ""]))
         self.assertEqual((outputs["count"]["data"], outputs["text"]["data"]), (["3", "4"], ['"null"', '""']))
 
+    def test_null_is_none_of_a_sample(self):
+        outputs = self.infer("Maybes", tensor("count", "INT64", [3], [3, None, 4]), tensor("text", "BYTES", [3, 1], [["a"], [None], [""]]))
+        self.assertEqual((outputs["count"]["data"], outputs["text"]["data"]), (["3", "null", "4"], ['"a"', "null", '""']))
+        self.assertEqual(self.infer("Maybes", tensor("count", "INT64", [], [None]))["count"]["data"], ["null"])
+        self.assertEqual(self.infer("Maybes", tensor("text", "BYTES", [2], [None, "YQ=="], content_type="base64"))["text"]["data"], ["null", '"a"'])
+
     def test_raw_and_in_base64(self):
         text = self.TEXTS["tally"][0].encode()
         outputs = self.infer("Maybes", tensor("tally", "BYTES", [1], [base64.b64encode(text).decode()], content_type="base64"))
@@ -216,8 +222,7 @@ class Absent(OipCase):
     def test_what_cannot_be_carried_is_named(self):
         for row, words in ((tensor("tally", "BYTES", [1], ["[1]"]), "`tally[0]`: expected an object, found an array"), (tensor("tally", "BYTES", [1], ['{"a":null}']), "`tally[0].a`: expected a number, found null"),
                            (tensor("tally", "BYTES", [1], [""]), "element 0 of input `tally` is empty, and no JSON of map<i64>?"), (tensor("tally", "INT64", [1], [1]), "input `tally` is of datatype `BYTES`, found `INT64`"),
-                           (tensor("tally", "BYTES", [2, 2], ["{}"] * 4), "input `tally` has 2 axes, expected 0 (map<i64>), or one more"), (tensor("count", "INT64", [2], [1, None]), "`count`: expected a number, found null"),
-                           (tensor("text", "BYTES", [1], [None]), "`text`: expected a string, found null")):
+                           (tensor("tally", "BYTES", [2, 2], ["{}"] * 4), "input `tally` has 2 axes, expected 0 (map<i64>), or one more"), (tensor("points", "BYTES", [2], ["[]", None]), "`points`: expected a string, found null")):
             self.assert_refused(self.ask("/models/Maybes/infer", {"inputs": [row]}), 400, 5000, words)
 
 

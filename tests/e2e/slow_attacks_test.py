@@ -18,8 +18,8 @@ fn ramp(n: i64) -> f64[n] = [i < n] => f64(i);
 workflow Ramp(n: i64) -> (xs: f64[n]) { return (xs: ramp(n)); }
 service Slow { workflow Ramp; }
 """
-HEAD, IDLE, WRITE, BODY = 2, 3, 3, 5  # seconds; the last is not a setting
-LIMITS = ("--limits-header-timeout", f"{HEAD}s", "--limits-idle-timeout", f"{IDLE}s", "--limits-write-timeout", f"{WRITE}s", "--limits-memory-bytes", "256MiB")  # as much as all of them hold, else some are closed for it
+HEAD, IDLE, WRITE, ANSWER, BODY = 2, 3, 3, 8, 5  # seconds; the last is not a setting
+LIMITS = ("--limits-header-timeout", f"{HEAD}s", "--limits-idle-timeout", f"{IDLE}s", "--limits-write-timeout", f"{WRITE}s", "--limits-answer-timeout", f"{ANSWER}s", "--limits-memory-bytes", "256MiB")  # as much as all of them hold, else some are closed for it
 MOST_MORE_MIB = 256 + 32  # what the server may hold for requests, and what it needs beside
 LOOKS = 1  # limits are looked at so often, in seconds
 LATE = 1.5  # a busy machine
@@ -60,6 +60,7 @@ def one_byte(stream, data=b"x"):
 
 
 OPEN_1 = of_line("window 1 u32=1") + of_line("window 0 u32=1")
+OPEN_1000 = of_line("window 1 u32=1000") + of_line("window 0 u32=1000")
 BLOCK = post("/Slow/Ramp", flags="end")  # without END_HEADERS
 LINGER = 3  # a body may end for so long behind its answer, and is then reset
 STALL = 2 * WRITE  # what waits when it is looked at is given that time from then on
@@ -78,6 +79,7 @@ PLAIN = {
     "bytes of a body": (start() + post("/Slow/Ramp"), one_byte(1), None, BODY + LINGER + IDLE),
     "windows of nothing": (asked(0), b"", None, STALL + IDLE),
     "windows that open by the byte": (asked(1), OPEN_1, None, STALL + IDLE),
+    "windows that open steadily": (asked(1), OPEN_1000, None, ANSWER + IDLE),
     "an answer of HTTP/2 by the byte": (asked(2**31 - 1) + of_line("window 0 u32=2000000000"), b"", 1, WRITE),
     "an answer of HTTP/1.1 by the byte": (harness.request("POST", "/Slow/Ramp", LARGE), b"", 1, WRITE),
     "a call of gRPC that is left": (start() + grpc("ModelInfer"), b"", None, BODY + LINGER + IDLE),
@@ -253,7 +255,7 @@ class SlowAttacks(harness.unittest.TestCase):
 
     def test_each_is_ended_in_time_and_others_are_served(self):
         alone, before = self.waits(1), resident_mib(self.plain)
-        longest = STALL + IDLE + LOOKS + LATE + 2
+        longest = ANSWER + IDLE + LOOKS + LATE + 2
         results, child = multiprocessing.Pipe(duplex=False)
         attackers = self.begin()
         begun = time.monotonic()

@@ -106,6 +106,7 @@ void Pool::Give(Stream& stream) noexcept {
   stream.untaken_ = 0;
   stream.sent_ = 0;
   stream.sent_before_ = UINT64_MAX;
+  stream.due_at_ms_ = 0;
   stream.previous_ = nullptr;
   stream.next_ = idle_;
   idle_ = &stream;
@@ -500,6 +501,20 @@ void Session::ResetStalled(uint64_t least) noexcept {
   ForEach([&](Stream& stream) {
     if (has_waited(stream) && (stream.sent_ == stream.sent_before_ || sent < least)) Reset(stream);
     stream.sent_before_ = stream.body_.empty() ? UINT64_MAX : stream.sent_;
+  });
+}
+
+void Session::ResetOverdue(int64_t now_ms, int64_t most_ms) noexcept {
+  const auto now = static_cast<uint64_t>(now_ms);
+  ForEach([&](Stream& stream) {
+    if (stream.body_.empty()) {
+      stream.due_at_ms_ = 0;
+    } else if (stream.due_at_ms_ == 0 || stream.sent_ >= stream.due_sent_) {
+      stream.due_at_ms_ = now + static_cast<uint64_t>(most_ms);
+      stream.due_sent_ = stream.sent_ + stream.body_.size();
+    } else if (now >= stream.due_at_ms_) {
+      Reset(stream);
+    }
   });
 }
 

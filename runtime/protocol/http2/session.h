@@ -47,6 +47,7 @@ class Stream {
   http::Head trailers_;                                                            // of the answer
   size_t untaken_ = 0;                            // of the request's body, of which the window is not open again
   uint64_t sent_ = 0, sent_before_ = UINT64_MAX;  // at the last look; UINT64_MAX: nothing waited then, or for a moment since
+  uint64_t due_sent_ = 0, due_at_ms_ = 0;         // what `sent_` is to be by when; 0: nothing waited at the last look
   Stream *previous_ = nullptr, *next_ = nullptr;  // of all open ones, or of the pool
 };
 
@@ -104,16 +105,16 @@ class Session {
   void Fail() noexcept;    // ends the connection: the peer takes too long
   // Answers that have waited ever since the last call, and of which nothing has left, or of all of them less than `least` bytes.
   void ResetStalled(uint64_t least) noexcept;
-  void ResetLingering() noexcept;               // requests that still come two calls after their answer has left
-  bool is_greeted() const { return greeted_; }  // the peer has begun to send frames
-  size_t held_bytes() const noexcept;           // by unsent bodies, a head being read, and open streams
+  void ResetOverdue(int64_t now_ms, int64_t most_ms) noexcept;  // answers of which something has waited for so long
+  void ResetLingering() noexcept;                               // requests that still come two calls after their answer has left
+  bool is_greeted() const { return greeted_; }                  // the peer has begun to send frames
+  size_t held_bytes() const noexcept;                           // by unsent bodies, a head being read, and open streams
   size_t open_streams() const { return open_; }
   template <typename Function>
   void ForEach(Function&& function) {
-    for (Stream* at = first_; at != nullptr;) {
-      Stream* const next = at->next_;
+    for (Stream *at = first_, *next = nullptr; at != nullptr; at = next) {
+      next = at->next_;
       function(*at);
-      at = next;
     }
   }
 
@@ -168,8 +169,7 @@ class Session {
   uint32_t table_bytes_ = UINT32_MAX;  // what they let HPACK's table have, once all are acknowledged
   StreamEnds stream_ends_;
   int ends_ = 0;  // of bodies, without data, that no stream has taken yet
-  bool greeted_ = false;
-  bool sent_since_ping_ = false;
+  bool greeted_ = false, sent_since_ping_ = false;
   bool broken_ = false;       // there was no memory for what nghttp2 had to do
   bool in_block_ = false;     // between HEADERS and the last CONTINUATION
   bool repeats_one_ = false;  // nghttp2 reads a stand-in

@@ -59,11 +59,17 @@ wf_code SkipValue(wf_json* in);
 bool TakeWord(wf_json* in, std::string_view word);  // true, false, null
 bool TakeNull(wf_json* in);
 
-// Copies numbers in row-major order into `out`, which has room for `count` elements, the product of `extents`. The arrays are nested
-// exactly as these say, or all is one flat array.
-wf_code ReadShaped(wf_json* in, uint32_t dtype, std::span<const int64_t> extents, uint64_t count, void* out);
+// What a text of elements has to be: nested arrays exactly as `extents` say, or one flat array of `count`, their product.
+struct ShapedText {
+  std::span<const int64_t> extents;
+  uint64_t count = 0;
+  uint8_t* nulls = nullptr;  // an element may be `null`: it is zero, and its byte here 1. Null: none may
+};
+
+// Copies numbers in row-major order into `out`, which has room for them.
+wf_code ReadShaped(wf_json* in, uint32_t dtype, const ShapedText& text, void* out);
 // The same for strings (BYTES): views of the text or of the job's memory.
-wf_code ReadShapedStrings(wf_json* in, std::span<const int64_t> extents, uint64_t count, wf_bytes* out);
+wf_code ReadShapedStrings(wf_json* in, const ShapedText& text, wf_bytes* out);
 
 // Writes a text as a JSON string; what is not UTF-8 becomes U+FFFD.
 bool PutString(wf_sink* out, std::string_view text);

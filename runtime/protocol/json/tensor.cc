@@ -358,16 +358,29 @@ class ShapeWalker {
   uint64_t n_ = 0;
 };
 
-}  // namespace
-
-wf_code ReadShaped(wf_json* in, uint32_t dtype, std::span<const int64_t> extents, uint64_t count, void* out) {
-  const size_t element_bytes = DtypeBytes(dtype);
-  auto* to = static_cast<uint8_t*>(out);
-  return ShapeWalker(in, extents, [&](uint64_t n) { return wf_json_scalar(in, dtype, to + n * element_bytes); }).Walk(count);
+// Is the next element a `null`, where one may be? Then it is zero.
+bool TakeNullAt(wf_json* in, uint8_t* nulls, uint64_t n, void* place, size_t bytes) {
+  if (nulls == nullptr || !TakeNull(in)) return false;
+  nulls[n] = 1;
+  std::memset(place, 0, bytes);
+  return true;
 }
 
-wf_code ReadShapedStrings(wf_json* in, std::span<const int64_t> extents, uint64_t count, wf_bytes* out) {
-  return ShapeWalker(in, extents, [&](uint64_t n) { return wf_json_string(in, out + n); }).Walk(count);
+}  // namespace
+
+wf_code ReadShaped(wf_json* in, uint32_t dtype, const ShapedText& text, void* out) {
+  const size_t element_bytes = DtypeBytes(dtype);
+  auto* to = static_cast<uint8_t*>(out);
+  const auto read = [&](uint64_t n) {
+    uint8_t* const place = to + n * element_bytes;
+    return TakeNullAt(in, text.nulls, n, place, element_bytes) ? 0 : wf_json_scalar(in, dtype, place);
+  };
+  return ShapeWalker(in, text.extents, read).Walk(text.count);
+}
+
+wf_code ReadShapedStrings(wf_json* in, const ShapedText& text, wf_bytes* out) {
+  const auto read = [&](uint64_t n) { return TakeNullAt(in, text.nulls, n, out + n, sizeof *out) ? 0 : wf_json_string(in, out + n); };
+  return ShapeWalker(in, text.extents, read).Walk(text.count);
 }
 
 }  // namespace wf::json

@@ -76,9 +76,17 @@ void InferRequest::StoreMissing(bus::Bus& bus, uint32_t port) {
 wf_code InferRequest::FillPort(bus::Bus& bus, uint32_t port) {
   const wf_port& row = workflow_->in[port];
   const Shape shape = ShapeOf(*plan_, row);
+  Input& input = inputs_[port];
+  const bool tells_none = shape.optional && shape.form != Form::kJson;  // whose text says it
+  if (tells_none && shape.is_one() && input.coding == Coding::kJson) {
+    input.nulls = static_cast<uint8_t*>(wf_alloc(bus.ctx(), samples_, 1));
+    if (input.nulls == nullptr) return WF_FAILED;
+    std::memset(input.nulls, 0, samples_);
+  }
   const wf_code code = shape.dtype != 0 ? FillNumbers(bus, port, shape) : FillBytes(bus, port, shape);
-  if (code != 0 || !shape.optional || shape.form == Form::kJson) return code;  // whose text says it: `null` is none
-  for (uint32_t s = 0; s < samples_; ++s) PlaceOf(bus, s, row)[plan_->types[row.type].has_offset] = std::byte{1};
+  if (code != 0 || !tells_none) return code;
+  for (uint32_t s = 0; s < samples_; ++s)
+    PlaceOf(bus, s, row)[plan_->types[row.type].has_offset] = std::byte{input.nulls == nullptr || input.nulls[s] == 0};
   return 0;
 }
 
@@ -108,7 +116,7 @@ const std::byte* InferRequest::ReadNumbers(bus::Bus& bus, uint32_t port, const S
   if (all == nullptr) return nullptr;
   if (input.coding == Coding::kTyped) return ReadTyped(bus, port, shape.dtype, count, all) == 0 ? all : nullptr;
   wf_json in = Cursor(bus, port);
-  return json::ReadShaped(&in, shape.dtype, {input.extent, input.axes}, count, all) == 0 ? all : nullptr;
+  return json::ReadShaped(&in, shape.dtype, {{input.extent, input.axes}, count, input.nulls}, all) == 0 ? all : nullptr;
 }
 
 // All samples at once; then tensors and lists are views of the whole where it is aligned for them, else of a copy.
@@ -181,7 +189,7 @@ wf_code InferRequest::ReadElements(bus::Bus& bus, uint32_t port, uint64_t count,
   switch (input.coding) {
     case Coding::kJson: {
       wf_json in = Cursor(bus, port);
-      return json::ReadShapedStrings(&in, {input.extent, input.axes}, count, elements);
+      return json::ReadShapedStrings(&in, {{input.extent, input.axes}, count, input.nulls}, elements);
     }
     case Coding::kRaw:
       return SplitRaw(bus, port, count, elements);

@@ -26,6 +26,7 @@ struct Shape {
   const wf_type* type = nullptr;  // without `?`
   const int64_t* dim = nullptr;   // kTensor; null: all free
 
+  bool is_one() const { return dtype != 0 ? type->kind == WF_T_SCALAR : form == Form::kString || form == Form::kBytes; }
   bool raw_only() const { return dtype == WF_F16 || dtype == WF_BF16; }  // the protocol has no JSON text for it
 };
 

@@ -102,7 +102,8 @@ class InferRequest {
  private:
   struct Input : GivenInput {
     bool given = false;
-    uint64_t per_sample = 1;  // elements
+    uint64_t per_sample = 1;   // elements
+    uint8_t* nulls = nullptr;  // of each sample 1 where it is none; null: none is
   };
 
   wf_code ReadTimeout(std::string_view value, bool quoted);

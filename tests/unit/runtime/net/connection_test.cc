@@ -53,7 +53,7 @@ TEST_F(ConnectionTest, APeerThatIsSlowIsKeptAndOneThatTakesNextToNothingIsNot) {
   connection_->out().Put(text.data(), text.size());
   connection_->FlushLater();
   connections_.FlushDirty();
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < 21; ++i) {
     peer().wire->Take(11'000);
     PassSeconds(10);
     ASSERT_FALSE(peer().closed) << i;
@@ -64,8 +64,22 @@ TEST_F(ConnectionTest, APeerThatIsSlowIsKeptAndOneThatTakesNextToNothingIsNot) {
   }
   EXPECT_TRUE(peer().closed);
   EXPECT_TRUE(peer().starved);
-  EXPECT_EQ(peer().received.size(), 360'000U);
+  EXPECT_EQ(peer().received.size(), 261'000U);
   EXPECT_EQ(flushed_, 0);
+}
+
+TEST_F(ConnectionTest, APeerThatReadsSteadilyIsCutOffWhenWhatWaitsIsDue) {
+  const std::string text(1 << 20, 'x');
+  connection_->out().Put(text.data(), text.size());
+  connection_->FlushLater();
+  connections_.FlushDirty();
+  for (int i = 0; i < 299; ++i) {
+    peer().wire->Take(3000);
+    PassSeconds(1);
+    ASSERT_FALSE(peer().closed) << i;
+  }
+  PassSeconds(1);
+  EXPECT_TRUE(peer().closed);
 }
 
 TEST_F(ConnectionTest, ReadingStopsWhileMuchWaitsToBeSent) {

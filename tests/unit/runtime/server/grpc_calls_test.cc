@@ -105,6 +105,11 @@ TEST_F(GrpcCallsTest, RefusesHeads) {
   EXPECT_EQ(exchange_.refusal_status, 400);
 }
 
+TEST_F(GrpcCallsTest, RefusesATimeoutThatIsEmpty) {
+  Begin({{"grpc-timeout", ""}});
+  EXPECT_EQ(exchange_.refusal_status, 400);
+}
+
 TEST_F(GrpcCallsTest, TakesTheCodingsThatItTells) {
   for (const std::string_view name : {"identity", "gzip", "deflate"}) {
     exchange_.head.Clear();

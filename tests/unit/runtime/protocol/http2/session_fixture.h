@@ -64,6 +64,14 @@ class SessionTest : public testing::Test, protected User {
       reader_->Read(text);
     }
   }
+  // To the answer of the first request, which has begun.
+  void AddPart(size_t bytes) {
+    wf_sink part;
+    const std::string text(bytes, 'a');
+    part.Put(text.data(), text.size());
+    ASSERT_TRUE(session_.Add(*requests_[0]->stream, part));
+    Pump();
+  }
   void AnswerWith(Stream& stream, std::string_view text, std::span<const http::Header> trailers = {}) {
     wf_sink body;
     body.Put(text.data(), text.size());

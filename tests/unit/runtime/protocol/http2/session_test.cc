@@ -456,21 +456,47 @@ TEST_F(SessionTest, AnswersThatAPeerTakesByTheByteAreReset) {
   EXPECT_EQ(reader_->answers[1].reset, kCancelled);
 }
 
+TEST_F(SessionTest, AnswersOfWhichSomethingWaitsForTooLongAreReset) {
+  Feed(WindowOf(0, 1'000'000) + Get(1, "/") + Get(3, "/"));
+  for (int i = 0; i < 2; ++i) AnswerWith(*requests_[static_cast<size_t>(i)]->stream, std::string(100'000, 'a'));
+  Pump();
+  session_.ResetOverdue(0, 1000);
+  Feed(WindowOf(1, 100'000) + WindowOf(3, 30'000));
+  session_.ResetOverdue(999, 1000);
+  Pump();
+  EXPECT_EQ(reader_->answers[1].body.size(), 100'000U);
+  EXPECT_EQ(reader_->answers[3].reset, -1);
+  session_.ResetOverdue(1000, 1000);
+  Pump();
+  EXPECT_EQ(reader_->answers[1].reset, -1);
+  EXPECT_EQ(reader_->answers[3].reset, kCancelled);
+}
+
+TEST_F(SessionTest, AStreamThatGoesOnIsGivenTimeForWhatWaits) {
+  Feed(WindowOf(0, 1'000'000) + Get(1, "/"));
+  ASSERT_TRUE(session_.Begin(*requests_[0]->stream, {200, "text/plain", {}, {}}));
+  AddPart(65'535 + 100);
+  for (int64_t now_ms = 0; now_ms < 10'000; now_ms += 500) {
+    session_.ResetOverdue(now_ms, 1000);
+    AddPart(50);
+    Feed(WindowOf(1, 50));
+    Pump();
+  }
+  EXPECT_EQ(reader_->answers[1].reset, -1);
+  session_.ResetOverdue(10'000, 1000);
+  session_.ResetOverdue(11'000, 1000);
+  Pump();
+  EXPECT_EQ(reader_->answers[1].reset, kCancelled);
+}
+
 TEST_F(SessionTest, APartThatComesJustBeforeTheLookIsGivenTime) {
   Feed(WindowOf(0, 1'000'000) + Get(1, "/"));
   ASSERT_TRUE(session_.Begin(*requests_[0]->stream, {200, "text/plain", {}, {}}));
-  const auto add = [this](size_t bytes) {
-    wf_sink part;
-    const std::string text(bytes, 'a');
-    part.Put(text.data(), text.size());
-    ASSERT_TRUE(session_.Add(*requests_[0]->stream, part));
-    Pump();
-  };
-  add(65'535);
-  add(10);  // waits for the window
+  AddPart(65'535);
+  AddPart(10);  // waits for the window
   session_.ResetStalled(100);
   Feed(WindowOf(1, 10));
-  add(10);  // the same, but all has left in between
+  AddPart(10);  // the same, but all has left in between
   session_.ResetStalled(100);
   Pump();
   EXPECT_EQ(reader_->answers[1].reset, -1);

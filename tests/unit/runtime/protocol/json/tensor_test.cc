@@ -115,7 +115,7 @@ TEST(ReadShaped, TakesNestedNumbersOfTheShapeOrFlatOnesOfItsCount) {
     uint64_t count = 1;
     for (const int64_t extent : extents) count *= static_cast<uint64_t>(extent);
     std::vector<int32_t> out(count + 1, -7);
-    const bool ok = wf_json_open(&in, job.ctx(), body.view()) == 0 && ReadShaped(&in, WF_I32, extents, count, out.data()) == 0 &&
+    const bool ok = wf_json_open(&in, job.ctx(), body.view()) == 0 && ReadShaped(&in, WF_I32, {extents, count}, out.data()) == 0 &&
                     wf_json_close(&in) == 0;
     EXPECT_EQ(out[count], -7);
     std::string value;

@@ -68,6 +68,7 @@ TEST(OipInfer, EveryTypeComesBackAsItWent) {
       {"point", "BYTES", "[]", R"(["{\"x\":1,\"label\":\"p\"}"])"},
       {"points", "BYTES", "[]", R"(["[{\"x\":1,\"label\":\"p\"}]"])"},
       {"maybe", "INT64", "[]", "[5]", R"("datatype":"BYTES","shape":[],"data":["5"])"},
+      {"maybe", "INT64", "[]", "[null]", R"("datatype":"BYTES","shape":[],"data":["null"])"},
       {"perhaps", "BYTES", "[]", R"(["{\"x\":1,\"label\":\"p\"}"])"},
       {"perhaps", "BYTES", "[]", R"(["null"])"},
       {"tally", "BYTES", "[]", R"(["{\"a\":1,\"b\":2}"])"},
@@ -91,6 +92,8 @@ TEST(OipInfer, OneMoreAxisInFrontIsSamples) {
       {"flags", "BOOL", "[2,2]", "[true,false,false,true]"},
       {"point", "BYTES", "[2]", R"(["{\"x\":1,\"label\":\"p\"}","{\"x\":2,\"label\":\"q\"}"])"},
       {"maybe", "INT64", "[2]", "[5,6]", R"("datatype":"BYTES","shape":[2],"data":["5","6"])"},
+      {"maybe", "INT64", "[3]", "[5,null,6]", R"("datatype":"BYTES","shape":[3],"data":["5","null","6"])"},
+      {"maybe", "INT64", "[2,1]", "[[null],[6]]", R"("datatype":"BYTES","shape":[2],"data":["null","6"])"},
   });
 }
 

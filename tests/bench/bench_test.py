@@ -112,11 +112,12 @@ class Pipelines(unittest.TestCase):
             self.assertEqual(pipelines.lines_of_wf([Path(folder) / "a.wf"]), 4)
             self.assertEqual(pipelines.lines_of_models(Path(folder)), 3)
 
-    def test_each_has_an_ensemble_whose_steps_are_there(self):
+    def test_each_calls_the_steps_that_are_there(self):
         import pipelines
         for name in pipelines.PIPELINES:
             folder = pipelines.MODELS / name.removesuffix("-bf16")
-            steps = set(re.findall(r'model_name: "(\w+)"', (folder / "pipeline/config.pbtxt").read_text()))
+            told = "".join(path.read_text() for path in (folder / "pipeline").rglob("*") if path.suffix in (".py", ".pbtxt"))
+            steps = set(re.findall(r'(?:model_name: |model_name=|called\()"(\w+)"', told))
             self.assertEqual(steps | {"pipeline"}, {path.name for path in folder.iterdir()})
 
     def test_a_memory_is_that_of_a_process_and_its_children(self):

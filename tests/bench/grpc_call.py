@@ -50,10 +50,11 @@ def floats(model, name, count):
     return framed(field(1, model) + field(5, field(1, name) + field(2, b"FP32") + field(3, varint(count))) + field(7, struct.pack("<f", 0.5) * count))
 
 
-def tensors(model, *inputs):
-    """Inputs (name, datatype, shape, bytes), all raw."""
+def tensors(model, *inputs, parameters=()):
+    """Inputs (name, datatype, shape, bytes), all raw; `parameters` of the call are texts, by name."""
+    said = b"".join(field(4, field(1, name) + field(2, field(3, value))) for name, value in dict(parameters).items())
     told = b"".join(field(5, field(1, name) + field(2, datatype) + field(3, b"".join(map(varint, shape)))) for name, datatype, shape, _ in inputs)
-    return framed(field(1, model) + told + b"".join(field(7, raw) for *_, raw in inputs))
+    return framed(field(1, model) + said + told + b"".join(field(7, raw) for *_, raw in inputs))
 
 
 def text(content):

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parent
 # what is not called.
 LIBROSA = ("librosa==0.11.0", "audioread==3.0.1", "cffi==1.17.1", "decorator==5.2.1", "joblib==1.5.1", "lazy-loader==0.4", "llvmlite==0.44.0", "msgpack==1.1.1", "numba==0.61.2", "packaging==25.0",
            "platformdirs==4.3.8", "pooch==1.8.2", "pycparser==2.22", "scipy==1.14.1", "soundfile==0.13.1", "soxr==0.5.0.post1", "typing-extensions==4.14.1")
-TRITON = ("--no-deps", "nvidia-pytriton==0.7.0", "numpy==1.26.4", "onnxruntime==1.32.0", "pillow==11.3.0", "tokenizers==0.23.3", *LIBROSA)
+TRITON = ("--no-deps", "nvidia-pytriton==0.7.0", "numpy==1.26.4", "onnxruntime==1.32.0", "pillow==11.3.0", "tokenizers==0.23.3", "xxhash==3.5.0", *LIBROSA)
 SHARED_MEMORY = 64 << 20  # of the Python backend from the start, so that it need not grow while it is measured
 
 
@@ -62,7 +62,7 @@ CHAIN = FOLDER / "triton/chain"
 
 
 def triton(models=CHAIN, files=None):
-    """Triton with the models of a folder, all calls by gRPC: steps in Python, and `pipeline`, the ensemble that calls them. `files`: what else is to lie among these, by their place there."""
+    """Triton with the models of a folder, all calls by gRPC: steps in Python, and `pipeline`, an ensemble or a script that calls them. `files`: what else is to lie among these, by their place there."""
     python = made("Triton", lambda: harness.environment("bench-triton", *TRITON))
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     packages = python.parents[1] / f"lib/python{version}/site-packages"
@@ -72,7 +72,7 @@ def triton(models=CHAIN, files=None):
     folder, port = harness.scratch() / f"triton-{models.name}", peers.free_port()
     if not folder.exists():
         shutil.copytree(models, folder / "models")
-        (folder / "models/pipeline/1").mkdir()
+        (folder / "models/pipeline/1").mkdir(exist_ok=True)
         for name, path in (files or {}).items():
             (folder / "models" / name).symlink_to(path)
         shutil.copytree(server / "backends", folder / "backends")

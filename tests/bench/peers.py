@@ -154,6 +154,8 @@ def h2load_times(address, path, body, seconds, connections, streams, headers=JSO
     log.unlink(missing_ok=True)
     told = run_h2load(address, path, body, headers, f"-c{connections}", f"-m{streams}", f"-D{seconds}", "--warm-up-time=0s", f"--log-file={log}")
     times = [int(line.split("\t")[2]) for line in log.read_text().splitlines()]
+    if not times:
+        raise AssertionError(f"nothing of {path} was answered by {address}:\n{told}")
     received = int(re.search(r"\((\d+)\) data$", told, re.M).group(1))
     if answer_bytes and received < 0.95 * answer_bytes * len(times):
         raise AssertionError(f"{len(times)} answers of {path} have {received} bytes, not {answer_bytes} each")

@@ -20,10 +20,12 @@ std::string Entry(std::string_view name, std::string_view head, std::string_view
   return text;
 }
 
-// The functions and types of a module, as they are declared, and the functions that the checker adds.
+// The functions and types of a module, as they are declared, and the functions that the checker adds. What has no documentation is the
+// module's own.
 std::string ModuleReference(const std::string& name, const ast::File& file, const source::SourceMap& sources) {
   std::string text = fmt::format("# {}\n\n", name);
   for (const ast::DeclPtr& decl : file.decls) {
+    if (decl->doc.empty()) continue;
     source::Span head = decl->span;
     if (const auto* fn = ast::DynAs<ast::FnDecl>(*decl)) {
       if (fn->result) head.end = fn->result->span.end;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/memory.h"
@@ -9,6 +10,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/bus/bus.h"
 #include "runtime/bus/memory.h"
+#include "runtime/nodes/nodes.h"
 
 namespace wf::natives {
 namespace {
@@ -45,13 +47,23 @@ class Place {
   std::vector<uint64_t> words_;
 };
 
+wf_bytes ViewOf(const ir::Value& text) { return {reinterpret_cast<const uint8_t*>(text.text->data()), text.text->size()}; }
+
 ir::Outcome Parse(const ir::TypeTable& types, const ir::Value& text, ir::TypeId type, Job& job) {
-  const wf_bytes view{reinterpret_cast<const uint8_t*>(text.text->data()), text.text->size()};
+  const wf_bytes view = ViewOf(text);
   const TypeRows rows(types);
   Place place(types, type);
   const wf_code code = wf_n_json_parse(job.bus.ctx(), &view, rows.data(), static_cast<uint32_t>(type), place.address());
   if (code != 0) return job.Failed(code);
   return {.value = ir::Take(types, type, place.address()), .failure = {}};
+}
+
+ir::Outcome ParseTime(const ir::Value& text, Job& job) {
+  const wf_bytes view = ViewOf(text);
+  int64_t ns = 0;
+  const wf_code code = wf_n_parse_time(job.bus.ctx(), &view, &ns);
+  if (code != 0) return job.Failed(code);
+  return {.value = ir::Value::Scalar(static_cast<uint64_t>(ns)), .failure = {}};
 }
 
 ir::Outcome Build(const ir::TypeTable& types, const ir::Value& value, ir::TypeId type, Job& job) {
@@ -72,7 +84,10 @@ ir::Outcome Call(const ir::TypeTable& types, const std::string& symbol, std::spa
   Job job(max_bytes);
   if (symbol == "wf_n_json_parse") return Parse(types, args[0], type, job);
   if (symbol == "wf_n_json_build") return Build(types, args[0], type, job);
-  return {.value = {}, .failure = ir::Failure{.code = code::kInference, .message = symbol + " needs a server"}};
+  if (symbol == "wf_n_parse_time") return ParseTime(args[0], job);
+  constexpr std::string_view kPrefix = "wf_n_";
+  const std::string name = symbol.starts_with(kPrefix) ? symbol.substr(kPrefix.size()) : symbol;
+  return {.value = {}, .failure = ir::Failure{.code = code::kInference, .message = "`" + name + "` is computed by servers alone"}};
 }
 
 }  // namespace wf::natives

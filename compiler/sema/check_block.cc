@@ -72,6 +72,11 @@ bool MayFail(Body& body, const Span& span, const std::string& what, const Where&
   return false;
 }
 
+bool CallMayFail(Body& body, const Span& span, const std::string& what, const Where& where) {
+  const bool is_const = where.files && !where.may_fail && !where.elements;
+  return is_const || MayFail(body, span, what, where);
+}
+
 TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted, std::vector<ExprPtr>& values) {
   values.resize(arms.size());
   TypeRef joined = body.env.types.Simple(TypeKind::kNever);

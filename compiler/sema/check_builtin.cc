@@ -262,12 +262,6 @@ bool FitsJson(const CallSite& site, const std::string& name, TypeRef type, const
   return false;
 }
 
-// In a `const` it is computed by wfc, which tells a failure there.
-bool MayFailHere(const CallSite& site, const std::string& what) {
-  const bool is_const = site.where.files && !site.where.may_fail && !site.where.elements;
-  return is_const || MayFail(site.body, site.call.span(), what, site.where);
-}
-
 ExprPtr CheckJsonParse(const CallSite& site) {
   const auto arguments = site.Arguments({{"text"}});
   if (!arguments) return site.Fail();
@@ -281,7 +275,9 @@ ExprPtr CheckJsonParse(const CallSite& site) {
         .Help("a name can say it: `let x: map<f32> = json.parse(..);`");
     return site.Fail();
   }
-  if (!FitsJson(site, "json.parse", wanted, site.call.span()) || !MayFailHere(site, "`json.parse` may fail")) return site.Fail();
+  if (!FitsJson(site, "json.parse", wanted, site.call.span()) ||
+      !CallMayFail(site.body, site.call.span(), "`json.parse` may fail", site.where))
+    return site.Fail();
   const uint32_t mark = site.body.NextSymbol();
   ExprPtr value = site.Make1(Builtin::kJsonParse, WithoutSymbols(site.types(), wanted), std::move(text));
   Settle(site.body, *value, mark);
@@ -308,7 +304,9 @@ ExprPtr CheckJsonBuild(const CallSite& site) {
         .Help(is_none ? "a name can say it: `let x: string? = none;`" : "a name can say it: `let xs: list<string> = [];`");
     return site.Fail();
   }
-  if (!FitsJson(site, "json.build", value->type, value->span) || !MayFailHere(site, "`json.build` may fail")) return site.Fail();
+  if (!FitsJson(site, "json.build", value->type, value->span) ||
+      !CallMayFail(site.body, site.call.span(), "`json.build` may fail", site.where))
+    return site.Fail();
   return site.Make1(Builtin::kJsonBuild, site.types().Simple(TypeKind::kString), std::move(value));
 }
 

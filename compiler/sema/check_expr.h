@@ -117,6 +117,8 @@ ExprPtr CheckMatch(Body& body, const ast::MatchExpr& expr, TypeRef wanted, const
 // check_block.cc
 // False, with a report, where nothing may fail; `what`: "`require` may fail".
 bool MayFail(Body& body, const Span& span, const std::string& what, const Where& where);
+// The same of a call that a `const` may hold, too: wfc computes it there, and tells a failure.
+bool CallMayFail(Body& body, const Span& span, const std::string& what, const Where& where);
 ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, Where where);
 // One arm of a choice: checked with what is wanted of it.
 struct ArmCheck {

@@ -441,7 +441,8 @@ ExprPtr CheckSignatureCall(Body& body, ExprPtr expr, Entity& callee, const Call&
     expr->index = *instance;
     may_fail = may_fail || body.env.program.functions[*instance].may_fail;
   }
-  if (!signature.may_wait && may_fail && !MayFail(body, call.span(), "`" + callee.name + "` may fail", where)) {
+  const auto may = callee.kind == EntityKind::kFn ? CallMayFail : MayFail;
+  if (!signature.may_wait && may_fail && !may(body, call.span(), "`" + callee.name + "` may fail", where)) {
     return Poison(body, call.span(), meant);
   }
   return resolved.Finish(*expr) && !HasNoExtent(body, *expr) ? std::move(expr) : Poison(body, call.span(), meant);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "runtime/nodes/file_numbers.h"
 #include "runtime/nodes/picture.h"
 
 namespace wf::nodes {
@@ -38,7 +39,7 @@ struct Bmp {
 
 class BmpReader {
  public:
-  BmpReader(wf_ctx* ctx, const wf_bytes& file) : ctx_(ctx), file_(file) {}
+  BmpReader(wf_ctx* ctx, const wf_bytes& file) : ctx_(ctx), file_(file), numbers_(ViewOf(file), false) {}
 
   wf_code ReadHeader(Bmp* bmp);
   wf_code HoldsPixels(const Bmp& bmp);  // before memory is taken for them; of runs nobody knows
@@ -49,12 +50,6 @@ class BmpReader {
   wf_code Unknown(const char* what, uint64_t value) {
     return Fail(ctx_, code::kType, "the BMP image cannot be decoded: %s %llu", what, static_cast<unsigned long long>(value));
   }
-  uint32_t Number(uint64_t at, int n_bytes) const {  // 0 behind the end
-    uint32_t value = 0;
-    for (int i = n_bytes; i-- > 0;)
-      value = value << 8 | (at + static_cast<uint64_t>(i) < file_.len ? file_.ptr[at + static_cast<uint64_t>(i)] : 0U);
-    return value;
-  }
   wf_code ReadMasks(uint64_t header, Bmp* bmp);
   void ReadPalette(uint64_t at, uint64_t entry_bytes, uint64_t count, Bmp* bmp);
   static void ReadRow(const Bmp& bmp, const uint8_t* from, int64_t width, uint8_t* rgb);  // `width` pixels of one
@@ -63,6 +58,7 @@ class BmpReader {
 
   wf_ctx* ctx_;
   const wf_bytes& file_;
+  Numbers numbers_;
 };
 
 uint8_t* RowOf(const Bmp& bmp, uint8_t* rgb, int64_t y) {
@@ -70,18 +66,20 @@ uint8_t* RowOf(const Bmp& bmp, uint8_t* rgb, int64_t y) {
 }
 
 wf_code BmpReader::ReadHeader(Bmp* bmp) {
-  const uint64_t header = Number(kFileHeader, 4);
+  const uint64_t header = numbers_.At(kFileHeader, 4);
   const bool is_old = header == kOldHeader;
   if (file_.len < kFileHeader + kOldHeader) return Damaged("truncated");
   if (!is_old && (header < kHeader || header > kMostHeader)) return Unknown("a header of size", header);
   if (file_.len < kFileHeader + header) return Damaged("truncated");
-  const auto extent = [&](uint64_t at) -> int64_t { return is_old ? int64_t{Number(at, 2)} : static_cast<int32_t>(Number(at, 4)); };
+  const auto extent = [&](uint64_t at) -> int64_t {
+    return is_old ? int64_t{numbers_.At(at, 2)} : static_cast<int32_t>(numbers_.At(at, 4));
+  };
   const int64_t width = extent(18), height = extent(is_old ? 20 : 22);
   bmp->size = {std::abs(height), width};
   bmp->is_top_down = height < 0;
-  bmp->bits = Number(is_old ? 24 : 28, 2);
-  bmp->compression = is_old ? 0 : Number(30, 4);
-  bmp->pixels_at = Number(10, 4);
+  bmp->bits = numbers_.At(is_old ? 24 : 28, 2);
+  bmp->compression = is_old ? 0 : numbers_.At(30, 4);
+  bmp->pixels_at = numbers_.At(10, 4);
   if (width <= 0 || height == 0) return Damaged("no pixels");
   if (bmp->size.pixels() > WF_MAX_BMP_PIXELS) return FailTooLarge(ctx_, bmp->size, WF_MAX_BMP_PIXELS);
   const bool has_palette = bmp->bits == 1 || bmp->bits == 4 || bmp->bits == 8;
@@ -91,7 +89,7 @@ wf_code BmpReader::ReadHeader(Bmp* bmp) {
                         (bmp->compression == kRuns4 && bmp->bits == 4) || (has_masks && (bmp->bits == 16 || bmp->bits == 32));
   if (!is_known) return Unknown("compression", bmp->compression);
   if (has_palette) {
-    const uint64_t used = is_old ? 0 : Number(46, 4), most = 1ULL << bmp->bits;
+    const uint64_t used = is_old ? 0 : numbers_.At(46, 4), most = 1ULL << bmp->bits;
     ReadPalette(kFileHeader + header, is_old ? 3 : 4, used == 0 ? most : std::min(used, most), bmp);
     return 0;
   }
@@ -100,7 +98,7 @@ wf_code BmpReader::ReadHeader(Bmp* bmp) {
 
 void BmpReader::ReadPalette(uint64_t at, uint64_t entry_bytes, uint64_t count, Bmp* bmp) {
   for (uint64_t i = 0; i < count; ++i, at += entry_bytes) {
-    for (uint64_t channel = 0; channel < 3; ++channel) bmp->palette[i][2 - channel] = static_cast<uint8_t>(Number(at + channel, 1));
+    for (uint64_t channel = 0; channel < 3; ++channel) bmp->palette[i][2 - channel] = static_cast<uint8_t>(numbers_.At(at + channel, 1));
   }
 }
 
@@ -109,7 +107,7 @@ wf_code BmpReader::ReadMasks(uint64_t header, Bmp* bmp) {
   if (bmp->bits == 16) masks[0] = 0x7c00, masks[1] = 0x3e0, masks[2] = 0x1f;
   if (bmp->compression != kPlain) {
     const bool has_opacity = header >= kHeader + 16 || bmp->compression == kMasksWithAlpha;
-    for (uint64_t i = 0; i < 4; ++i) masks[i] = i < 3 || has_opacity ? Number(kMasksAt + 4 * i, 4) : 0;
+    for (uint64_t i = 0; i < 4; ++i) masks[i] = i < 3 || has_opacity ? numbers_.At(kMasksAt + 4 * i, 4) : 0;
   }
   for (int i = 0; i < 4; ++i) {
     if (masks[i] == 0) continue;

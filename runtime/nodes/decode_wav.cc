@@ -67,6 +67,7 @@ wf_code WavReader::ReadFormat(uint64_t at, uint64_t length, Wav* wav) {
   wav->channels = numbers_.At(at + 2, 2);
   wav->rate = numbers_.At(at + 4, 4);
   wav->sample_bytes = (bits + 7) / 8;
+  if (wav->sample_bytes == 3 && frame_bytes == 4 * wav->channels) wav->sample_bytes = 4;  // the upper ones, the last is 0
   if (wav->kind == kExtensible) {
     if (length < kExtensibleFormat) return Damaged("truncated");
     wav->kind = file_.substr(at + 26, kKnownGuid.size()) == kKnownGuid ? numbers_.At(at + 24, 2) : kExtensible;

@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "runtime/base/text.h"
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
 #include "runtime/nodes/stop.h"
@@ -10,34 +13,31 @@ namespace {
 
 constexpr std::string_view kReplacement = "\ufffd";
 
-// Bytes of the character at the start of `text`, 0 where there is none; then `length` is how many bytes of one there are, at least 1.
-size_t LengthOfCharacter(std::string_view text, size_t* length) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : uint8_t{0}; };
-  const uint8_t first = byte(0);
-  *length = 1;
-  if (first < 0x80) return 1;
-  const size_t wanted = first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3 : first >= 0xf0 && first < 0xf5 ? 4 : 0;
-  if (wanted == 0) return 0;
-  const uint8_t least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80, most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  for (; *length < wanted; ++*length) {
-    const bool is_second = *length == 1;
-    if (byte(*length) < (is_second ? least : 0x80) || byte(*length) > (is_second ? most : 0xbf)) return 0;
+// How many bytes of a text that begins with none of UTF-8 a character could begin with, at least 1: others behind them make it one.
+size_t BytesOfPart(std::string_view text) {
+  constexpr size_t kMostBytes = 4;
+  for (size_t part = std::min(text.size(), kMostBytes - 1); part > 1; --part) {
+    char whole[kMostBytes] = {};
+    size_t length = text.copy(whole, part);
+    while (length < kMostBytes) {
+      whole[length++] = '\x80';
+      if (base::IsUtf8({whole, length})) return part;
+    }
   }
-  return wanted;
+  return 1;
 }
 
 // As texts are made of bytes elsewhere, U+FFFD stands for the beginning of a character, or for a byte that begins none.
 bool AddAsText(std::string_view bytes, TextBuilder& out) {
-  size_t good = 0, part = 0;
-  while (good < bytes.size()) {
-    const size_t length = LengthOfCharacter(bytes.substr(good), &part);
-    good += length;
-    if (length != 0) continue;
-    if (!out.Add(bytes.substr(0, good)) || !out.Add(kReplacement)) return false;
-    bytes.remove_prefix(good + part);
-    good = 0;
+  while (true) {
+    const auto* const begin = reinterpret_cast<const uint8_t*>(bytes.data());
+    const auto good = static_cast<size_t>(base::FindBadUtf8(begin, begin + bytes.size()) - begin);
+    if (!out.Add(bytes.substr(0, good))) return false;
+    bytes.remove_prefix(good);
+    if (bytes.empty()) return true;
+    if (!out.Add(kReplacement)) return false;
+    bytes.remove_prefix(BytesOfPart(bytes));
   }
-  return out.Add(bytes);
 }
 
 // With spaces for marks, or for the first token with nothing for them.

@@ -12,7 +12,10 @@ namespace wf::nodes {
 
 enum class SoundKind { kNone, kWav, kFlac };
 
-// What a file begins as.
+// What a file is behind the tag (ID3v2) that programs for MP3 put before other sounds, too.
+std::string_view WithoutTag(std::string_view file);
+
+// What that begins as.
 inline SoundKind KindOfSound(std::string_view file) {
   if (file.starts_with("fLaC")) return SoundKind::kFlac;
   if (file.starts_with("RIFF") && file.size() >= 12 && file.substr(8, 4) == "WAVE") return SoundKind::kWav;

@@ -221,9 +221,10 @@ def overload(options):
 
 BENCHMARKS = {run.__name__: run for run in (
     wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, pipelines.pipelines, wire.loops, wire.tail, batching.batching, counting.allocations, cpu, overload,
-    digits, model, start, memory, observed, engine.engine, kernels, std.images, std.audio, texts.std_text, jsons.std_json, wfc_times, growth, lsp)}
+    digits, model, start, memory, observed, engine.engine, kernels, std.images, std.audio,
+    std.std_tensor, std.std_nn, std.std_lists, std.std_feature, std.std_time, texts.std_text, jsons.std_json, wfc_times, growth, lsp)}
 GROUPS = {
     "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "overload"),
     "compiler": ("kernels", "wfc_times", "growth", "lsp"),
-    "std": ("images", "audio", "std_text", "std_json"),
+    "std": ("images", "audio", "std_tensor", "std_nn", "std_lists", "std_feature", "std_time", "std_text", "std_json"),
 }

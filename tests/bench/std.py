@@ -10,13 +10,14 @@ from bench import Row
 from programs import written
 
 PACKAGES = ("numpy==2.2.6", "pillow==11.3.0", "opencv-python-headless==4.12.0.88")
+DATA_PACKAGES = ("numpy==2.2.6", "scipy==1.16.3", "xxhash==3.5.0")
 SOUND_PACKAGES = ("numpy==2.2.6", "scipy==1.16.3", "soundfile==0.13.1", "librosa==0.11.0")
 FOLDER = Path(__file__).resolve().parent
 SAME_LIBRARY, ELSEWHERE, FUSED = 0.95, 1, 3  # the least ratios
 PX, FILE = "px: u8[h, w, 3]", "file: bytes"
 NORMALISE = "[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]"
 
-# The row's name: its parameter, its result, the call, what it is given, and for each peer the least ratio. std_peers.py has the peers' side of it.
+# The row's name: its parameter, its result, the call, what it is given, and for each peer the least ratio. std_peers.py, std_sound_peers.py and std_data_peers.py have the peers' side of it.
 IMAGES = {
     "decode-jpeg": (FILE, "u8[_, _, 3]", "image.decode(file)", "jpeg", {"pillow": SAME_LIBRARY, "opencv": SAME_LIBRARY}),
     "decode-jpeg-at-least-100": (FILE, "u8[_, _, 3]", "image.decode(file, least_height: 100, least_width: 100)", "jpeg", {"pillow": SAME_LIBRARY}),
@@ -49,17 +50,110 @@ AUDIO = {
     "log-mel-400": (X, "f32[_, _]", "audio.log_mel(x, SPEECH, 160)", "sound", {"librosa": ELSEWHERE}),
     "mel-db-2048": (X, "f32[_, _]", "audio.db(audio.mel_spectrogram(x, MUSIC))", "sound", {"librosa": ELSEWHERE}),
 }
+
 FILTERS = "const SPEECH: f32[80, 201] = audio.mel_filters(16000, 400, 80);\nconst MUSIC: f32[128, 1025] = audio.mel_filters(22050, 2048);\n"
 
+NUMPY, LOOSE = {"numpy": ELSEWHERE}, {"numpy": FUSED}
+M, ROWS_AT, AB = "x: f32[m, n]", "x: f32[n, 64], at: i64[k], values: f32[k, 64]", "a: f32[n], b: f32[n], where: bool[n]"
+TENSOR = {
+    "top-k": (X, "i64[_]", "tensor.top_k(x, 10).indices", "vector", NUMPY),
+    "argmax": (X, "i64", "tensor.argmax(x)", "vector", NUMPY),
+    "argsort": (X, "i64[_]", "tensor.argsort(x)", "vector", NUMPY),
+    "sort": (X, "f32[_]", "tensor.sort(x)", "vector", NUMPY),
+    "cumsum": (X, "f32[_]", "tensor.cumsum(x)", "vector", NUMPY),
+    "searchsorted": ("sorted: f32[n], values: f32[k]", "i64[_]", "tensor.searchsorted(sorted, values)", "sorted", NUMPY),
+    "transpose": (M, "f32[_, _]", "tensor.transpose(x)", "matrix", NUMPY),
+    "stack": ("xs: list<f32[1000]>", "f32[_, 1000]", "tensor.stack(xs)", "parts", NUMPY),
+    "concat": (AB, "f32[_]", "tensor.concat(a, b)", "pair", NUMPY),
+    "gather": (ROWS_AT, "f32[_, 64]", "tensor.gather(x, at)", "rows", NUMPY),
+    "take-along": ("x: f32[m, n], at: i64[m, k]", "f32[_, _]", "tensor.take_along(x, at)", "along", NUMPY),
+    "scatter": (ROWS_AT, "f32[_, 64]", "tensor.scatter(x, at, values)", "rows", NUMPY),
+    "scatter-add": (ROWS_AT, "f32[_, 64]", "tensor.scatter_add(x, at, values)", "rows", NUMPY),
+    "pad": (X, "f32[_]", "tensor.pad(x, 100, 200, 0.0)", "vector", NUMPY),
+    "tile": (X, "f32[_]", "tensor.tile(x, 3)", "vector", NUMPY),
+    "repeat": (X, "f32[_]", "tensor.repeat(x, 3)", "vector", NUMPY),
+    "flip": (X, "f32[_]", "tensor.flip(x)", "vector", NUMPY),
+    "roll": (X, "f32[_]", "tensor.roll(x, 1000)", "vector", NUMPY),
+    "where": (AB, "f32[_]", "tensor.where(where, a, b)", "pair", NUMPY),
+    "clip": (X, "f32[_]", "tensor.clip(x, -1.0, 1.0)", "vector", NUMPY),
+    "compress": (AB, "f32[_]", "tensor.compress(where, a)", "pair", NUMPY),
+    "one-hot": ("at: i64[n]", "f32[_, 100]", "tensor.one_hot(at, 100)", "labels", NUMPY),
+    "dot": (AB, "f32", "tensor.dot(a, b)", "pair", NUMPY),
+    "matvec": ("a: f32[128, 128], b: f32[128, 128]", "f32[_]", "tensor.matvec(a, b[0])", "product", NUMPY),
+    "matmul": ("a: f32[128, 128], b: f32[128, 128]", "f32[_, _]", "tensor.matmul(a, b)", "product", NUMPY),
+    "mean": (X, "f32", "tensor.mean(x)", "vector", NUMPY),
+    "deviation": (X, "f32", "tensor.deviation(x)", "vector", NUMPY),
+    "scale-clip-where": (AB, "f32[_]", "tensor.where(where, tensor.clip([i < n] => a[i] * 2.0 + 1.0, -1.0, 1.0), [i < n] => b[i] * 0.5)", "pair", LOOSE),
+}
 
-def measured(options, kind, declarations, rows, packages):
-    """Rows of one module beside the packages that std_peers.py or std_sound_peers.py calls."""
+BOXES = "boxes: f32[n, 4], scores: f32[n], classes: i64[n]"
+NN = {
+    "softmax-rows": (M, "f32[_, _]", "nn.softmax_rows(x)", "matrix", LOOSE),
+    "log-softmax-rows": (M, "f32[_, _]", "nn.log_softmax_rows(x)", "matrix", LOOSE),
+    "sigmoid": (X, "f32[_]", "nn.sigmoid(x)", "vector", NUMPY),
+    "layer-norm": ("x: f32[m, n], scale: f32[n], bias: f32[n]", "f32[_, _]", "nn.layer_norm(x, scale, bias)", "layer", LOOSE),
+    "l2-normalise-rows": (ROWS_AT, "f32[_, _]", "nn.l2_normalise_rows(x)", "rows", LOOSE),
+    "cosine-rows": (ROWS_AT, "f32[_]", "nn.cosine_rows(x, values[0])", "rows", NUMPY),
+    "box-iou": (BOXES, "f32[_, _]", "nn.box_iou(boxes, boxes)", "boxes", LOOSE),
+    "decode-boxes": ("deltas: f32[n, 4], anchors: f32[n, 4]", "f32[_, 4]", "nn.decode_boxes(deltas, anchors)", "deltas", LOOSE),
+    "nms": (BOXES, "i64[_]", "nn.nms(boxes, scores, 0.5)", "boxes", NUMPY),
+    "connected-components": ("mask: bool[h, w]", "i64[_]", "nn.connected_components(mask).areas", "mask", NUMPY),
+    "ctc-greedy": ("scores: f32[steps, classes]", "i64[_]", "nn.ctc_greedy(scores)", "steps", NUMPY),
+    "mean-pool": ("tokens: f32[t, n], mask: i64[t]", "f32[_]", "nn.mean_pool(tokens, mask)", "tokens", LOOSE),
+    "top-p-mask": ("logits: f32[n], u: f32", "f32[_]", "nn.top_p_mask(logits, 0.9)", "logits", NUMPY),
+    "sample": ("logits: f32[n], u: f32", "i64", "nn.sample(nn.softmax(logits), u)", "logits", NUMPY),
+}
+
+PYTHON, WORDS, TEXTS = {"python": ELSEWHERE}, "xs: list<string>, by: f32[n], at: i64[k]", "list<string>"
+LISTS = {
+    "sort-by": (WORDS, TEXTS, "lists.sort_by(xs, by)", "words", PYTHON),
+    "take": (WORDS, TEXTS, "lists.take(xs, 500)", "words", PYTHON),
+    "slice": (WORDS, TEXTS, "lists.slice(xs, 100, 900)", "words", PYTHON),
+    "reverse": (WORDS, TEXTS, "lists.reverse(xs)", "words", PYTHON),
+    "concat": (WORDS, TEXTS, "lists.concat(xs, xs)", "words", PYTHON),
+    "flatten": ("xss: list<list<string>>", TEXTS, "lists.flatten(xss)", "lists", PYTHON),
+    "chunks": (WORDS, "list<list<string>>", "lists.chunks(xs, 10)", "words", PYTHON),
+    "gather": (WORDS, TEXTS, "lists.gather(xs, at)", "words", PYTHON),
+    "contains": (WORDS, "bool", 'lists.contains(xs, "not there")', "words", PYTHON),
+    "count-of": (WORDS, "i64", 'lists.count_of(xs, "abc")', "words", PYTHON),
+    "distinct": ("xs: list<i64>", "list<i64>", "lists.distinct(xs)", "integers", PYTHON),
+}
+MAP = "m: map<f64>, wanted: list<string>"
+MAPS = {
+    "values": (MAP, "list<f64>", "maps.values(m)", "map", PYTHON),
+    "values-of": (MAP, "list<f64>", "maps.values_of(m, wanted, -1.0)", "map", PYTHON),
+}
+
+XXHASH = {"xxhash": ELSEWHERE}
+FEATURE = {
+    "bucketise": (X, "i64[_]", "feature.bucketise(x, [-3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0])", "vector", NUMPY),
+    "hash-bucket": (WORDS, "i64[_]", "feature.hash_bucket(xs, 1000)", "words", XXHASH),
+    "hash-cross": (WORDS, "i64", "feature.hash_cross(lists.take(xs, 10), 1000)", "words", XXHASH),
+    "embedding-bag": ("table: f32[v, d], ids: i64[k], starts: i64[b]", "f32[_, _]", "feature.embedding_bag(table, ids, starts)", "bags", NUMPY),
+    "lookup": ("words: list<string>, vocabulary: map<i64>", "i64[_]", "feature.lookup(words, vocabulary, -1)", "vocabulary", PYTHON),
+    "log1p": (X, "f32[_]", "feature.log1p(x)", "positive", NUMPY),
+    "standardise": ("x: f32[m, n], mean: f32[n], deviation: f32[n]", "f32[_, _]", "feature.standardise(x, mean, deviation)", "features", LOOSE),
+}
+HASH = {"xxh64": ("text: string", "u64", "hash.xxh64(text)", "text", XXHASH)}
+
+TIMES = "texts: list<string>, at: list<i64>"
+TIME = {
+    "parse": (TIMES, "list<i64>", "[time.parse(text) for text in texts]", "times", PYTHON),
+    "format": (TIMES, "list<string>", "[time.format(ns) for ns in at]", "times", PYTHON),
+    "parts": (TIMES, "list<time.Parts>", "[time.parts(ns) for ns in at]", "times", PYTHON),
+    "from-parts": (TIMES, "list<i64>", "[time.from_parts(1970 + ns % 100, 1 + ns % 12, 1 + ns % 28, ns % 24) for ns in at]", "times", PYTHON),
+}
+
+
+
+def measured(options, module, rows, declarations="", peer_is=("data", "std_data_peers.py", DATA_PACKAGES)):
+    """Rows of one module beside the packages that a script calls: the name of its environment, the script, what it needs."""
+    kind, script, packages = peer_is
     python, folder = harness.environment(f"bench-{kind}", *packages), harness.scratch()
-    script = FOLDER / {"pictures": "std_peers.py", "sound": "std_sound_peers.py"}[kind]
     with peers.OnCores(peers.SERVER_CPU):
-        process = subprocess.Popen([python, "-B", script, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([python, "-B", FOLDER / script, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     if process.stdout.readline() != "ready\n":
-        raise AssertionError(f"{script.name} does not start")
+        raise AssertionError(f"{script} does not start")
 
     def peer(name, package):
         process.stdin.write(f"{name} {package} {options.seconds / 10}\n")
@@ -67,21 +161,49 @@ def measured(options, kind, declarations, rows, packages):
         return float(process.stdout.readline())
 
     for name, (parameter, result, call, given, goals) in rows.items():
-        source = written(f"{name}.wf", f"{declarations}workflow Run({parameter}) -> (y: {result}) {{\n  node y = {call};\n  return (y: y);\n}}\nservice Bench {{\n  workflow Run;\n}}\n")
+        body = f"workflow Run({parameter}) -> (y: {result}) {{\n  node y = {call};\n  return (y: y);\n}}\nservice Bench {{\n  workflow Run;\n}}\n"
+        source = written(f"{module}-{name}.wf", f"import std.{module};\n{declarations}{body}")
         path = next(path for path in (folder / f"{given}.json", folder / f"given.{given}") if path.exists())
         rounds = [(looped.seconds(source, path, options.seconds / 10), *(peer(name, package) for package in goals)) for _ in range(options.rounds)]
         ours, *theirs = (median(column) * 1e6 for column in zip(*rounds))
         for (package, goal), took in zip(goals.items(), theirs):
-            yield Row(f"{'image' if kind == 'pictures' else 'audio'}-{name}", ours, took, "us", package, goal, higher_is_better=False)
+            yield Row(f"{module}-{name}", ours, took, "us", package, goal, higher_is_better=False)
     process.stdin.close()
     process.wait()
 
 
 def images(options):
     """std.image beside Pillow and OpenCV: 640 x 480 pixels in colour"""
-    yield from measured(options, "pictures", "import std.image;\n", IMAGES, PACKAGES)
+    yield from measured(options, "image", IMAGES, peer_is=("pictures", "std_peers.py", PACKAGES))
 
 
 def audio(options):
     """std.audio beside soundfile and librosa: ten seconds of sound"""
-    yield from measured(options, "sound", "import std.audio;\n" + FILTERS, AUDIO, SOUND_PACKAGES)
+    yield from measured(options, "audio", AUDIO, FILTERS, ("sound", "std_sound_peers.py", SOUND_PACKAGES))
+
+
+def std_tensor(options):
+    """std.tensor beside numpy: 100,000 numbers, or a matrix of as many"""
+    yield from measured(options, "tensor", TENSOR)
+
+
+def std_nn(options):
+    """std.nn beside numpy and scipy: what stands behind networks"""
+    yield from measured(options, "nn", NN)
+
+
+def std_lists(options):
+    """std.lists and std.maps beside Python's own: 1,000 words"""
+    yield from measured(options, "lists", LISTS)
+    yield from measured(options, "maps", MAPS)
+
+
+def std_feature(options):
+    """std.feature and std.hash beside numpy, Python and xxhash"""
+    yield from measured(options, "feature", FEATURE, "import std.lists;\n")
+    yield from measured(options, "hash", HASH)
+
+
+def std_time(options):
+    """std.time beside Python's datetime: 1,000 times"""
+    yield from measured(options, "time", TIME)

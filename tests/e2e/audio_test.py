@@ -16,6 +16,7 @@ if __name__ == "__main__":
 import librosa  # noqa: E402
 from native_case import NativeCase  # noqa: E402
 import numpy as np  # noqa: E402
+import scipy.io.wavfile  # noqa: E402
 import scipy.signal  # noqa: E402
 import soundfile  # noqa: E402
 
@@ -217,6 +218,19 @@ class Audio(NativeCase):
             self.assert_refused(saved(noise(500), **how))
         for file in (b"x", b"RIFF\0\0\0\0WAVE", b"fLaC", b"\0" * 1000):
             self.assert_refused(file)
+
+    def test_24_bits_in_blocks_of_4_bytes_are_read_as_scipy_reads_them(self):
+        for channels in (1, 2):
+            x = dice.integers(-2**23, 2**23, (1000, channels), np.int32) * 256
+            head = struct.pack("<4sI8sIHHIIHH4sI", b"RIFF", 36 + x.nbytes, b"WAVEfmt ", 16, 1, channels, 8000, 32000 * channels, 4 * channels, 24, b"data", x.nbytes)
+            _, wanted = scipy.io.wavfile.read(io.BytesIO(head + x.tobytes()))
+            np.testing.assert_array_equal(self.decoded(head + x.tobytes())[0], wanted.reshape(-1, channels).T / F32(2**31))
+
+    def test_a_file_behind_a_tag(self):
+        tag = b"ID3\4\0\0\0\0\1\0" + b"x" * 128
+        for how in ({"format": "WAV", "subtype": "PCM_16"}, {"format": "FLAC", "subtype": "PCM_16"}):
+            file = saved(noise(500), **how)
+            np.testing.assert_array_equal(self.decoded(tag + file)[0], self.decoded(file)[0])
 
     def test_a_wav_of_unknown_length(self):
         file = saved(noise(500), format="WAV", subtype="PCM_16")

@@ -88,6 +88,15 @@ def remapped(px, v, u):
     return np.where(inside.reshape(v.shape), above * (1 - (v - y)) + below * (v - y), 9)
 
 
+def fitted(h, w, height, width):
+    """In whole numbers, halves up."""
+    h, w, height, width = map(int, (h, w, height, width))
+    if not (0 < h < 2**31 and 0 < w < 2**31 and 0 <= height < 2**31 and 0 <= width < 2**31):
+        return TYPE
+    rows, columns = (height, min(max((2 * w * height + h) // (2 * h), 1), width)) if height * w <= width * h else (min(max((2 * h * width + w) // (2 * w), 1), height), width)
+    return np.array([(height - rows) // 2, (width - columns) // 2, rows, columns])
+
+
 def as_mode(mode, out=None):
     return lambda px: np.asarray(Image.fromarray(px, mode).convert(out))
 
@@ -182,6 +191,10 @@ FUNCTIONS = {
     "NormaliseHwc": Function("px: u8[h, w, 3]", "f32[_, _, 3]", "image.normalise_hwc(px, MEAN, DEVIATION)", scaled, [(noise(h, w, 3),) for h, w in ((1, 1), (9, 40), (40, 9))]),
     **named("Draw", both("boxes: f32[n, 4], colour: u8[k], thickness: i64", "image.draw_boxes(px, boxes, colour, thickness)", drawn,
                          [(px, boxes, np.array([5, 250, 99][:k], U8), I64(thickness)) for px in (noise(20, 30), noise(20, 30, 3)) for boxes in BOXES for thickness in (0, 1, 3, 100) for k in (1, 3)])),
+    "Fit": Function("h: i64, w: i64, height: i64, width: i64", "i64[_]", "fitted(h, w, height, width)", fitted,
+                    [tuple(map(I64, sizes)) for sizes in ((2, 4, 8, 8), (4, 2, 8, 8), (1, 1, 0, 0), (3, 5, 0, 7), (1, 1000, 5, 5), (2**31 - 1, 1, 2**31 - 1, 2**31 - 1), (480, 640, 2**31 - 1, 2**31 - 1),
+                                                          (0, 4, 8, 8), (4, 0, 8, 8), (-1, 4, 8, 8), (4, 4, -1, 8), (4, 4, 8, -8), (2**31, 4, 8, 8), (4, 4, 2**31, 8), (2**62, 2**62, 2**62, 2**62))]),
+    "ResizeLong": Function("n: i64", "i64[_]", "unequal(n)", lambda n: np.zeros(1), [(I64(10_000_000),)]),
     # What the others are made of.
     "Weights": Function("way: i64, inputs: i64, outputs: i64", "f64[_]", "added(way, inputs, outputs)", lambda way, inputs, outputs: np.ones(outputs), [(I64(way), I64(a), I64(b)) for way in (0, 1, 2) for a, b in ((1, 1), (1, 9), (9, 1), (640, 224), (100, 300))], relative=1e-5),
     "WeightAt": Function("way: i64, x: f64[n]", "f64[_]", "[i < n] => image.weight(way, x[i])", weight, [(I64(way), np.linspace(-3, 3, 49)) for way in (0, 1, 2)], relative=1e-12),
@@ -197,7 +210,16 @@ FUNCTIONS = {
 }
 
 
-ADDED = """fn added(way: i64, inputs: i64, outputs: i64) -> f64[outputs] {
+HELPERS = """fn fitted(h: i64, w: i64, height: i64, width: i64) -> i64[4] {
+  let place = image.fit(h, w, height, width);
+  [i] => if i == 0 { place.top } else if i == 1 { place.left } else if i == 2 { place.height } else { place.width }
+}
+fn unequal(n: i64) -> i64[1] {
+  let line: u8[_, _] = [y < 1, x < n] => u8(x * 37 % 251);
+  let same = image.resize(line, 1, n);
+  [_i] => sum[x < n](if same[0, x] == line[0, x] { 0 } else { 1 })
+}
+fn added(way: i64, inputs: i64, outputs: i64) -> f64[outputs] {
   let found = image.weights(way, inputs, outputs);
   let first = found.first;
   let shares = found.shares;
@@ -212,7 +234,7 @@ ADDED = """fn added(way: i64, inputs: i64, outputs: i64) -> f64[outputs] {
 
 def program():
     numbers = {name: ", ".join(map(repr, map(float, value))) for name, value in (("MEAN", MEAN), ("DEVIATION", DEVIATION))}
-    lines = ["import std.image;", ADDED, *[f"const {name}: f32[3] = [{value}];" for name, value in numbers.items()]]
+    lines = ["import std.image;", HELPERS, *[f"const {name}: f32[3] = [{value}];" for name, value in numbers.items()]]
     lines += [function.workflow(name) for name, function in FUNCTIONS.items()]
     lines.append("""workflow HalfChw(px: u8[h, w, 3]) -> (y: f32[3, _, _], z: f32[_, _, 3]) {
   let chw = image.normalise_chw_bf16(px, MEAN, DEVIATION);

@@ -265,6 +265,8 @@ def sampled(p, u):
     if len(p) == 0:
         return INDEX
     upto = np.cumsum(p)
+    if not upto[-1] > 0:
+        return TYPE
     above = np.flatnonzero(upto > F32(u) * upto[-1])
     return I64(above[0] if len(above) else np.flatnonzero(p)[-1])
 
@@ -411,7 +413,7 @@ FUNCTIONS = {
     "TopKMask": Function("x: f32[n], k: i64", "y: f32[_]", "nn.top_k_mask(x, k)", top_k_mask, [(x, I64(k)) for x in vectors(TAME_EDGES) for k in (-1, 0, 1, 2, 500)]),
     "TopPMask": Function("x: f32[n], p: f32", "y: f32[_]", "nn.top_p_mask(x, p)", top_p_mask, [(x, F32(p)) for x in vectors(TAME_EDGES) for p in (0, 0.3, 0.61, 0.93)]),
     "Penalty": Function("x: f32[n], seen: i64[k], by: f32", "y: f32[_]", "nn.repetition_penalty(x, seen, by)", penalised, [(random_rows(1, n)[0], at, F32(1.5)) for n, at in PLACES], 1e-6),
-    "Sample": Function("p: f32[n], u: f32", "y: i64", "nn.sample(p, u)", sampled, [(np.abs(x), F32(u)) for x in vectors([floats(), floats(1), floats(0, 1, 0), floats(0, 0, 3)]) for u in (0, 0.2, 0.5, 0.999, 1)]),
+    "Sample": Function("p: f32[n], u: f32", "y: i64", "nn.sample(p, u)", sampled, [(np.abs(x), F32(u)) for x in vectors([floats(), floats(1), floats(0, 1, 0), floats(0, 0, 3), floats(0, 0)]) for u in (0, 0.2, 0.5, 0.999, 1)]),
     "Bucketise": Function("x: f32[n], bounds: f32[k]", "y: i64[_]", "feature.bucketise(x, bounds)", np.digitize, [(x, b) for x in vectors() for b in (floats(), floats(0), floats(-3, 0, 1, 4))]),
     "LogOnePlus": Function("x: f32[n, w]", "y: f32[_, _]", "feature.log1p(x)", lambda x: np.log1p(x.astype(np.float64)),
                            each([floats(0, -0.0, 1e-10, -1e-10, 1e-4, -1e-4, 0.5, -0.5, -1, -2, MOST, LEAST, INF, NAN)[:, None], *[np.abs(x) for x in matrices()]]), 1e-6),

@@ -58,11 +58,18 @@ TEST_F(Natives, FailAsServersDo) {
   EXPECT_EQ(built.failure->code, 9000);
 }
 
+TEST_F(Natives, ReadTimes) {
+  const Value text = Value::Text("1969-12-31T23:59:59Z"), wrong = Value::Text("1969-12-31");
+  EXPECT_EQ(static_cast<int64_t>(Call(types_, "wf_n_parse_time", {&text, 1}, types_.Scalar(DType::kI64), kMost).value->bits),
+            -1'000'000'000);
+  EXPECT_EQ(Call(types_, "wf_n_parse_time", {&wrong, 1}, types_.Scalar(DType::kI64), kMost).failure->code, 5000);
+}
+
 TEST_F(Natives, OthersNeedAServer) {
   const Value text = Value::Text("a");
   const ir::Outcome outcome = Call(types_, "wf_n_lower", {&text, 1}, types_.String(), kMost);
   ASSERT_TRUE(outcome.failure);
-  EXPECT_EQ(outcome.failure->message, "wf_n_lower needs a server");
+  EXPECT_EQ(outcome.failure->message, "`lower` is computed by servers alone");
 }
 
 }  // namespace

@@ -118,6 +118,15 @@ TEST(Wav, OfEachSizeIsSharesOfTheLoudest) {
   EXPECT_TRUE(std::isnan(nan.at(0)));
 }
 
+TEST(Wav, Of24BitsMayHaveBlocksOf4Bytes) {
+  std::string format = Format({1, 24, 2});
+  format[12] = 8;
+  const std::string data("\x00\x00\x00\x80\x00\x00\x00\x40\x00\x01\x00\x00\x00\xff\xff\x7f", 16);
+  EXPECT_EQ(Found(Riff(Chunk("fmt ", format) + Chunk("data", data))).samples, (Samples{-1, 1 / 8388608.0F, 0.5F, 8388607 / 8388608.0F}));
+  format[12] = 10;
+  EXPECT_EQ(Failure(Riff(Chunk("fmt ", format) + Chunk("data", data))), "the WAV file is damaged: samples of other sizes than it says");
+}
+
 TEST(Wav, HasARowForEachChannel) {
   const Decoded found = Found(Wav({1, 8, 3, 44100}, "\x80\xa0\xc0\x60\x40\x20"));
   EXPECT_EQ(found.channels, 3);
@@ -204,6 +213,21 @@ TEST(Flac, ThatIsDamagedIsRefused) {
 TEST(Flac, EndsWithTheLastOfItsSamples) {
   const std::string file = Flac(Noise(100, 16));
   EXPECT_EQ(Found(file + "TAG of a player").samples, Found(file).samples);
+}
+
+std::string Tag(size_t length, bool has_foot = false) {
+  return std::string("ID3\4\0", 5) + (has_foot ? '\x10' : '\0') + std::string(2, '\0') + static_cast<char>(length >> 7) +
+         static_cast<char>(length & 0x7f) + std::string(length + (has_foot ? 10 : 0), 'x');
+}
+
+TEST(Sound, MayStandBehindATag) {
+  const std::string flac = Flac(Noise(100, 16)), wav = Wav({1, 8, 1}, "\xc0");
+  for (const std::string& tag : {Tag(0), Tag(300), Tag(300, true)}) {
+    EXPECT_EQ(Found(tag + flac).samples, Found(flac).samples);
+    EXPECT_EQ(wf_samples(View(tag + flac)), 100U);
+    EXPECT_EQ(Found(tag + wav).samples, Samples{0.5F});
+    for (size_t length = 0; length <= tag.size(); ++length) EXPECT_EQ(Failure(tag.substr(0, length)), "not a WAV or FLAC file");
+  }
 }
 
 // What a head says, in its own bits.

@@ -84,5 +84,19 @@ TEST(Spectra, FailWhenMemoryIsSpentAndStopWhenAbandoned) {
   });
 }
 
+TEST(Spectra, TakeWhatALongWindowWantsOfTheJob) {
+  for (const int64_t size : {65536, 59049}) {  // a power of 2, and one of 3
+    FakeJob job;
+    job.budget = static_cast<uint64_t>(size) * 40;
+    std::vector<float> x(static_cast<size_t>(size));
+    std::vector<double> window(static_cast<size_t>(size));
+    const wf_tensor signal = Vector(x, WF_F32), weights = Vector(window, WF_F64);
+    const int64_t hop = 1;
+    wf_tensor power;
+    EXPECT_EQ(wf_n_spectra(&job.ctx, &signal, &weights, &hop, &power), WF_FAILED);
+    EXPECT_EQ(job.code, 3012);
+  }
+}
+
 }  // namespace
 }  // namespace wf::nodes

@@ -1,0 +1,253 @@
+"""std_data_peers.py FOLDER: as std_peers.py, for tensors, what stands behind networks, lists, maps, features, hashes and times. numpy is held to one thread."""
+import datetime
+import json
+import os
+import sys
+from pathlib import Path
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[name] = "1"
+
+import numpy as np  # noqa: E402
+import scipy.ndimage  # noqa: E402
+import scipy.special  # noqa: E402
+import xxhash  # noqa: E402
+from std_peers_loop import serve  # noqa: E402
+
+F32 = np.float32
+dice = np.random.default_rng(5)
+
+
+def numbers(*shape):
+    return dice.normal(0, 2, shape).astype(F32)
+
+
+def boxes(count):
+    corner, size = dice.uniform(0, 600, (count, 2)), dice.uniform(5, 80, (count, 2))
+    return np.concatenate([corner, corner + size], 1).astype(F32)
+
+
+def mask():
+    """Some dozens of spots."""
+    y, x = np.mgrid[0:240, 0:320]
+    return sum((y - cy) ** 2 + (x - cx) ** 2 < 90 for cy, cx in dice.uniform(10, 230, (60, 2))) > 0
+
+
+WORDS = ["".join(dice.choice(list("abcdefghij"), dice.integers(3, 14))) for _ in range(1000)]
+PARTS = [datetime.datetime(int(y), int(m), int(d), int(h), tzinfo=datetime.timezone.utc) for y, m, d, h in
+         zip(dice.integers(1970, 2100, 1000), dice.integers(1, 13, 1000), dice.integers(1, 29, 1000), dice.integers(0, 24, 1000))]
+# What each kind of row is given: parameters by name.
+GIVEN = {
+    "vector": {"x": numbers(100_000)},
+    "matrix": {"x": numbers(256, 1000)},
+    "rows": {"x": numbers(2000, 64), "at": dice.integers(0, 2000, 1000), "values": numbers(1000, 64)},
+    "along": {"x": numbers(256, 1000), "at": dice.integers(0, 1000, (256, 100))},
+    "sorted": {"sorted": np.sort(numbers(10_000)), "values": numbers(10_000)},
+    "pair": {"a": numbers(100_000), "b": numbers(100_000), "where": dice.random(100_000) < 0.5},
+    "product": {"a": numbers(128, 128), "b": numbers(128, 128)},
+    "labels": {"at": dice.integers(0, 100, 1000)},
+    "parts": {"xs": [numbers(1000) for _ in range(64)]},
+    "layer": {"x": numbers(256, 384), "scale": numbers(384), "bias": numbers(384)},
+    "boxes": {"boxes": boxes(300), "scores": dice.random(300).astype(F32), "classes": dice.integers(0, 5, 300)},
+    "deltas": {"deltas": numbers(3000, 4) / 8, "anchors": boxes(3000)},
+    "mask": {"mask": mask()},
+    "steps": {"scores": scipy.special.softmax(numbers(400, 64), 1)},
+    "tokens": {"tokens": numbers(128, 384), "mask": (np.arange(128) < 100).astype(np.int64)},
+    "logits": {"logits": numbers(32_000), "u": F32(0.4)},
+    "words": {"xs": WORDS, "by": numbers(1000), "at": dice.integers(0, 1000, 500)},
+    "integers": {"xs": dice.integers(0, 1000, 1000)},
+    "lists": {"xss": [WORDS[i:i + 10] for i in range(0, 1000, 10)]},
+    "map": {"m": {word: float(i) for i, word in enumerate(WORDS)}, "wanted": [WORDS[i] + ("z" if i % 4 == 0 else "") for i in dice.integers(0, 1000, 1000)]},
+    "bags": {"table": numbers(5000, 32), "ids": dice.integers(0, 5000, 2000), "starts": np.arange(0, 2000, 10)},
+    "features": {"x": numbers(1000, 64), "mean": numbers(64), "deviation": np.abs(numbers(64)) + F32(0.1)},
+    "positive": {"x": np.abs(numbers(100_000))},
+    "vocabulary": {"words": WORDS, "vocabulary": {word: i for i, word in enumerate(WORDS)}},
+    "text": {"text": "".join(WORDS) * 100},
+    "times": {"texts": [at.isoformat() for at in PARTS], "at": [int(at.timestamp()) * 1_000_000_000 for at in PARTS]},
+}
+
+
+def of(kind):
+    return GIVEN[kind].values()
+
+
+(X,), (M,), (WHERE_A, WHERE_B, WHERE) = of("vector"), of("matrix"), of("pair")
+(ROWS, AT, VALUES), (ALONG, ALONG_AT), (SORTED, SOUGHT), (A, B), (LABELS,), (STACK,) = (of(kind) for kind in ("rows", "along", "sorted", "product", "labels", "parts"))
+(LAYER, SCALE, BIAS), (BOXES, SCORES, CLASSES), (DELTAS, ANCHORS), (MASK,), (STEPS,), (TOKENS, TOKEN_MASK), (LOGITS, _) = (
+    of(kind) for kind in ("layer", "boxes", "deltas", "mask", "steps", "tokens", "logits"))
+(XS, BY, PLACES), (INTEGERS,), (XSS,), (MAP, WANTED) = (of(kind) for kind in ("words", "integers", "lists", "map"))
+(TABLE, IDS, STARTS), (FEATURES, MEAN, DEVIATION), (POSITIVE,), (VOCABULARY_WORDS, VOCABULARY), (TEXT,), (TEXTS, TIMES) = (
+    of(kind) for kind in ("bags", "features", "positive", "vocabulary", "text", "times"))
+MAP_OF_NUMBERS, LIST_OF_INTEGERS, LIST_OF_NUMBERS = dict(MAP), [int(x) for x in INTEGERS], [float(x) for x in BY]
+BOUNDS = np.array([-3, -2, -1, -0.5, 0, 0.5, 1, 2, 3], F32)
+
+
+def top_k(x, k):
+    at = np.argpartition(-x, k)[:k]
+    return at[np.argsort(-x[at])]
+
+
+def scattered(add):
+    y = ROWS.copy()
+    if add:
+        np.add.at(y, AT, VALUES)
+    else:
+        y[AT] = VALUES
+    return y
+
+
+def one_hot():
+    y = np.zeros((len(LABELS), 100), F32)
+    y[np.arange(len(LABELS)), LABELS] = 1
+    return y
+
+
+def layer_norm(x):
+    middle = x.mean(1, keepdims=True)
+    return (x - middle) / np.sqrt(x.var(1, keepdims=True) + F32(1e-5)) * SCALE + BIAS
+
+
+def iou(one, others):
+    shared = np.maximum(np.minimum(one[..., 2:], others[..., 2:]) - np.maximum(one[..., :2], others[..., :2]), 0)
+    area = lambda box: (box[..., 2] - box[..., 0]) * (box[..., 3] - box[..., 1])
+    both = shared[..., 0] * shared[..., 1]
+    return both / (area(one) + area(others) - both)
+
+
+def nms():
+    left, stay = np.argsort(-SCORES), []
+    while left.size:
+        best, left = left[0], left[1:]
+        stay.append(best)
+        left = left[iou(BOXES[best], BOXES[left]) <= 0.5]
+    return stay
+
+
+def decoded():
+    size, middle = ANCHORS[:, 2:] - ANCHORS[:, :2], (ANCHORS[:, 2:] + ANCHORS[:, :2]) / 2
+    at, half = DELTAS[:, :2] * size + middle, np.exp(np.minimum(DELTAS[:, 2:], F32(4.135))) * size / 2
+    return np.concatenate([at - half, at + half], 1)
+
+
+def components():
+    labels, count = scipy.ndimage.label(MASK, np.ones((3, 3)))
+    return labels, scipy.ndimage.find_objects(labels), np.bincount(labels.ravel(), minlength=count + 1)
+
+
+def ctc_greedy():
+    best = STEPS.argmax(1)
+    return best[(best != 0) & (np.diff(best, prepend=-1) != 0)]
+
+
+def mean_pool():
+    weights = (TOKEN_MASK != 0).astype(F32)[:, None]
+    return (TOKENS * weights).sum(0) / max(weights.sum(), 1)
+
+
+def top_p():
+    order = np.argsort(-LOGITS, kind="stable")
+    upto = np.cumsum(scipy.special.softmax(LOGITS[order]))
+    y = np.full_like(LOGITS, -np.inf)
+    kept = order[:np.searchsorted(upto, 0.9) + 1]
+    y[kept] = LOGITS[kept]
+    return y
+
+
+def sample():
+    p = scipy.special.softmax(LOGITS)
+    upto = np.cumsum(p)
+    return np.searchsorted(upto, F32(0.4) * upto[-1], side="right")
+
+
+def crossed():
+    seed = 0
+    for word in WORDS[:10]:
+        seed = xxhash.xxh64_intdigest(word, seed)
+    return seed % 1000
+
+
+NUMPY = {
+    "top-k": lambda: top_k(X, 10),
+    "argmax": lambda: X.argmax(),
+    "argsort": lambda: np.argsort(X, kind="stable"),
+    "sort": lambda: np.sort(X),
+    "cumsum": lambda: np.cumsum(X),
+    "searchsorted": lambda: np.searchsorted(SORTED, SOUGHT),
+    "transpose": lambda: np.ascontiguousarray(M.T),
+    "stack": lambda: np.stack(STACK),
+    "concat": lambda: np.concatenate([WHERE_A, WHERE_B]),
+    "gather": lambda: ROWS[AT],
+    "take-along": lambda: np.take_along_axis(ALONG, ALONG_AT, 1),
+    "scatter": lambda: scattered(False),
+    "scatter-add": lambda: scattered(True),
+    "pad": lambda: np.pad(X, (100, 200)),
+    "tile": lambda: np.tile(X, 3),
+    "repeat": lambda: np.repeat(X, 3),
+    "flip": lambda: np.ascontiguousarray(X[::-1]),
+    "roll": lambda: np.roll(X, 1000),
+    "where": lambda: np.where(WHERE, WHERE_A, WHERE_B),
+    "clip": lambda: np.clip(X, -1, 1),
+    "compress": lambda: WHERE_A[WHERE],
+    "one-hot": one_hot,
+    "dot": lambda: np.dot(WHERE_A, WHERE_B),
+    "matvec": lambda: A @ B[0],
+    "matmul": lambda: A @ B,
+    "mean": lambda: X.mean(dtype=np.float64),
+    "deviation": lambda: X.std(dtype=np.float64),
+    "scale-clip-where": lambda: np.where(WHERE, np.clip(WHERE_A * F32(2) + F32(1), -1, 1), WHERE_B * F32(0.5)),
+    "softmax-rows": lambda: scipy.special.softmax(M, 1),
+    "log-softmax-rows": lambda: scipy.special.log_softmax(M, 1),
+    "sigmoid": lambda: scipy.special.expit(X),
+    "layer-norm": lambda: layer_norm(LAYER),
+    "l2-normalise-rows": lambda: ROWS / np.maximum(np.linalg.norm(ROWS, axis=1, keepdims=True), F32(1e-12)),
+    "cosine-rows": lambda: ROWS @ VALUES[0] / (np.linalg.norm(ROWS, axis=1) * np.linalg.norm(VALUES[0])),
+    "box-iou": lambda: iou(BOXES[:, None], BOXES[None]),
+    "decode-boxes": decoded,
+    "nms": nms,
+    "connected-components": components,
+    "ctc-greedy": ctc_greedy,
+    "mean-pool": mean_pool,
+    "top-p-mask": top_p,
+    "sample": sample,
+    "bucketise": lambda: np.digitize(X, BOUNDS),
+    "embedding-bag": lambda: np.add.reduceat(TABLE[IDS], STARTS),
+    "log1p": lambda: np.log1p(POSITIVE),
+    "standardise": lambda: (FEATURES - MEAN) / np.where(DEVIATION == 0, F32(1), DEVIATION),
+}
+PYTHON = {
+    "sort-by": lambda: [x for _, x in sorted(zip(LIST_OF_NUMBERS, XS), key=lambda pair: pair[0])],
+    "take": lambda: XS[:500],
+    "slice": lambda: XS[100:900],
+    "reverse": lambda: XS[::-1],
+    "concat": lambda: XS + XS,
+    "flatten": lambda: [x for xs in XSS for x in xs],
+    "chunks": lambda: [XS[i:i + 10] for i in range(0, len(XS), 10)],
+    "gather": lambda: [XS[i] for i in PLACES],
+    "contains": lambda: "not there" in XS,
+    "count-of": lambda: XS.count("abc"),
+    "distinct": lambda: list(dict.fromkeys(LIST_OF_INTEGERS)),
+    "values": lambda: list(MAP_OF_NUMBERS.values()),
+    "values-of": lambda: [MAP_OF_NUMBERS.get(word, -1.0) for word in WANTED],
+    "lookup": lambda: np.array([VOCABULARY.get(word, -1) for word in VOCABULARY_WORDS]),
+    "parse": lambda: [datetime.datetime.fromisoformat(text) for text in TEXTS],
+    "format": lambda: [at.isoformat() for at in PARTS],
+    "parts": lambda: [datetime.datetime.fromtimestamp(at / 1e9, datetime.timezone.utc) for at in TIMES],
+    "from-parts": lambda: [datetime.datetime(at.year, at.month, at.day, at.hour, tzinfo=datetime.timezone.utc).timestamp() for at in PARTS],
+}
+XXHASH = {
+    "xxh64": lambda: xxhash.xxh64_intdigest(TEXT),
+    "hash-bucket": lambda: np.array([xxhash.xxh64_intdigest(word) % 1000 for word in WORDS]),
+    "hash-cross": crossed,
+}
+CALLS = {(name, package): call for package, calls in (("numpy", NUMPY), ("python", PYTHON), ("xxhash", XXHASH)) for name, call in calls.items()}
+
+
+def main():
+    folder = Path(sys.argv[1])
+    for kind, values in GIVEN.items():
+        (folder / f"{kind}.json").write_text(json.dumps(values, default=lambda value: value.tolist()))
+    serve(CALLS)
+
+
+if __name__ == "__main__":
+    main()

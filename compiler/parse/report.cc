@@ -357,7 +357,11 @@ std::optional<std::string> Reporter::HelpForSetting(const Mistake& mistake) cons
 }
 
 // `Box { x: 1.0 }`, and `b { x: 1.0 }` of one that is there.
-std::string Reporter::HelpForRecord(const std::string& name) {
+std::optional<std::string> Reporter::HelpForRecord(const Mistake& mistake) const {
+  constexpr std::array<size_t, 4> kEnds = {T::SEMI, T::RBRACE, T::RPAREN, T::RBRACKET};  // of an expression
+  const bool may_end = std::ranges::any_of(kEnds, [&](size_t end) { return Expects(mistake, end); });
+  if (mistake.at == 0 || TypeAt(mistake.at - 1) != T::NAME || !may_end) return std::nullopt;
+  const std::string name = Spelling(mistake.at - 1);
   if (std::islower(static_cast<unsigned char>(name.front())) == 0) return fmt::format("a record is built `{}(field: value)`", name);
   return "a record does not change; another is built, with all of its fields: `Box(x: 1.0, y: b.y)`";
 }
@@ -463,8 +467,6 @@ std::optional<std::string> Reporter::HelpForPlace(const Mistake& mistake) const 
   return fmt::format("a `{}` stands in no braces, above what uses it; here `let` names a value", Spelling(at));
 }
 
-constexpr std::array<size_t, 4> kEndsOfExpression = {T::SEMI, T::RBRACE, T::RPAREN, T::RBRACKET};
-
 std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
   if (at > 0 && TypeAt(at - 1) == T::STRING && EndsInHole(TextOf(text_, At(at - 1))))
@@ -476,7 +478,6 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
                                       : "an error has a code and a text: `error Bad = 100001 \"what happened\";`";
   }
   const bool ends_block = Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI);
-  const bool ends_expression = std::ranges::any_of(kEndsOfExpression, [&](size_t end) { return Expects(mistake, end); });
   switch (type) {
     case T::ASSIGN:
       return HelpForAssign(mistake);
@@ -529,9 +530,8 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     case T::LBRACE:
       if (Expects(mistake, T::ARROW)) return std::string(HelpForNoResult(mistake));
       if (const auto settings = HelpForPlaceOfSettings(mistake)) return settings;
-      if (at == 0 || TypeAt(at - 1) != T::NAME || !ends_expression) return std::nullopt;
       if (Expects(mistake, T::KW_AS)) return "settings stand in the service itself, or at the nodes of the workflow: `timeout 5s;`";
-      return HelpForRecord(Spelling(at - 1));
+      return HelpForRecord(mistake);
     default:
       return std::nullopt;
   }

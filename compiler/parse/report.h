@@ -75,7 +75,7 @@ class Reporter {
   std::optional<std::string> HelpForComma(const Mistake& mistake) const;
   std::optional<std::string> HelpForArm(const Mistake& mistake) const;
   std::optional<std::string> HelpForDeclaration(const Mistake& mistake) const;
-  static std::string HelpForRecord(const std::string& name);
+  std::optional<std::string> HelpForRecord(const Mistake& mistake) const;
   std::optional<std::string> HelpForUnnamed(const Mistake& mistake) const;
   std::optional<std::string> HelpForTypeOfCpp(size_t at) const;
   std::optional<std::string> HelpForResult(size_t at) const;

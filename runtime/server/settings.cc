@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "runtime/base/text.h"
@@ -109,7 +110,6 @@ class Loader {
   void FindVariables();
   void ReadFile();
   void TakeEntry(const ConfigEntry& entry, const std::string& file, const Names& names);
-  bool IsToldBefore(int line, const std::string& section);
   bool IsInUnknownSection(const ConfigEntry& entry, const std::string& file, const Names& names);
   size_t RowOf(std::string_view key) const;
   std::string Together(std::initializer_list<std::string_view> keys, std::string_view problem) const;
@@ -120,7 +120,8 @@ class Loader {
   const std::span<const SettingRow> rows_ = SettingRows();
   Loaded out_;
   size_t mistakes_ = 0, warnings_ = 0;
-  std::string config_path_, unknown_section_;
+  std::string config_path_;
+  std::set<std::string> unknown_sections_;  // the first key of each tells of it
   bool config_is_flag_ = false;
   std::vector<Given> flags_, variables_;
 };
@@ -259,12 +260,6 @@ void Loader::ReadFile() {
   }
 }
 
-// Of the keys of an unknown section the first tells of it.
-bool Loader::IsToldBefore(int line, const std::string& section) {
-  std::string told = std::to_string(line) + ' ' + section;
-  return told == std::exchange(unknown_section_, told);
-}
-
 // A mapping whose key is none, or takes a value: what stands in it is told by that key, once.
 bool Loader::IsInUnknownSection(const ConfigEntry& entry, const std::string& file, const Names& names) {
   const size_t n_sections = entry.path.size() - (entry.is_section ? 0 : 1);
@@ -274,7 +269,7 @@ bool Loader::IsInUnknownSection(const ConfigEntry& entry, const std::string& fil
     if (names.HasSection(section)) continue;
     const int line = i < entry.section_lines.size() ? entry.section_lines[i] : entry.line;
     const std::string place = file + ":" + std::to_string(line) + ": ";
-    if (IsToldBefore(line, section)) return true;
+    if (!unknown_sections_.insert(section).second) return true;
     if (!tells()) {
       Error({});
     } else if (names.Find(section) != nullptr) {
@@ -300,7 +295,7 @@ void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const 
     const bool has_node = from_.plan != nullptr && entry.path.size() > 1 && HasNode(*from_.plan, entry.path[1]);
     const bool is_unknown = from_.plan != nullptr && entry.path.size() > 1 && !has_node;
     const int line = entry.section_lines.size() > 1 ? entry.section_lines[1] : entry.line;
-    if (is_unknown && IsToldBefore(line, "nodes." + entry.path[1])) return;
+    if (is_unknown && !unknown_sections_.insert("nodes." + entry.path[1]).second) return;
     if (!tells() && !has_node) return Error({});
     const std::string problem = from_.plan == nullptr ? "there is no program whose nodes these could be"
                                                       : AddNodeSetting(*from_.plan, entry, place, &out_.settings.nodes);

@@ -182,6 +182,14 @@ TEST(NodeSettings, ANodeWithoutSettingsIsNoSuggestion) {
   EXPECT_TRUE(loaded.errors[0].ends_with("unknown node `Classif`")) << loaded.errors[0];
 }
 
+TEST(NodeSettings, AnUnknownNodeThatIsGivenTwiceIsToldOnceBesideTheRepetition) {
+  const Program program;
+  const Loaded loaded = program.Load("nodes:\n  Classify/logit: {batch: 2}\n  Classify/logit: {batch: 4}\n");
+  ASSERT_EQ(loaded.errors.size(), 2u);
+  EXPECT_NE(loaded.errors[0].find("unknown node `Classify/logit`"), std::string::npos) << loaded.errors[0];
+  EXPECT_NE(loaded.errors[1].find("is already set on line 2"), std::string::npos) << loaded.errors[1];
+}
+
 TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {
   const struct {
     std::string text, message;

@@ -41,6 +41,12 @@ std::optional<size_t> FirstBadByte(std::string_view text) {
 
 size_t ByteOrderMarkLength(std::string_view text) { return text.starts_with("\xEF\xBB\xBF") ? 3 : 0; }
 
+bool IsUnseen(char32_t c) {
+  const auto in = [c](char32_t first, char32_t last) { return c >= first && c <= last; };
+  return c < 0x20 || in(0x7F, 0x9F) || c == 0xAD || c == 0x61C || c == 0x180E || c == 0x200B || in(0x200E, 0x200F) || in(0x2028, 0x202E) ||
+         in(0x2060, 0x206F) || c == 0xFEFF || in(0xFFF9, 0xFFFB) || in(0xE0000, 0xE007F);
+}
+
 bool IsScalarValue(char32_t code_point) { return code_point <= 0x10FFFF && (code_point < 0xD800 || code_point > 0xDFFF); }
 
 void AppendUtf8(char32_t code_point, std::string& text) {

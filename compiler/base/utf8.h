@@ -21,6 +21,9 @@ bool IsScalarValue(char32_t code_point);
 constexpr bool TurnsDirection(char32_t code_point) {
   return (code_point >= 0x202A && code_point <= 0x202E) || (code_point >= 0x2066 && code_point <= 0x2069);
 }
+// Characters that a reader does not see, or that make the text around them look like another: controls, those that turn its direction,
+// those without a width. Not the two joiners, of which words of some scripts and pictures are made.
+bool IsUnseen(char32_t code_point);
 
 struct CodePoint {
   char32_t value;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include "compiler/base/utf8.h"
 
@@ -33,9 +34,6 @@ bool Contains(const std::array<Range, N>& ranges, char32_t character) {
   return std::any_of(ranges.begin(), ranges.end(), [&](const Range& r) { return character >= r.first && character <= r.last; });
 }
 
-// Control characters, and those that turn the direction of what follows, which could make a line look like another.
-bool IsHarmful(char32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0) || source::TurnsDirection(c) || c == 0x200E || c == 0x200F; }
-
 }  // namespace
 
 int DisplayWidth(char32_t character) {
@@ -45,16 +43,17 @@ int DisplayWidth(char32_t character) {
 }
 
 std::string OneLine(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string line;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
+  for (; !text.empty(); text.remove_prefix(source::DecodeUtf8(text).length)) {
+    const source::CodePoint one = source::DecodeUtf8(text);
+    if (one.value == '\n') {
       line += "\\n";
-    } else if (byte < 0x20 || byte == 0x7F) {
-      line += std::string("\\u{") + kDigits[byte >> 4] + kDigits[byte & 15] + "}";
+    } else if (source::IsUnseen(one.value)) {
+      std::array<char, 8> digits;
+      (void)std::snprintf(digits.data(), digits.size(), "%02X", static_cast<unsigned>(one.value));
+      line.append("\\u{").append(digits.data()).append("}");
     } else {
-      line += c;
+      line += text.substr(0, one.length);
     }
   }
   return line;
@@ -64,7 +63,7 @@ std::string Harmless(std::string_view text) {
   std::string shown;
   while (!text.empty()) {
     const source::CodePoint one = source::DecodeUtf8(text);
-    source::AppendUtf8(IsHarmful(one.value) && one.value != '\n' ? 0xFFFD : one.value, shown);
+    source::AppendUtf8(source::IsUnseen(one.value) && one.value != '\n' ? 0xFFFD : one.value, shown);
     text.remove_prefix(one.length);
   }
   return shown;
@@ -101,7 +100,7 @@ void Excerpt::Append(std::string_view bytes, char32_t value) {
     width_ += spaces;
     return;
   }
-  const char32_t shown = IsHarmful(value) ? 0xFFFD : value;
+  const char32_t shown = source::IsUnseen(value) ? 0xFFFD : value;
   source::AppendUtf8(shown, text_);
   width_ += static_cast<size_t>(DisplayWidth(shown));
 }

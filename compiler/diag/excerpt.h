@@ -30,7 +30,7 @@ class Excerpt {
 // Columns that the character takes on a terminal: 0, 1 or 2.
 int DisplayWidth(char32_t character);
 
-// `text` on one line of a terminal or a report: line breaks and control characters as strings of programs write them, `\n`, `\u{1B}`.
+// `text` on one line of a terminal or a report: line breaks and what is unseen as strings of programs write them, `\n`, `\u{1B}`.
 std::string OneLine(std::string_view text);
 
 // `text` with control and direction characters replaced, for terminals.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/base/quote.h"
 #include "compiler/driver/interface_of.h"
 #include "compiler/interface/compare.h"
 #include "runtime/base/json_text.h"
@@ -78,7 +79,7 @@ int ReportBreaking(const Options& options, Console& console) {
   const auto now = InterfaceOf(options.inputs.front(), options, console);
   if (!old || !now) return kProgramHasErrors;
   const std::vector<Change> changes = interface::Compare(*old, *now);
-  console.out << (options.format == Format::kJson ? Json(changes) : Text(changes, options.inputs.front()));
+  console.out << (options.format == Format::kJson ? source::SeenJson(Json(changes)) : Text(changes, options.inputs.front()));
   return Worst(changes) == Impact::kBreaking ? kProgramHasErrors : kFine;
 }
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "compiler/backend/backend.h"
+#include "compiler/base/quote.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/diag/render.h"
 #include "compiler/driver/bench.h"
@@ -197,7 +198,7 @@ int ShowGraph(const Options& options, Console& console) {
         console.out << GraphSvg(graph, options.level);
         break;
       case Format::kJson:
-        console.out << GraphJson(graph, options.level) << "\n";
+        console.out << source::SeenJson(GraphJson(graph, options.level)) << "\n";
         break;
       case Format::kSarif:
       case Format::kGithub:
@@ -220,7 +221,7 @@ int ShowPlan(const Options& options, Console& console) {
   if (compilation.RunTo(Phase::kPasses, Purpose::kDrawing)) {
     const Plan plan =
         PlanOf(*compilation.products().checked, *compilation.products().program, compilation.DescribeInterface(), FolderOf(input));
-    console.out << (options.format == Format::kJson ? PlanJson(plan) : PlanText(plan));
+    console.out << (options.format == Format::kJson ? source::SeenJson(PlanJson(plan)) : PlanText(plan));
   }
   return compilation.Finish();
 }
@@ -236,7 +237,7 @@ int Inspect(const Options& options, Console& console) {
     console.err << fmt::format("wfc: cannot inspect `{}`: {}{}\n", input, note.status().message(), help);
     return kProgramHasErrors;
   }
-  console.out << (options.format == Format::kJson ? *note + "\n" : NoteText(*note));
+  console.out << (options.format == Format::kJson ? source::SeenJson(*note) + "\n" : NoteText(*note));
   return kFine;
 }
 

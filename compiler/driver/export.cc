@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/backend/backend.h"
+#include "compiler/base/quote.h"
 #include "compiler/diag/emitter.h"
 #include "compiler/driver/interface_of.h"
 #include "compiler/interface/proto.h"
@@ -34,7 +35,7 @@ int ExportService(const Options& options, Console& console) {
   if (!interface) return kProgramHasErrors;
   const interface::Service* service = Choose(*interface, options.service, console);
   if (service == nullptr) return kUsage;
-  console.out << (options.format == Format::kOpenApi ? backend::Get().open_api(*interface, *service)
+  console.out << (options.format == Format::kOpenApi ? source::SeenJson(backend::Get().open_api(*interface, *service))
                                                      : interface::Proto(*interface, *service));
   return kFine;
 }

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "compiler/diag/excerpt.h"
+#include "compiler/driver/graph.h"
 #include "compiler/driver/json_cursor.h"
 
 namespace wf::driver {
@@ -41,13 +43,16 @@ std::string_view Member(std::string_view object, std::string_view name) {
   return found;
 }
 
-std::string Text(std::string_view object, std::string_view name) { return JsonCursor(Member(object, name)).String(); }
+std::string Text(std::string_view object, std::string_view name) { return diag::OneLine(JsonCursor(Member(object, name)).String()); }
 
 std::string Ports(std::string_view array) {
   std::string text;
   for (const std::string_view port : ItemsOf(array)) {
-    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", Text(port, "name"), Text(port, "type"));
-    if (const std::string_view value = Member(port, "default"); !value.empty()) text += fmt::format(" = {}", value);
+    const Graph::Port shown{.name = Text(port, "name"),
+                            .type = Text(port, "type"),
+                            .default_value = Text(port, "written"),
+                            .required = Member(port, "required") != "false"};
+    text += (text.empty() ? "" : ", ") + Spelling(shown);
   }
   return "(" + text + ")";
 }

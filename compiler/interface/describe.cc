@@ -6,6 +6,7 @@
 
 #include "compiler/sema/model_workflow.h"
 #include "compiler/sema/resolve_type.h"
+#include "compiler/sema/value_text.h"
 #include "runtime/abi/plan.h"
 #include "runtime/base/check.h"
 
@@ -147,6 +148,7 @@ class Describer {
                          .type = TypeOf(local.type),
                          .required = param.required,
                          .default_value = param.default_value ? JsonOf(local.type, *param.default_value) : absent,
+                         .written = param.default_value ? sema::DefaultText(local.type, *param.default_value) : "",
                          .place = PlaceOf(local.span)});
     }
     for (size_t i = 0; i < workflow.results.size(); ++i) {
@@ -162,11 +164,15 @@ class Describer {
 
   Meta MetaOf(const sema::Expr& expr) {
     const sema::Expr& otherwise = *expr.args[1];
-    std::string value;
-    if (otherwise.kind == sema::ExprKind::kScalar) value = JsonOf(otherwise.type, ir::Value::Scalar(otherwise.bits));
-    if (otherwise.kind == sema::ExprKind::kText && otherwise.args.empty()) value = JsonOf(otherwise.type, ir::Value::Text(otherwise.text));
-    if (otherwise.kind == sema::ExprKind::kConst) value = JsonOf(otherwise.type, program_.consts[otherwise.index].value);
-    return {.key = expr.args[0]->text, .type = TypeOf(expr.type), .default_value = std::move(value), .place = PlaceOf(expr.span)};
+    Meta meta{.key = expr.args[0]->text, .type = TypeOf(expr.type), .default_value = {}, .written = {}, .place = PlaceOf(expr.span)};
+    const auto tell = [&](const ir::Value& value) {
+      meta.default_value = JsonOf(otherwise.type, value);
+      meta.written = sema::DefaultText(otherwise.type, value);
+    };
+    if (otherwise.kind == sema::ExprKind::kScalar) tell(ir::Value::Scalar(otherwise.bits));
+    if (otherwise.kind == sema::ExprKind::kText && otherwise.args.empty()) tell(ir::Value::Text(otherwise.text));
+    if (otherwise.kind == sema::ExprKind::kConst) tell(program_.consts[otherwise.index].value);
+    return meta;
   }
 
   const sema::Program& program_;

@@ -44,6 +44,7 @@ struct Port {
   Type type;
   bool required = true;       // of a parameter
   std::string default_value;  // JSON; empty: none, or one that JSON cannot say
+  std::string written;        // the same as a program writes it, in short; empty: none, or not known
   Place place;
 };
 
@@ -51,6 +52,7 @@ struct Meta {
   std::string key;
   Type type;
   std::string default_value;  // JSON; empty: it is computed
+  std::string written;        // as of Port
   Place place;
 };
 

@@ -49,6 +49,7 @@ void WritePorts(json::OStream& out, const char* name, const std::vector<Port>& p
     out.attribute("type", ToString(port.type));
     if (!port.required) out.attribute("required", false);
     WriteDefault(out, port.default_value);
+    WriteIf(out, "written", port.written);
   });
 }
 
@@ -69,6 +70,7 @@ void WriteCall(json::OStream& out, const Call& call) {
       out.attribute("key", json::fixUTF8(meta.key));
       out.attribute("type", ToString(meta.type));
       WriteDefault(out, meta.default_value);
+      WriteIf(out, "written", meta.written);
     });
   }
   if (!call.annotations.empty()) {
@@ -194,7 +196,8 @@ class Reader {
     }
     if (one.get("meta") != nullptr) {
       EachObject(one, "meta", [&](const json::Object& meta) {
-        call.meta.push_back({.key = Text(meta, "key"), .type = ReadType(meta), .default_value = {}, .place = {}});
+        call.meta.push_back(
+            {.key = Text(meta, "key"), .type = ReadType(meta), .default_value = {}, .written = OptionalText(meta, "written"), .place = {}});
         call.meta.back().default_value = Default(meta, call.meta.back().type);
       });
     }
@@ -209,6 +212,7 @@ class Reader {
               .type = ReadType(one),
               .required = one.getBoolean("required").value_or(true),
               .default_value = {},
+              .written = OptionalText(one, "written"),
               .place = {}};
     port.default_value = Default(one, port.type);
     return port;

@@ -144,7 +144,7 @@ class ProtoWriter {
       if (port.required) continue;
       ProtoField& field = fields.back();
       field.optional = !field.repeated && !field.type.starts_with("map<");
-      if (!port.default_value.empty()) field.comment += " = " + port.default_value;
+      if (!port.written.empty()) field.comment += " = " + port.written;
     }
     return fields;
   }

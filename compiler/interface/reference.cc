@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "compiler/interface/sample.h"
 #include "compiler/interface/wire.h"
@@ -20,7 +21,34 @@ std::string Cell(const std::string& text) {
   return out;
 }
 
-std::string Paragraph(const std::string& text) { return text.empty() ? "" : text + "\n\n"; }
+// A cell in fixed width: more backticks around it than it has in a row.
+std::string CodeCell(const std::string& text) {
+  std::string ticks = "`";
+  while (text.find(ticks) != std::string::npos) ticks += '`';
+  const std::string space = ticks.size() > 1 ? " " : "";
+  return ticks + space + Cell(text) + space + ticks;
+}
+
+// A text in Markdown with the fence that it leaves open.
+std::string Closed(const std::string& text) {
+  std::string open;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t at = std::min(line.find_first_not_of(' '), line.size());
+    const size_t end = std::min(line.find_first_not_of(line[at], at), line.size());
+    const bool is_fence = at < 4 && (line[at] == '`' || line[at] == '~') && end - at >= 3;
+    if (!is_fence) continue;
+    const std::string fence = line.substr(at, end - at);
+    if (open.empty()) {
+      open = fence;
+    } else if (fence.starts_with(open) && line.find_first_not_of(' ', end) == std::string::npos) {
+      open.clear();
+    }
+  }
+  return open.empty() ? text : text + "\n" + open;
+}
+
+std::string Paragraph(const std::string& text) { return text.empty() ? "" : Closed(text) + "\n\n"; }
 
 class ReferenceWriter {
  public:
@@ -69,7 +97,7 @@ class ReferenceWriter {
       text_ += "| header or OIP parameter | type | default |\n| --- | --- | --- |\n";
       for (const Meta& meta : call.meta) {
         text_ += fmt::format("| `{}` | `{}` | {} |\n", Cell(meta.key), ToString(meta.type),
-                             meta.default_value.empty() ? "computed" : "`" + Cell(meta.default_value) + "`");
+                             meta.written.empty() ? "computed" : CodeCell(meta.written));
       }
       text_ += "\n";
     }
@@ -80,7 +108,7 @@ class ReferenceWriter {
     if (call.in.empty()) return;
     text_ += "| parameter | type | default |\n| --- | --- | --- |\n";
     for (const Port& port : call.in) {
-      std::string otherwise = port.required ? "required" : port.default_value.empty() ? "optional" : "`" + Cell(port.default_value) + "`";
+      std::string otherwise = port.required ? "required" : port.written.empty() ? "optional" : CodeCell(port.written);
       if (&port == RawBody(call)) otherwise += "; or the body itself, the others in the query";
       text_ += fmt::format("| `{}` | `{}` | {} |\n", Cell(port.name), Cell(ToString(port.type)), otherwise);
     }

@@ -105,15 +105,13 @@ void WorkflowBuilder::AddNodes(const std::string& around) {
 }
 
 void WorkflowBuilder::AddPorts(ir::Workflow& result) {
-  constexpr size_t kMostOfADefault = 80;
   for (const Param& param : workflow_.params) {
     const Local& local = workflow_.locals[param.local];
     const ir::TypeId type = values_.DeclaredType(local.type);
     const SlotId slot = tasks_.AddSlot(root_, local.name, type);
     values_.SetSlot(param.local, slot);
     std::optional<ir::Value> missing = param.default_value;
-    const bool is_told = missing && !(local.type->kind == TypeKind::kOptional && missing->bits == 0);
-    const std::string told = is_told ? ValueText(local.type, *missing, kMostOfADefault) : "";
+    const std::string told = missing ? DefaultText(local.type, *missing) : "";
     if (!missing && !param.required && out_.types[type].kind == ir::TypeKind::kOptional) missing = ir::Value{};
     result.in.push_back({param.wire_name, type, slot, std::move(missing), param.required, ToString(local.type), told});
   }

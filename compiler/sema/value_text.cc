@@ -120,4 +120,9 @@ std::string ValueText(TypeRef type, const ir::Value& value, size_t most, const R
   return writer.Take();
 }
 
+std::string DefaultText(TypeRef type, const ir::Value& value) {
+  constexpr size_t kMostOfADefault = 80;
+  return type->kind == TypeKind::kOptional && value.bits == 0 ? "" : ValueText(type, value, kMostOfADefault);
+}
+
 }  // namespace wf::sema

@@ -11,4 +11,7 @@ namespace wf::sema {
 std::string ValueText(TypeRef type, const ir::Value& value, size_t most);
 std::string ValueText(TypeRef type, const ir::Value& value, size_t most, const RecordNames& name_of);
 
+// A default of a parameter or of metadata, short; nothing where it is the `none` of an optional type.
+std::string DefaultText(TypeRef type, const ir::Value& value);
+
 }  // namespace wf::sema

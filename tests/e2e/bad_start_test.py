@@ -351,12 +351,15 @@ class BadBuild(unittest.TestCase):
                 self.assertEqual(process.wait(30), -number)
                 self.assertEqual(list(temporary.iterdir()), [])
 
-    def test_a_device_is_never_replaced(self):
-        fifo = harness.scratch() / "fifo"
+    def test_a_pipe_is_written_and_never_replaced(self):
+        fifo, read = harness.scratch() / "fifo", harness.scratch() / "read"
         os.mkfifo(fifo)
-        done = harness.wfc("build", HELLO, "-o", fifo, check=False)
-        self.assertEqual(done.returncode, 1, done)
+        with open(read, "wb") as into, subprocess.Popen(["cat", fifo], stdout=into) as reader:
+            done = harness.wfc("build", HELLO, "-o", fifo, check=False)
+            self.assertEqual(reader.wait(30), 0)
+        self.assertEqual(done.returncode, 0, done)
         self.assertTrue(fifo.is_fifo())
+        self.assertEqual(read.read_bytes()[:4], b"\x7fELF")
 
     def test_a_failed_build_keeps_the_program_that_was_there(self):
         target = harness.scratch() / "kept"

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
+#include <random>
 
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
@@ -28,6 +30,27 @@ TEST(ArgMax, TakesTheFirstOfEquals) { EXPECT_EQ(ArgMax({1, 3, 3}), 1); }
 TEST(ArgMax, TakesNanOnlyWhenThereIsNothingElse) {
   EXPECT_EQ(ArgMax({kNan, -1, kNan}), 1);
   EXPECT_EQ(ArgMax({kNan, kNan}), 0);
+}
+
+TEST(ArgMax, FindsInLongVectorsWhatASearchFromTheFrontFinds) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto first = [](const std::vector<float>& data) {
+    size_t best = 0;
+    for (size_t i = 1; i < data.size(); ++i) {
+      if (data[i] > data[best] || (std::isnan(data[best]) && !std::isnan(data[i]))) best = i;
+    }
+    return static_cast<int64_t>(best);
+  };
+  std::minstd_rand random(1);
+  for (const size_t n : {63, 64, 65, 1000, 16384, 16385, 50000}) {
+    std::vector<float> data(n);
+    for (float& x : data) x = random() % 97 == 0 ? kNan : static_cast<float>(random() % 5000);
+    EXPECT_EQ(ArgMax(data), first(data)) << n;
+    std::fill(data.begin(), data.end(), kNan);
+    EXPECT_EQ(ArgMax(data), 0) << n;
+    data.back() = -kInfinity;
+    EXPECT_EQ(ArgMax(data), n - 1) << n;
+  }
 }
 
 TEST(ArgMax, FailsOnAnEmptyVector) {

@@ -96,6 +96,16 @@ Builder& Builder::DidYouMean(const source::Span& span, std::string_view name, co
   return IsSure(name, nearest, known) ? Fix(span, nearest) : *this;
 }
 
+Builder& Builder::DidYouMeanOneOf(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates) {
+  constexpr size_t kMostTold = 24;
+  DidYouMean(span, name, candidates);
+  if (diagnostic_ == nullptr || candidates.empty() || !NearestOf(name, candidates).empty()) return *this;
+  std::string known;
+  for (size_t i = 0; i < std::min(candidates.size(), kMostTold); ++i) known += (i == 0 ? "`" : ", `") + candidates[i] + "`";
+  if (candidates.size() > kMostTold) known += " and " + std::to_string(candidates.size() - kMostTold) + " more";
+  return Help(candidates.size() == 1 ? "there is only " + known : "there are " + known);
+}
+
 Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list<Argument> arguments) {
   if (muted_) return Builder(nullptr, comparisons_);
   const CodeInfo& info = InfoOf(code);

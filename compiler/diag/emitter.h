@@ -76,6 +76,8 @@ class Builder {
   // the compilation have been likened that more would take too long.
   Builder& DidYouMean(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates);
   Builder& DidYouMean(const source::Span& span, std::string_view name, const Candidates& candidates);
+  // The same where there are few: without a near one, all are told.
+  Builder& DidYouMeanOneOf(const source::Span& span, std::string_view name, const std::vector<std::string>& candidates);
 
  private:
   Diagnostic* diagnostic_;  // null: not kept

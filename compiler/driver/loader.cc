@@ -172,8 +172,10 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
         builder.Help(std::string(help));
       } else if (const auto standard = StandardNamed(path); standard && text.status().code() == base::kNotFound) {
         builder.Help("did you mean `" + *standard + "`?");
+      } else if (is_unknown) {
+        builder.DidYouMeanOneOf(span, path, Importable(true));
       } else if (text.status().code() == base::kNotFound) {
-        builder.DidYouMean(span, path, [&] { return Importable(path.starts_with(kStandard)); });
+        builder.DidYouMean(span, path, [&] { return Importable(false); });
       }
     }
     return;

@@ -29,6 +29,12 @@ bool MayWaitHere(Body& body, const Call& call, const Entity& callee, const Where
     CollectNames(*call.piped, names);
     whole.begin = call.piped->span.begin;
   }
+  if (where.let != nullptr && where.let->value->span == whole) {
+    Span word = where.let->span;
+    word.end = word.begin + 3;  // `let`
+    builder.Help("a `node` in place of the `let` has the value").Fix(word, "node");
+    return false;
+  }
   builder.Help(HelpToWait(body, whole, names, where));
   return false;
 }
@@ -230,8 +236,9 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& 
       const auto at = std::find(names.begin(), names.end(), argument.label->text);
       if (at == names.end()) {
         auto builder = label(body.env.Report(argument.label->span, kUnknownParameter, {callee, argument.label->text}));
-        builder.DidYouMean(argument.label->span, argument.label->text, names);
-        if (FindSetting(argument.label->text) != nullptr && !diag::Suggest(argument.label->text, names))
+        if (FindSetting(argument.label->text) == nullptr || diag::Suggest(argument.label->text, names))
+          builder.DidYouMeanOneOf(argument.label->span, argument.label->text, names);
+        else
           builder.Help("a setting stands in braces behind the node's expression: `node y = " + callee + "(..) { " + argument.label->text +
                        " ..; }`");
         continue;

@@ -2,7 +2,6 @@
 
 #include "compiler/sema/check_decl.h"
 
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
@@ -38,9 +37,7 @@ int StatusOf(Env& env, const ast::Name& status) {
     if (row.name == status.text) return static_cast<int>(row.code);
     known.emplace_back(row.name);
   }
-  auto builder = env.Report(status.span, kUnknownStatus, {status.text});
-  builder.DidYouMean(status.span, status.text, known);
-  if (!diag::Suggest(status.text, known)) builder.Help(fmt::format("one of {}", fmt::join(known, ", ")));
+  env.Report(status.span, kUnknownStatus, {status.text}).DidYouMeanOneOf(status.span, status.text, known);
   return 3;
 }
 

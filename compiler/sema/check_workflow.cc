@@ -108,7 +108,9 @@ class WorkflowCheck {
   void Let(const ast::LetStmt& let) {
     const uint32_t mark = body_.NextSymbol();
     TypeRef written = nullptr;
-    ExprPtr value = Value(let.name, let.type.get(), *let.value, At("a `let`", let.name.span), written);
+    Where where = At("a `let`", let.name.span);
+    where.let = &let;
+    ExprPtr value = Value(let.name, let.type.get(), *let.value, where, written);
     if (IsPoison(*value)) {
       body_.Declare(LocalKind::kLet, let.name, written != nullptr ? written : value->type);
       sound_ = false;

@@ -154,6 +154,7 @@ struct Where {
   enum class Holder : uint8_t { kNone, kNode, kLet } holder = Holder::kNone;
   LocalId n_above = 0;
   const StillLoop* still_loop = nullptr;
+  const ast::LetStmt* let = nullptr;         // whose value it is in, where a node could take the place of the `let`
   const ast::BinaryExpr* left_of = nullptr;  // the `??` left of which it may stand: an operator there binds tighter
   std::string_view instead = "call it in a node of a workflow, and give its value to the `fn`";  // kNone: what can be done
   int depth = 0;

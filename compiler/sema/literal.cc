@@ -59,7 +59,11 @@ struct Evaluator {
   }
   std::string TextOf(const ast::Expr& expr) const { return diag::FirstLine(body.env.input.sources.Text(expr.span)); }
   void Report(const ast::Expr& expr, diag::Code code) {
-    if (!failed && !quiet) body.env.Report(expr.span, code, {TextOf(expr), ir::NameOf(wanted)});
+    if (!failed && !quiet) {
+      const std::string text = TextOf(expr);
+      auto builder = body.env.Report(expr.span, code, {text, ir::NameOf(wanted)});
+      if (text.find_first_not_of("0x_-") == std::string::npos) builder.Help("digits stand behind `0x`: `0x1f`");
+    }
     failed = true;
   }
   Wide InRange(Wide value, const ast::Expr& expr, diag::Code code) {

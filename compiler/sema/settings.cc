@@ -323,7 +323,7 @@ bool IsMethod(std::string_view word) { return word == "GET" || word == "POST" ||
 void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
   std::vector<std::string> known;
   for (const SettingInfo& row : kSettings) {
-    if ((row.places & place) != 0) known.emplace_back(row.word);
+    if ((row.places & place) != 0 && row.needs != Needs::kUnbuilt) known.emplace_back(row.word);
   }
   if (place == kInService) known.insert(known.end(), {"workflow", "model"});
   auto builder = env.Report(setting.name.span, kUnknownSetting, {setting.name.text});
@@ -342,7 +342,7 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
              std::find(known.begin(), known.end(), ours) != known.end()) {
     builder.Help("that is `" + std::string(ours) + "` here");
   } else {
-    builder.DidYouMean(setting.name.span, setting.name.text, known);
+    builder.DidYouMeanOneOf(setting.name.span, setting.name.text, known);
   }
 }
 

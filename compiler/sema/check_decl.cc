@@ -2,7 +2,6 @@
 
 #include "compiler/sema/check_decl.h"
 
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>

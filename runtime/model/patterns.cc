@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "runtime/model/numbers.h"
+#include "runtime/model/uses.h"
 #include "runtime/onnx/op.h"
 
 namespace wf::model {
@@ -16,23 +17,10 @@ using base::Status;
 using onnx::Node;
 using onnx::Op;
 
-constexpr size_t kNone = SIZE_MAX;
-
 class Patterns {
  public:
   Patterns(Program& program, std::span<const onnx::Known> known, std::vector<bool>& gone)
-      : program_(program), known_(known), gone_(gone), readers_(program.graph.values.size()), writer_(readers_.size(), kNone) {
-    for (size_t i = 0; i < nodes().size(); ++i) {
-      if (gone_[i]) continue;
-      for (const int in : nodes()[i].in) {
-        if (in >= 0) readers_[static_cast<size_t>(in)].push_back(i);
-      }
-      for (const int out : nodes()[i].out) {
-        if (out >= 0) writer_[static_cast<size_t>(out)] = i;
-      }
-    }
-    for (const int out : program.graph.outputs) readers_[static_cast<size_t>(out)].push_back(kNone);
-  }
+      : program_(program), known_(known), gone_(gone), uses_(program, gone) {}
 
   Status Run() {
     for (size_t i = 0; i < nodes().size(); ++i) {
@@ -56,11 +44,11 @@ class Patterns {
     return node.out.size() == 1 && out.dtype == WF_F32 && !out.dim.empty();
   }
 
-  // The node of this operator that alone reads the value; kNone: there is none.
+  // The node of this operator that alone reads the value; kNoNode: there is none.
   size_t Only(int value, Op op) {
-    const std::vector<size_t>& readers = readers_[static_cast<size_t>(value)];
-    const bool only = readers.size() == 1 && readers[0] != kNone && !gone_[readers[0]] && node(readers[0]).op == op;
-    return only && IsPlain(node(readers[0])) ? readers[0] : kNone;
+    const std::vector<size_t>& readers = uses_.readers[static_cast<size_t>(value)];
+    const bool only = readers.size() == 1 && readers[0] != kNoNode && !gone_[readers[0]] && node(readers[0]).op == op;
+    return only && IsPlain(node(readers[0])) ? readers[0] : kNoNode;
   }
 
   int Other(size_t i, int value) { return node(i).in[0] == value ? node(i).in[1] : node(i).in[0]; }
@@ -85,7 +73,7 @@ class Patterns {
     double factor = 1;
   };
   Scaled ScaledBy(size_t i) {
-    if (i == kNone || gone_[i] || !IsPlain(node(i)) || (node(i).op != Op::kMul && node(i).op != Op::kDiv)) return {};
+    if (i == kNoNode || gone_[i] || !IsPlain(node(i)) || (node(i).op != Op::kMul && node(i).op != Op::kDiv)) return {};
     const auto second = NumberOf(node(i).in[1]);
     if (second) return {node(i).in[0], node(i).op == Op::kDiv ? 1 / *second : *second};
     const auto first = node(i).op == Op::kMul ? NumberOf(node(i).in[0]) : std::nullopt;
@@ -96,7 +84,7 @@ class Patterns {
     const Scaled scaled = ScaledBy(i);
     return std::abs(scaled.factor - factor) < 1e-6 ? scaled.value : -1;
   }
-  size_t Writer(int value) const { return writer_[static_cast<size_t>(value)]; }
+  size_t Writer(int value) const { return uses_.writer[static_cast<size_t>(value)]; }
 
   void Replace(size_t last, Op op, int in, std::initializer_list<size_t> others) {
     for (const size_t each : others) gone_[each] = true;
@@ -110,15 +98,15 @@ class Patterns {
     const size_t inner = Writer(node(erf).in[0]);
     const int x = ScaledBy(inner, std::numbers::sqrt2 / 2);
     const size_t add = Only(node(erf).out[0], Op::kAdd);
-    if (x < 0 || add == kNone || readers_[static_cast<size_t>(node(erf).in[0])].size() != 1) return;
+    if (x < 0 || add == kNoNode || uses_.readers[static_cast<size_t>(node(erf).in[0])].size() != 1) return;
     if (NumberOf(Other(add, node(erf).out[0])).value_or(0) != 1) return;
     const size_t first = Only(node(add).out[0], Op::kMul);
-    if (first == kNone) return;
+    if (first == kNoNode) return;
     const int other = Other(first, node(add).out[0]);
-    if (const size_t half = Writer(other); half != kNone && ScaledBy(half, 0.5) == x && Only(other, Op::kMul) == first)
+    if (const size_t half = Writer(other); half != kNoNode && ScaledBy(half, 0.5) == x && Only(other, Op::kMul) == first)
       return Replace(first, Op::kMsGelu, x, {inner, erf, add, half});
     const size_t last = Only(node(first).out[0], Op::kMul);
-    if (last == kNone) return;
+    if (last == kNoNode) return;
     const bool halved_last = other == x && ScaledBy(last, 0.5) == node(first).out[0];
     const bool halved_first = ScaledBy(first, 0.5) == node(add).out[0] && Other(last, node(first).out[0]) == x;
     if (halved_last || halved_first) Replace(last, Op::kMsGelu, x, {inner, erf, add, first});
@@ -127,7 +115,7 @@ class Patterns {
   void JoinSwish(size_t sigmoid) {
     const int x = node(sigmoid).in[0];
     const size_t product = Only(node(sigmoid).out[0], Op::kMul);
-    if (product == kNone || Other(product, node(sigmoid).out[0]) != x) return;
+    if (product == kNoNode || Other(product, node(sigmoid).out[0]) != x) return;
     Replace(product, Op::kMsQuickGelu, x, {sigmoid});
     AddFactor(product, 1);
   }
@@ -135,14 +123,14 @@ class Patterns {
   // Of two matrices that are computed: the product may scale what it writes.
   void JoinFactor(size_t product) {
     if (program_.graph.values[static_cast<size_t>(node(product).in[1])].weight >= 0 || node(product).in.size() != 2) return;
-    const std::vector<size_t>& readers = readers_[static_cast<size_t>(node(product).out[0])];
+    const std::vector<size_t>& readers = uses_.readers[static_cast<size_t>(node(product).out[0])];
     if (readers.size() != 1) return;
     const Scaled scaled = ScaledBy(readers[0]);
     if (scaled.value != node(product).out[0] || !std::isfinite(scaled.factor)) return;
     gone_[readers[0]] = true;
     node(product).op = Op::kMsFusedMatMul;
     node(product).out = {node(readers[0]).out[0]};
-    writer_[static_cast<size_t>(node(product).out[0])] = product;
+    uses_.writer[static_cast<size_t>(node(product).out[0])] = product;
     AddFactor(product, static_cast<float>(scaled.factor));
   }
 
@@ -152,11 +140,11 @@ class Patterns {
   // The rows [n, t, heads * size] whose heads [n, t, heads, size] this value has, transposed by `perm`; -1: it is something else.
   int RowsOf(int value, std::initializer_list<int64_t> perm, int64_t heads) {
     const size_t turn = Writer(value);
-    if (turn == kNone || gone_[turn] || node(turn).op != Op::kTranspose) return -1;
+    if (turn == kNoNode || gone_[turn] || node(turn).op != Op::kTranspose) return -1;
     const auto found = node(turn).Ints("perm");
     if (!std::equal(found.begin(), found.end(), perm.begin(), perm.end())) return -1;
     const size_t split = Writer(node(turn).in[0]);
-    if (split == kNone || gone_[split] || node(split).op != Op::kReshape) return -1;
+    if (split == kNoNode || gone_[split] || node(split).op != Op::kReshape) return -1;
     const int rows = node(split).in[0];
     return IsF32(rows) && AreHeads(DimOf(node(turn).in[0]), DimOf(rows), heads) ? rows : -1;
   }
@@ -181,16 +169,16 @@ class Patterns {
     const int64_t axis = node(softmax).Int("axis", -1);
     if (node(softmax).opset < 13 || scores.size() != 4 || (axis != -1 && axis != 3)) return;
     int product_out = node(softmax).in[0], mask = -1;
-    if (const size_t add = Writer(product_out); add != kNone && !gone_[add] && node(add).op == Op::kAdd) {
+    if (const size_t add = Writer(product_out); add != kNoNode && !gone_[add] && node(add).op == Op::kAdd) {
       const bool turned = IsMask(node(add).in[0], scores) && IsProduct(Writer(node(add).in[1]));
       mask = node(add).in[turned ? 0 : 1];
       product_out = node(add).in[turned ? 1 : 0];
       if (!IsMask(mask, scores)) return;
     }
     const size_t product = Writer(product_out), mixed = Only(node(softmax).out[0], Op::kMatMul);
-    if (!IsProduct(product) || mixed == kNone || node(mixed).in[0] != node(softmax).out[0]) return;
-    const size_t turn = Only(node(mixed).out[0], Op::kTranspose), join = turn == kNone ? kNone : Only(node(turn).out[0], Op::kReshape);
-    if (join == kNone) return;
+    if (!IsProduct(product) || mixed == kNoNode || node(mixed).in[0] != node(softmax).out[0]) return;
+    const size_t turn = Only(node(mixed).out[0], Op::kTranspose), join = turn == kNoNode ? kNoNode : Only(node(turn).out[0], Op::kReshape);
+    if (join == kNoNode) return;
     constexpr int64_t kSwapped[] = {0, 2, 1, 3};
     const auto perm = node(turn).Ints("perm");
     const auto heads = scores[1].constant();
@@ -212,7 +200,7 @@ class Patterns {
     AddFloat(join, "scale", factor);
   }
   bool IsProduct(size_t i) {
-    if (i == kNone || gone_[i] || (node(i).op != Op::kMatMul && node(i).op != Op::kMsFusedMatMul)) return false;
+    if (i == kNoNode || gone_[i] || (node(i).op != Op::kMatMul && node(i).op != Op::kMsFusedMatMul)) return false;
     return node(i).Int("transA", 0) == 0 && node(i).Int("transB", 0) == 0 && node(i).in.size() == 2;
   }
 
@@ -220,7 +208,7 @@ class Patterns {
   void JoinSum(size_t norm) {
     const int sum = node(norm).in[0];
     const size_t add = Writer(sum);
-    if (add == kNone || gone_[add] || node(add).op != Op::kAdd || node(norm).out.size() != 1) return;
+    if (add == kNoNode || gone_[add] || node(add).op != Op::kAdd || node(norm).out.size() != 1) return;
     const onnx::Shape& dim = DimOf(sum);
     const int64_t axis = node(norm).Int("axis", -1);
     const bool rows = dim.size() == 3 && (axis == -1 || axis == 2) && node(norm).Int("stash_type", 1) == 1 && node(norm).in.size() == 3;
@@ -229,9 +217,9 @@ class Patterns {
     for (const size_t i : {1, 2}) {
       if (DimOf(node(norm).in[i]).size() != 1) return;
     }
-    const std::vector<size_t>& readers = readers_[static_cast<size_t>(sum)];
+    const std::vector<size_t>& readers = uses_.readers[static_cast<size_t>(sum)];
     const bool alone = readers.size() == 1;
-    if (!alone && std::any_of(readers.begin(), readers.end(), [&](size_t each) { return each != kNone && each < norm; })) return;
+    if (!alone && std::any_of(readers.begin(), readers.end(), [&](size_t each) { return each != kNoNode && each < norm; })) return;
     const float epsilon = node(norm).Float("epsilon", 1e-5F);
     gone_[add] = true;
     onnx::Node& joined = node(norm);
@@ -261,8 +249,7 @@ class Patterns {
   Program& program_;
   const std::span<const onnx::Known> known_;
   std::vector<bool>& gone_;
-  std::vector<std::vector<size_t>> readers_;  // of a value; kNone: it is a result of the graph
-  std::vector<size_t> writer_;
+  Uses uses_;
   Status status_;
 };
 

@@ -8,6 +8,7 @@
 #include "runtime/kernels/derive.h"
 #include "runtime/model/constants.h"
 #include "runtime/model/numbers.h"
+#include "runtime/model/uses.h"
 #include "runtime/onnx/op.h"
 
 namespace wf::model {
@@ -18,8 +19,6 @@ using base::Status;
 using onnx::Node;
 using onnx::Op;
 
-constexpr size_t kNoNode = SIZE_MAX;
-
 // A tensor of 8-bit integers with what they stand for.
 struct Quantised {
   int value = -1, scale = -1, zero = -1;  // values; zero -1: absent
@@ -29,18 +28,7 @@ struct Quantised {
 class QuantisedPatterns {
  public:
   QuantisedPatterns(Program& program, std::vector<onnx::Known>& known, std::vector<bool>& gone)
-      : program_(program), known_(known), gone_(gone), readers_(known.size()), writer_(known.size(), kNoNode) {
-    for (size_t i = 0; i < nodes().size(); ++i) {
-      if (gone_[i]) continue;
-      for (const int in : nodes()[i].in) {
-        if (in >= 0) readers_[static_cast<size_t>(in)].push_back(i);
-      }
-      for (const int out : nodes()[i].out) {
-        if (out >= 0) writer_[static_cast<size_t>(out)] = i;
-      }
-    }
-    for (const int out : program.graph.outputs) readers_[static_cast<size_t>(out)].push_back(kNoNode);
-  }
+      : program_(program), known_(known), gone_(gone), uses_(program, gone) {}
 
   Status Run() {
     for (size_t i = 0; i < nodes().size(); ++i) {
@@ -105,7 +93,7 @@ class QuantisedPatterns {
 
   // What the value was before it was dequantised. Nothing: it was not, or by parameters that are not known.
   Result<std::optional<Quantised>> Dequantised(int value) {
-    const size_t from = value < 0 ? kNoNode : writer_[static_cast<size_t>(value)];
+    const size_t from = value < 0 ? kNoNode : uses_.writer[static_cast<size_t>(value)];
     if (from == kNoNode || node(from).op != Op::kDequantizeLinear) return std::optional<Quantised>();
     return Parameters(from, node(from).in[0]);
   }
@@ -124,7 +112,7 @@ class QuantisedPatterns {
 
   // The node that alone reads the value.
   size_t SoleReader(int value) const {
-    const std::vector<size_t>& readers = readers_[static_cast<size_t>(value)];
+    const std::vector<size_t>& readers = uses_.readers[static_cast<size_t>(value)];
     return readers.size() == 1 && readers[0] != kNoNode && !gone_[readers[0]] ? readers[0] : kNoNode;
   }
 
@@ -219,7 +207,7 @@ class QuantisedPatterns {
   // Whether the scales of weights go along the axis of results, or are one.
   bool GoAlong(const Quantised& w, int dequantised, size_t axis) {
     if (IsOfAll(w)) return true;
-    const Node& from = node(writer_[static_cast<size_t>(dequantised)]);
+    const Node& from = node(uses_.writer[static_cast<size_t>(dequantised)]);
     const int64_t rank = static_cast<int64_t>(WeightOf(w.value).dim.size()), given = from.Int("axis", 1);
     return WeightOf(w.scale).dim.size() == 1 && from.Int("block_size", 0) == 0 &&
            (given < 0 ? given + rank : given) == static_cast<int64_t>(axis);
@@ -311,7 +299,7 @@ class QuantisedPatterns {
     const size_t mul = SoleReader(node(cast).out[0]);
     if (mul == kNoNode || node(mul).op != Op::kMul) return Status::Ok();
     const int scales = OtherOf(mul, node(cast).out[0]);
-    const size_t both = scales == node(cast).out[0] ? kNoNode : writer_[static_cast<size_t>(scales)];
+    const size_t both = scales == node(cast).out[0] ? kNoNode : uses_.writer[static_cast<size_t>(scales)];
     if (both == kNoNode || node(both).op != Op::kMul) return Status::Ok();
     const int64_t columns = WeightOf(in[1]).dim[1];
     const bool turned = IsRow(node(both).in[0], columns, true);
@@ -386,7 +374,7 @@ class QuantisedPatterns {
   void LeaveOutUnread() {
     for (size_t i = 0; i < nodes().size(); ++i) {
       if (gone_[i] || node(i).op != Op::kDequantizeLinear) continue;
-      const std::vector<size_t>& readers = readers_[static_cast<size_t>(node(i).out[0])];
+      const std::vector<size_t>& readers = uses_.readers[static_cast<size_t>(node(i).out[0])];
       const auto is_gone = [&](size_t reader) { return reader != kNoNode && gone_[reader]; };
       if (std::all_of(readers.begin(), readers.end(), is_gone)) gone_[i] = true;
     }
@@ -395,8 +383,7 @@ class QuantisedPatterns {
   Program& program_;
   std::vector<onnx::Known>& known_;
   std::vector<bool>& gone_;
-  std::vector<std::vector<size_t>> readers_;  // of a value; kNoNode: it is a result of the graph
-  std::vector<size_t> writer_;
+  Uses uses_;
 };
 
 }  // namespace

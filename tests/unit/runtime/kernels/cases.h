@@ -127,6 +127,14 @@ inline Outcome RunKernel(kernels::MakeFn make, const kernels::Params& params, co
   return outcome;
 }
 
+// The one output of a kernel that is there and does not fail.
+inline std::vector<float> RunFloats(kernels::MakeFn make, const kernels::Params& params, const std::vector<Tensor>& in,
+                                    std::vector<int64_t> dim) {
+  const auto outcome = RunKernel(make, params, in, WF_F32, std::move(dim));
+  WF_CHECK(outcome.made && outcome.failure == nullptr);
+  return outcome.out.As<float>();
+}
+
 struct Outcomes {
   std::vector<Tensor> out;
   const char* failure = nullptr;

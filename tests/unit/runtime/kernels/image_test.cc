@@ -15,17 +15,12 @@ using testing::kInf;
 using testing::kNan;
 using testing::Longs;
 using testing::Of;
+using testing::RunFloats;
 using testing::RunKernel;
 using testing::RunOutputs;
 using testing::Tensor;
 using F = std::vector<float>;
 using I = std::vector<int64_t>;
-
-F Sampled(MakeFn make, const Params& params, const std::vector<Tensor>& in, std::vector<int64_t> dim) {
-  const auto outcome = RunKernel(make, params, in, WF_F32, std::move(dim));
-  WF_CHECK(outcome.made && outcome.failure == nullptr);
-  return outcome.out.As<float>();
-}
 
 Resize Doubled(Resize::Mode mode, Resize::From from) {
   Resize resize;
@@ -41,17 +36,17 @@ TEST(ImageKernels, CoordinatesOfResizedAxes) {
   using enum Resize::Mode;
   using enum Resize::From;
   const Tensor x = Floats({2}, {0, 4});
-  EXPECT_EQ(Sampled(ref::MakeResize, Doubled(kLinear, kHalfPixel), {x}, {4}), (F{0, 1, 3, 4}));
-  EXPECT_EQ(Sampled(ref::MakeResize, Doubled(kLinear, kAsymmetric), {x}, {4}), (F{0, 2, 4, 4}));
-  EXPECT_EQ(Sampled(ref::MakeResize, Doubled(kNearest, kHalfPixel), {x}, {4}), (F{0, 0, 4, 4}));
-  const F aligned = Sampled(ref::MakeResize, Doubled(kLinear, kAlignCorners), {x}, {4});
+  EXPECT_EQ(RunFloats(ref::MakeResize, Doubled(kLinear, kHalfPixel), {x}, {4}), (F{0, 1, 3, 4}));
+  EXPECT_EQ(RunFloats(ref::MakeResize, Doubled(kLinear, kAsymmetric), {x}, {4}), (F{0, 2, 4, 4}));
+  EXPECT_EQ(RunFloats(ref::MakeResize, Doubled(kNearest, kHalfPixel), {x}, {4}), (F{0, 0, 4, 4}));
+  const F aligned = RunFloats(ref::MakeResize, Doubled(kLinear, kAlignCorners), {x}, {4});
   EXPECT_NEAR(aligned[1], 4.0 / 3, 1e-6);
   EXPECT_EQ(aligned[3], 4);
   Resize crop = Doubled(kLinear, kCrop);
   crop.region_begin = {0.5};
   crop.region_end = {2};
   crop.outside = 9;
-  EXPECT_EQ(Sampled(ref::MakeResize, crop, {x}, {4}), (F{2, 4, 9, 9}));
+  EXPECT_EQ(RunFloats(ref::MakeResize, crop, {x}, {4}), (F{2, 4, 9, 9}));
 }
 
 TEST(ImageKernels, NearestTakesAnyTypeAndRounding) {
@@ -65,16 +60,16 @@ TEST(ImageKernels, NearestTakesAnyTypeAndRounding) {
 TEST(ImageKernels, WhatShrinksMayCountAll) {
   Resize resize = Doubled(Resize::Mode::kLinear, Resize::From::kHalfPixel);
   resize.scale = {0.25};
-  EXPECT_EQ(Sampled(ref::MakeResize, resize, {Floats({4}, {8, 0, 0, 8})}, {1}), F{0});
+  EXPECT_EQ(RunFloats(ref::MakeResize, resize, {Floats({4}, {8, 0, 0, 8})}, {1}), F{0});
   resize.antialias = true;
-  EXPECT_EQ(Sampled(ref::MakeResize, resize, {Floats({4}, {8, 0, 0, 8})}, {1})[0] > 0, true);
-  EXPECT_EQ(Sampled(ref::MakeResize, resize, {Floats({4}, {3, 3, 3, 3})}, {1}), F{3});
+  EXPECT_EQ(RunFloats(ref::MakeResize, resize, {Floats({4}, {8, 0, 0, 8})}, {1})[0] > 0, true);
+  EXPECT_EQ(RunFloats(ref::MakeResize, resize, {Floats({4}, {3, 3, 3, 3})}, {1}), F{3});
 }
 
 TEST(ImageKernels, PointsBeyondTheImage) {
   const Tensor x = Floats({1, 1, 1, 2}, {1, 3}), grid = Floats({1, 1, 5, 2}, {0, 0, 3, 0, kNan, 0, kInf, kNan, -1, 0});
   const auto at = [&](GridSample::Padding padding, bool align) {
-    return Sampled(ref::MakeGridSample, GridSample{GridSample::Mode::kLinear, padding, align}, {x, grid}, {1, 1, 1, 5});
+    return RunFloats(ref::MakeGridSample, GridSample{GridSample::Mode::kLinear, padding, align}, {x, grid}, {1, 1, 1, 5});
   };
   const F zeros = at(GridSample::Padding::kZeros, true);
   EXPECT_EQ((F{zeros[0], zeros[1], zeros[4]}), (F{2, 0, 1}));
@@ -85,8 +80,8 @@ TEST(ImageKernels, PointsBeyondTheImage) {
 
 TEST(ImageKernels, GridsOfTheIdentity) {
   const Tensor theta = Floats({1, 2, 3}, {1, 0, 0, 0, 1, 0});
-  EXPECT_EQ(Sampled(ref::MakeAffineGrid, AffineGrid{true}, {theta}, {1, 1, 3, 2}), (F{-1, 0, 0, 0, 1, 0}));
-  EXPECT_EQ(Sampled(ref::MakeAffineGrid, AffineGrid{false}, {theta}, {1, 1, 2, 2}), (F{-0.5f, 0, 0.5f, 0}));
+  EXPECT_EQ(RunFloats(ref::MakeAffineGrid, AffineGrid{true}, {theta}, {1, 1, 3, 2}), (F{-1, 0, 0, 0, 1, 0}));
+  EXPECT_EQ(RunFloats(ref::MakeAffineGrid, AffineGrid{false}, {theta}, {1, 1, 2, 2}), (F{-0.5f, 0, 0.5f, 0}));
 }
 
 TEST(ImageKernels, RegionsAreLimited) {

@@ -14,30 +14,25 @@ using testing::Floats;
 using testing::kNan;
 using testing::Longs;
 using testing::Of;
+using testing::RunFloats;
 using testing::RunKernel;
 using testing::Tensor;
 using F = std::vector<float>;
 using I = std::vector<int64_t>;
 
-F Picked(MakeFn make, const Params& params, const std::vector<Tensor>& in, std::vector<int64_t> dim) {
-  const auto outcome = RunKernel(make, params, in, WF_F32, std::move(dim));
-  WF_CHECK(outcome.made && outcome.failure == nullptr);
-  return outcome.out.As<float>();
-}
-
 TEST(IndexKernels, IndicesCountFromEitherEnd) {
   const Tensor x = Floats({2, 3}, {1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(Picked(ref::MakeGatherElements, GatherElements{1}, {x, Longs({2, 2}, {0, -1, 2, 1})}, {2, 2}), (F{1, 3, 6, 5}));
-  EXPECT_EQ(Picked(ref::MakeGatherElements, GatherElements{0}, {x, Longs({1, 2}, {-1, 0})}, {1, 2}), (F{4, 2}));
-  EXPECT_EQ(Picked(ref::MakeGatherND, GatherND{0}, {x, Longs({2, 2}, {0, -1, 1, 0})}, {2}), (F{3, 4}));
-  EXPECT_EQ(Picked(ref::MakeGatherND, GatherND{1}, {x, Longs({2, 1}, {2, 0})}, {2}), (F{3, 4}));
-  EXPECT_EQ(Picked(ref::MakeGatherND, GatherND{0}, {x, Longs({1, 1}, {-1})}, {1, 3}), (F{4, 5, 6}));
+  EXPECT_EQ(RunFloats(ref::MakeGatherElements, GatherElements{1}, {x, Longs({2, 2}, {0, -1, 2, 1})}, {2, 2}), (F{1, 3, 6, 5}));
+  EXPECT_EQ(RunFloats(ref::MakeGatherElements, GatherElements{0}, {x, Longs({1, 2}, {-1, 0})}, {1, 2}), (F{4, 2}));
+  EXPECT_EQ(RunFloats(ref::MakeGatherND, GatherND{0}, {x, Longs({2, 2}, {0, -1, 1, 0})}, {2}), (F{3, 4}));
+  EXPECT_EQ(RunFloats(ref::MakeGatherND, GatherND{1}, {x, Longs({2, 1}, {2, 0})}, {2}), (F{3, 4}));
+  EXPECT_EQ(RunFloats(ref::MakeGatherND, GatherND{0}, {x, Longs({1, 1}, {-1})}, {1, 3}), (F{4, 5, 6}));
 }
 
 TEST(IndexKernels, UpdatesAreMadeInTheirOrder) {
   const Tensor x = Floats({3}, {1, 2, 3}), at = Longs({3}, {0, -1, 0}), by = Floats({3}, {10, 20, 30});
   const auto scattered = [&](Reduction reduction) {
-    return Picked(ref::MakeScatterElements, ScatterElements{0, reduction}, {x, at, by}, {3});
+    return RunFloats(ref::MakeScatterElements, ScatterElements{0, reduction}, {x, at, by}, {3});
   };
   EXPECT_EQ(scattered(Reduction::kNone), (F{30, 2, 20}));
   EXPECT_EQ(scattered(Reduction::kAdd), (F{41, 2, 23}));
@@ -45,14 +40,14 @@ TEST(IndexKernels, UpdatesAreMadeInTheirOrder) {
   EXPECT_EQ(scattered(Reduction::kMax), (F{30, 2, 20}));
   EXPECT_EQ(scattered(Reduction::kMin), (F{1, 2, 3}));
   const Tensor rows = Floats({2, 2}, {1, 2, 3, 4});
-  EXPECT_EQ(Picked(ref::MakeScatterND, ScatterND{Reduction::kAdd}, {rows, Longs({2, 1}, {1, 1}), Floats({2, 2}, {1, 1, 2, 2})}, {2, 2}),
+  EXPECT_EQ(RunFloats(ref::MakeScatterND, ScatterND{Reduction::kAdd}, {rows, Longs({2, 1}, {1, 1}), Floats({2, 2}, {1, 1, 2, 2})}, {2, 2}),
             (F{1, 2, 6, 7}));
 }
 
 TEST(IndexKernels, ExtremesKeepNan) {
   for (const Reduction reduction : {Reduction::kMax, Reduction::kMin}) {
-    const F kept = Picked(ref::MakeScatterElements, ScatterElements{0, reduction},
-                          {Floats({2}, {kNan, 1}), Longs({2}, {0, 1}), Floats({2}, {5, kNan})}, {2});
+    const F kept = RunFloats(ref::MakeScatterElements, ScatterElements{0, reduction},
+                             {Floats({2}, {kNan, 1}), Longs({2}, {0, 1}), Floats({2}, {5, kNan})}, {2});
     EXPECT_TRUE(std::isnan(kept[0]) && std::isnan(kept[1]));
   }
 }
@@ -77,8 +72,9 @@ TEST(IndexKernels, AnIndexBeyondEitherEndFails) {
 
 TEST(IndexKernels, AHotIndexBeyondEitherEndIsOffEverywhere) {
   const Tensor values = Floats({2}, {0, 1});
-  EXPECT_EQ(Picked(ref::MakeOneHot, OneHot{1}, {Longs({4}, {1, -2, 2, -3}), Longs({}, {2}), values}, {4, 2}), (F{0, 1, 1, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(Picked(ref::MakeOneHot, OneHot{0}, {Floats({2}, {1, kNan}), Longs({}, {2}), values}, {2, 2}), (F{0, 0, 1, 0}));
+  EXPECT_EQ(RunFloats(ref::MakeOneHot, OneHot{1}, {Longs({4}, {1, -2, 2, -3}), Longs({}, {2}), values}, {4, 2}),
+            (F{0, 1, 1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(RunFloats(ref::MakeOneHot, OneHot{0}, {Floats({2}, {1, kNan}), Longs({}, {2}), values}, {2, 2}), (F{0, 0, 1, 0}));
 }
 
 }  // namespace

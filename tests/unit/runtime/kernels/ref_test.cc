@@ -16,62 +16,57 @@ using testing::kInf;
 using testing::kNan;
 using testing::Longs;
 using testing::Of;
+using testing::RunFloats;
 using testing::RunKernel;
 using testing::Tensor;
 
 using F = std::vector<float>;
 using I = std::vector<int64_t>;
 
-F Floated(MakeFn make, const Params& params, const std::vector<Tensor>& in, std::vector<int64_t> dim) {
-  const auto outcome = RunKernel(make, params, in, WF_F32, std::move(dim));
-  WF_CHECK(outcome.made && outcome.failure == nullptr);
-  return outcome.out.As<float>();
-}
-
 TEST(Ref, ConvSumsWindowsAndChannels) {
   const Conv conv{{1, 1}, {1, 1}, {0, 0}, 1, {UnaryOp::kIdentity}};
   const Tensor x = Floats({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}), w = Floats({1, 1, 2, 2}, {1, 0, 0, 2});
-  EXPECT_EQ(Floated(ref::MakeConv, conv, {x, w}, {1, 1, 2, 2}), (F{11, 14, 20, 23}));
+  EXPECT_EQ(RunFloats(ref::MakeConv, conv, {x, w}, {1, 1, 2, 2}), (F{11, 14, 20, 23}));
   const Conv padded{{2, 2}, {1, 1}, {1, 1}, 1, {UnaryOp::kRelu}};
-  EXPECT_EQ(Floated(ref::MakeConv, padded, {x, w, Floats({1}, {-6})}, {1, 1, 2, 2}), (F{0, 0, 8, 17}));
+  EXPECT_EQ(RunFloats(ref::MakeConv, padded, {x, w, Floats({1}, {-6})}, {1, 1, 2, 2}), (F{0, 0, 8, 17}));
   const Conv grouped{{1}, {1}, {0}, 2, {UnaryOp::kIdentity}};
-  EXPECT_EQ(Floated(ref::MakeConv, grouped, {Floats({1, 2, 2}, {1, 2, 3, 4}), Floats({2, 1, 1}, {10, 100})}, {1, 2, 2}),
+  EXPECT_EQ(RunFloats(ref::MakeConv, grouped, {Floats({1, 2, 2}, {1, 2, 3, 4}), Floats({2, 1, 1}, {10, 100})}, {1, 2, 2}),
             (F{10, 20, 300, 400}));
 }
 
 TEST(Ref, MatMulTakesTurnsAndBroadcasts) {
   const Tensor a = Floats({2, 3}, {1, 2, 3, 4, 5, 6}), b = Floats({3, 2}, {1, 0, 0, 1, 2, 2});
-  EXPECT_EQ(Floated(ref::MakeMatMul, MatMul{}, {a, b}, {2, 2}), (F{7, 8, 16, 17}));
-  EXPECT_EQ(Floated(ref::MakeMatMul, MatMul{true, true}, {a, Floats({2, 2}, {1, 0, 1, 1})}, {3, 2}), (F{1, 5, 2, 7, 3, 9}));
-  EXPECT_EQ(Floated(ref::MakeMatMul, MatMul{false, false, 2, 10}, {a, b, Floats({2}, {1, -1})}, {2, 2}), (F{24, 6, 42, 24}));
-  EXPECT_EQ(Floated(ref::MakeMatMul, MatMul{}, {Floats({2, 1, 2}, {1, 2, 3, 4}), Floats({2, 1}, {1, 10})}, {2, 1, 1}), (F{21, 43}));
+  EXPECT_EQ(RunFloats(ref::MakeMatMul, MatMul{}, {a, b}, {2, 2}), (F{7, 8, 16, 17}));
+  EXPECT_EQ(RunFloats(ref::MakeMatMul, MatMul{true, true}, {a, Floats({2, 2}, {1, 0, 1, 1})}, {3, 2}), (F{1, 5, 2, 7, 3, 9}));
+  EXPECT_EQ(RunFloats(ref::MakeMatMul, MatMul{false, false, 2, 10}, {a, b, Floats({2}, {1, -1})}, {2, 2}), (F{24, 6, 42, 24}));
+  EXPECT_EQ(RunFloats(ref::MakeMatMul, MatMul{}, {Floats({2, 1, 2}, {1, 2, 3, 4}), Floats({2, 1}, {1, 10})}, {2, 1, 1}), (F{21, 43}));
 }
 
 TEST(Ref, TheLargestOfNothingButInfinitiesIsOne) {
   const float low = -std::numeric_limits<float>::infinity(), least = std::numeric_limits<float>::lowest();
   const Tensor x = Floats({1, 1, 6}, {low, low, least, low, 1, low});
   const Pool pool{false, false, {2}, {2}, {1}, {0}, {0}};
-  EXPECT_EQ(Floated(ref::MakePool, pool, {x}, {1, 1, 3}), (F{low, least, 1}));
-  EXPECT_EQ(Floated(onednn::MakePool, pool, {x}, {1, 1, 3}), (F{low, least, 1}));
+  EXPECT_EQ(RunFloats(ref::MakePool, pool, {x}, {1, 1, 3}), (F{low, least, 1}));
+  EXPECT_EQ(RunFloats(onednn::MakePool, pool, {x}, {1, 1, 3}), (F{low, least, 1}));
   const Pool beyond{false, false, {1}, {2}, {1}, {1}, {0}};  // windows of padding alone
-  EXPECT_EQ(Floated(ref::MakePool, beyond, {Floats({1, 1, 2}, {1, 2})}, {1, 1, 2})[0], low);
+  EXPECT_EQ(RunFloats(ref::MakePool, beyond, {Floats({1, 1, 2}, {1, 2})}, {1, 1, 2})[0], low);
 }
 
 TEST(Ref, PoolsIgnoreOrCountPadding) {
   const Tensor x = Floats({1, 1, 4}, {1, -2, 3, 5});
   Pool pool{false, false, {2}, {2}, {1}, {1}, {1}};
-  EXPECT_EQ(Floated(ref::MakePool, pool, {x}, {1, 1, 3}), (F{1, 3, 5}));
+  EXPECT_EQ(RunFloats(ref::MakePool, pool, {x}, {1, 1, 3}), (F{1, 3, 5}));
   pool.mean = true;
-  EXPECT_EQ(Floated(ref::MakePool, pool, {x}, {1, 1, 3}), (F{1, 0.5, 5}));
+  EXPECT_EQ(RunFloats(ref::MakePool, pool, {x}, {1, 1, 3}), (F{1, 0.5, 5}));
   pool.count_padding = true;
-  EXPECT_EQ(Floated(ref::MakePool, pool, {x}, {1, 1, 3}), (F{0.5, 0.5, 2.5}));
+  EXPECT_EQ(RunFloats(ref::MakePool, pool, {x}, {1, 1, 3}), (F{0.5, 0.5, 2.5}));
   pool.mean = false;
-  EXPECT_TRUE(std::isnan(Floated(ref::MakePool, pool, {Floats({1, 1, 4}, {kNan, 1, 2, 3})}, {1, 1, 3})[0]));
+  EXPECT_TRUE(std::isnan(RunFloats(ref::MakePool, pool, {Floats({1, 1, 4}, {kNan, 1, 2, 3})}, {1, 1, 3})[0]));
 }
 
 TEST(Ref, UnaryFunctions) {
   const auto apply = [](Unary unary, const F& values) {
-    return Floated(ref::MakeUnary, unary, {Floats({static_cast<int64_t>(values.size())}, values)}, {static_cast<int64_t>(values.size())});
+    return RunFloats(ref::MakeUnary, unary, {Floats({static_cast<int64_t>(values.size())}, values)}, {static_cast<int64_t>(values.size())});
   };
   EXPECT_EQ(apply({UnaryOp::kRelu}, {-1, 0, 2}), (F{0, 0, 2}));
   EXPECT_TRUE(std::isnan(apply({UnaryOp::kRelu}, {kNan})[0]));
@@ -86,14 +81,14 @@ TEST(Ref, UnaryFunctions) {
 
 TEST(Ref, BinaryBroadcastsAndWraps) {
   const Tensor a = Floats({2, 1}, {1, 2}), b = Floats({3}, {10, 20, 30});
-  EXPECT_EQ(Floated(ref::MakeBinary, Binary{BinaryOp::kAdd}, {a, b}, {2, 3}), (F{11, 21, 31, 12, 22, 32}));
-  EXPECT_EQ(Floated(ref::MakeBinary, Binary{BinaryOp::kPow}, {Floats({2}, {3, 4}), Floats({1}, {2})}, {2}), (F{9, 16}));
+  EXPECT_EQ(RunFloats(ref::MakeBinary, Binary{BinaryOp::kAdd}, {a, b}, {2, 3}), (F{11, 21, 31, 12, 22, 32}));
+  EXPECT_EQ(RunFloats(ref::MakeBinary, Binary{BinaryOp::kPow}, {Floats({2}, {3, 4}), Floats({1}, {2})}, {2}), (F{9, 16}));
   const auto divided =
       RunKernel(ref::MakeBinary, Binary{BinaryOp::kDiv}, {Longs({4}, {7, -7, 5, INT64_MIN}), Longs({4}, {2, 2, 0, -1})}, WF_I64, {4});
   EXPECT_EQ(divided.out.As<int64_t>(), (I{3, -3, 0, INT64_MIN}));
   const auto sum = RunKernel(ref::MakeBinary, Binary{BinaryOp::kAdd}, {Longs({1}, {INT64_MAX}), Longs({1}, {1})}, WF_I64, {1});
   EXPECT_EQ(sum.out.As<int64_t>()[0], INT64_MIN);
-  EXPECT_EQ(Floated(ref::MakeBinary, Binary{BinaryOp::kAdd}, {Floats({0, 3}, {}), b}, {0, 3}), F{});
+  EXPECT_EQ(RunFloats(ref::MakeBinary, Binary{BinaryOp::kAdd}, {Floats({0, 3}, {}), b}, {0, 3}), F{});
 }
 
 // Expected: numpy.power, by which ONNX's reference computes; of negative exponents, which it refuses, the quotient without its fraction.
@@ -137,19 +132,19 @@ TEST(Ref, PowersOfIntegersByFloatsSaturate) {
 }
 
 TEST(Ref, SoftmaxOfLargeNumbersIsFinite) {
-  const F one = Floated(ref::MakeSoftmax, Softmax{0, 1, false}, {Floats({2}, {1000, 1000})}, {2});
+  const F one = RunFloats(ref::MakeSoftmax, Softmax{0, 1, false}, {Floats({2}, {1000, 1000})}, {2});
   EXPECT_EQ(one, (F{0.5, 0.5}));
-  const F log = Floated(ref::MakeSoftmax, Softmax{1, 2, true}, {Floats({1, 2}, {0, 0})}, {1, 2});
+  const F log = RunFloats(ref::MakeSoftmax, Softmax{1, 2, true}, {Floats({1, 2}, {0, 0})}, {1, 2});
   EXPECT_NEAR(log[0], -std::log(2.0f), 1e-6);
-  EXPECT_EQ(Floated(ref::MakeSoftmax, Softmax{0, 1, false}, {Floats({2, 2}, {0, 5, 0, 5})}, {2, 2}), (F{0.5, 0.5, 0.5, 0.5}));
+  EXPECT_EQ(RunFloats(ref::MakeSoftmax, Softmax{0, 1, false}, {Floats({2, 2}, {0, 5, 0, 5})}, {2, 2}), (F{0.5, 0.5, 0.5, 0.5}));
 }
 
 TEST(Ref, Reductions) {
   const Tensor x = Floats({2, 3}, {1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{true, false}}, {x}, {3}), (F{5, 7, 9}));
-  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{false, true}, ReduceOp::kMean}, {x}, {2, 1}), (F{2, 5}));
-  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{true, true}}, {x}, {}), (F{21}));
-  EXPECT_EQ(Floated(ref::MakeReduce, Reduce{{true}}, {Floats({0}, {})}, {1}), (F{0}));
+  EXPECT_EQ(RunFloats(ref::MakeReduce, Reduce{{true, false}}, {x}, {3}), (F{5, 7, 9}));
+  EXPECT_EQ(RunFloats(ref::MakeReduce, Reduce{{false, true}, ReduceOp::kMean}, {x}, {2, 1}), (F{2, 5}));
+  EXPECT_EQ(RunFloats(ref::MakeReduce, Reduce{{true, true}}, {x}, {}), (F{21}));
+  EXPECT_EQ(RunFloats(ref::MakeReduce, Reduce{{true}}, {Floats({0}, {})}, {1}), (F{0}));
 }
 
 TEST(Ref, CastsSaturateAndRound) {
@@ -175,14 +170,14 @@ TEST(Ref, EveryHalfSurvivesTheWayThereAndBack) {
 
 TEST(Ref, Movers) {
   const Tensor x = Floats({2, 3}, {1, 2, 3, 4, 5, 6});
-  EXPECT_EQ(Floated(ref::MakeTranspose, Transpose{{1, 0}}, {x}, {3, 2}), (F{1, 4, 2, 5, 3, 6}));
-  EXPECT_EQ(Floated(ref::MakeConcat, Concat{1}, {x, Floats({2, 1}, {9, 8})}, {2, 4}), (F{1, 2, 3, 9, 4, 5, 6, 8}));
-  EXPECT_EQ(Floated(ref::MakeSlice, Slice{{1, 2}, {1, -2}}, {x}, {1, 2}), (F{6, 4}));
-  EXPECT_EQ(Floated(ref::MakePad, Pad{Pad::Mode::kConstant, {0, 1}, 7}, {x}, {2, 4}), (F{7, 1, 2, 3, 7, 4, 5, 6}));
-  EXPECT_EQ(Floated(ref::MakePad, Pad{Pad::Mode::kReflect, {0, 1}, 0}, {x}, {2, 5}), (F{2, 1, 2, 3, 2, 5, 4, 5, 6, 5}));
-  EXPECT_EQ(Floated(ref::MakePad, Pad{Pad::Mode::kEdge, {1, -1}, 0}, {x}, {3, 2}), (F{2, 3, 2, 3, 5, 6}));
-  EXPECT_EQ(Floated(ref::MakeGather, Gather{1}, {x, Longs({2}, {-1, 0})}, {2, 2}), (F{3, 1, 6, 4}));
-  EXPECT_EQ(Floated(ref::MakeWhere, Where{}, {Of<uint8_t>(WF_BOOL, {3}, {1, 0, 1}), x, Floats({1}, {0})}, {2, 3}), (F{1, 0, 3, 4, 0, 6}));
+  EXPECT_EQ(RunFloats(ref::MakeTranspose, Transpose{{1, 0}}, {x}, {3, 2}), (F{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(RunFloats(ref::MakeConcat, Concat{1}, {x, Floats({2, 1}, {9, 8})}, {2, 4}), (F{1, 2, 3, 9, 4, 5, 6, 8}));
+  EXPECT_EQ(RunFloats(ref::MakeSlice, Slice{{1, 2}, {1, -2}}, {x}, {1, 2}), (F{6, 4}));
+  EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kConstant, {0, 1}, 7}, {x}, {2, 4}), (F{7, 1, 2, 3, 7, 4, 5, 6}));
+  EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kReflect, {0, 1}, 0}, {x}, {2, 5}), (F{2, 1, 2, 3, 2, 5, 4, 5, 6, 5}));
+  EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kEdge, {1, -1}, 0}, {x}, {3, 2}), (F{2, 3, 2, 3, 5, 6}));
+  EXPECT_EQ(RunFloats(ref::MakeGather, Gather{1}, {x, Longs({2}, {-1, 0})}, {2, 2}), (F{3, 1, 6, 4}));
+  EXPECT_EQ(RunFloats(ref::MakeWhere, Where{}, {Of<uint8_t>(WF_BOOL, {3}, {1, 0, 1}), x, Floats({1}, {0})}, {2, 3}), (F{1, 0, 3, 4, 0, 6}));
 }
 
 TEST(Ref, AnIndexOutOfRangeFails) {

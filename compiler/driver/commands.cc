@@ -479,7 +479,9 @@ int RunRow(const CommandInfo& info, int (*run)(const Options&, Console&), std::v
   const bool takes_files =
       std::any_of(kFiles.begin(), kFiles.end(), [&](const char* word) { return info.arguments.find(word) != std::string_view::npos; });
   const bool takes_stdin = info.arguments.ends_with("| -");
-  if (takes_files && !takes_stdin && std::find(options->inputs.begin(), options->inputs.end(), "-") != options->inputs.end())
+  const bool names_stdin =
+      options->against == "-" || std::find(options->inputs.begin(), options->inputs.end(), "-") != options->inputs.end();
+  if (takes_files && !takes_stdin && names_stdin)
     return Usage(console, fmt::format("`wfc {}` does not read stdin, as `wfc check -` and `wfc fmt -` do; `./-` is a file", info.name));
   return run(*options, console);
 }

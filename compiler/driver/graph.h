@@ -77,11 +77,12 @@ struct Graph {
 
 Graph GraphOf(const ir::Program& program);
 
-std::string Spelling(const Graph::Workflow& workflow);      // "Digits/Classify"; of a program without a service, "Classify"
-std::string Spelling(const Graph::Port& port);              // "times: i64 = 1"
-std::string Spelling(const Graph::Call& call);              // "Detect: batch 8 within 1ms · queue 64"
-std::string Spelling(const Graph::Measured& measured);      // "compute 12.3 us x 1000"
-std::vector<std::string> LinesOf(const Graph::Node& node);  // what a box shows of it, its name first
+std::string Spelling(const Graph::Workflow& workflow);            // "Digits/Classify"; of a program without a service, "Classify"
+std::string Spelling(const Graph::Port& port);                    // "times: i64 = 1"
+std::string Spelling(const Graph::Call& call);                    // "Detect: batch 8 within 1ms · queue 64"
+std::string Spelling(const Graph::Measured& measured);            // "compute 12.3 us x 1000"
+std::vector<std::string> LinesOf(const Graph::Node& node);        // what a box shows of it, its name first
+std::vector<std::string> LinesOf(const Graph::Control& control);  // likewise
 std::string GraphText(const Graph& graph, Level level);
 std::string GraphDot(const Graph& graph, Level level);
 std::string GraphMermaid(const Graph& graph, Level level);

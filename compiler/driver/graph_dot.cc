@@ -105,7 +105,7 @@ void DotWriter::Nodes(const Graph::Workflow& workflow, const std::string& prefix
     }
   }
   for (const Graph::Control& control : workflow.controls) {
-    Line(fmt::format("{} [label={}, shape=diamond];", Quoted(prefix + control.name), Quoted(control.name)));
+    Line(fmt::format("{} [label={}, shape=diamond];", Quoted(prefix + control.name), DotLabel(LinesOf(control))));
     Wires(prefix, control.name, control.reads);
     Wires(prefix, control.name, control.after, kDashed);
   }

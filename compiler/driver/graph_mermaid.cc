@@ -95,7 +95,7 @@ void MermaidWriter::Nodes(const Graph::Workflow& workflow) {
     return;
   }
   for (const Graph::Control& control : workflow.controls) {
-    Line(fmt::format("{}{{{{{}}}}}", Id(control.name), MermaidLabel({control.name})));
+    Line(fmt::format("{}{{{{{}}}}}", Id(control.name), MermaidLabel(LinesOf(control))));
     Wires(control.name, control.reads);
     Wires(control.name, control.after, kDashed);
   }

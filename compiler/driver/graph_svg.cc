@@ -151,7 +151,9 @@ Pieces PiecesOf(const Graph::Workflow& workflow) {
   }
   for (const Graph::Control& control : workflow.controls) {
     all.frames.emplace_back();
-    add(control.name, {{{control.name, "name"}}, "control"});
+    Label label{{{control.name, "name"}}, "control"};
+    for (const std::string& block : control.inside) label.lines.push_back({"in " + block, "setting"});
+    add(control.name, std::move(label));
   }
   const auto connect = [&](const auto& one) {
     const size_t self = all.reads.size();

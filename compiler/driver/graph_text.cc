@@ -109,6 +109,12 @@ std::vector<std::string> LinesOf(const Graph::Node& node) {
   return lines;
 }
 
+std::vector<std::string> LinesOf(const Graph::Control& control) {
+  std::vector<std::string> lines = {control.name};
+  for (const std::string& block : control.inside) lines.push_back("in " + block);
+  return lines;
+}
+
 std::string GraphText(const Graph& graph, Level level) {
   std::string text;
   for (const Graph::Workflow& workflow : graph.workflows) {

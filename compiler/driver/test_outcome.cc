@@ -7,6 +7,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "compiler/base/quote.h"
 #include "compiler/diag/render.h"
 #include "compiler/driver/json_cursor.h"
 #include "compiler/ir/type.h"
@@ -69,8 +70,10 @@ void ReadSide(JsonCursor& json, sema::TypeRef type, size_t rank, Side& side) {
       const sema::TypeRef field = type->fields[std::min(next++, type->fields.size() - 1)].type;
       ReadSide(json, field, field->dims.size(), side);
     });
+  } else if (type->kind == TypeKind::kString) {
+    side.text += source::Quote(json.String(), source::Braces::kDoubled);
   } else {
-    side.text += json.Value();
+    side.text += source::SeenJson(json.Value());
   }
 }
 

@@ -271,28 +271,30 @@ std::vector<WorkflowReader::Call> WorkflowReader::Calls() const {
   return result;
 }
 
-// What its nodes take from outside: values as they are, and arguments that the caller's node computes from what it reads.
+// What its nodes take from outside: values as they are, and arguments that the caller's node computes.
 void WorkflowReader::Enter(const Call& call) {
-  const std::vector<std::string> arguments = Shown(call.caller).reads;
-  const auto read_arguments = [&](Graph::Node& node) {
-    for (const std::string& name : arguments) AddUnique(node.reads, name);
-  };
   const std::string callers_prefix = program_.nodes[call.caller].path + "/";
   for (const size_t reader : call.inside) {
-    for (const TaskId task : tasks_of_[reader]) {
-      for (const ir::SlotId slot : program_[task].in) {
+    std::vector<TaskId> open = tasks_of_[reader];
+    std::set<TaskId> seen(open.begin(), open.end());
+    const size_t own = open.size();
+    for (size_t at = 0; at < open.size(); ++at) {
+      for (const ir::SlotId slot : program_[open[at]].in) {
         const NodeId from = NodeWriting(slot);
-        if (from == NodeId::kNone || !IsShown(Index(from))) continue;
-        if (Index(from) == call.caller) {
-          read_arguments(Shown(reader));
-        } else if (!program_[from].path.starts_with(callers_prefix)) {
+        if (from == NodeId::kNone || Index(from) == reader) continue;
+        if (Index(from) == call.caller || !IsShown(Index(from))) {  // an argument, or what is between the nodes
+          if (seen.insert(writers_[Index(slot)]).second) open.push_back(writers_[Index(slot)]);
+        } else if (at >= own || !program_[from].path.starts_with(callers_prefix)) {
           AddUnique(Shown(reader).reads, NameOf(from));
         }
       }
     }
   }
   for (const size_t number : call.inside) {
-    if (Shown(number).reads.empty()) read_arguments(Shown(number));  // elements of a `for` are nobody's
+    const std::vector<std::string>& around = Shown(number).inside;
+    const bool in_loop = std::any_of(around.begin(), around.end(), [](const std::string& block) { return block.starts_with("for "); });
+    if (!in_loop || !Shown(number).reads.empty()) continue;  // elements of a `for` are nobody's
+    for (const std::string& name : Shown(call.caller).reads) AddUnique(Shown(number).reads, name);
   }
 }
 

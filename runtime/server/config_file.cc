@@ -59,7 +59,9 @@ class Events {
       if (bad <= offset && bad < text_.size()) return At(LinesBefore(bad), "not UTF-8");
       return At(LinesBefore(offset), std::string("not YAML: ") + parser_.problem);
     }
-    return At(parser_.problem_mark.line, std::string("not YAML: ") + (parser_.problem == nullptr ? "cannot be read" : parser_.problem));
+    const size_t last = LinesBefore(text_.find_last_not_of(" \t\r\n") + 1);  // what lacks its end is found behind it
+    return At(std::min(parser_.problem_mark.line, last),
+              std::string("not YAML: ") + (parser_.problem == nullptr ? "cannot be read" : parser_.problem));
   }
 
  private:

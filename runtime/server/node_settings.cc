@@ -147,9 +147,9 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
                           : "expected the settings of the node " + Quoted(path) + ", found a value";
   }
   const std::string& member = entry.path[2];
-  const std::vector<std::string> members = {"batch", "within", "timeout", "instances", "threads", "queue", "pad", "priority"};
-  if (std::find(members.begin(), members.end(), member) == members.end())
-    return "unknown setting " + Quoted(member) + " of a node" + DidYouMean(member, members);
+  const std::vector<std::string> known(kNodeMembers.begin(), kNodeMembers.end());
+  if (std::find(known.begin(), known.end(), member) == known.end())
+    return "unknown setting " + Quoted(member) + " of a node" + DidYouMean(member, known);
   if (!entry.problem.empty()) return entry.problem;
   if (entry.no_value) return Quoted(member) + " has no value";
   if (entry.is_section) return "expected a value for " + Quoted(member) + ", found a mapping";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,9 @@ struct NodeSetting {
            a.within_ns == b.within_ns && a.timeout_ns == b.timeout_ns && a.priority == b.priority && a.pad == b.pad;
   }
 };
+
+inline constexpr std::array<std::string_view, 8> kNodeMembers = {"batch",   "within", "timeout", "instances",
+                                                                 "threads", "queue",  "pad",     "priority"};
 
 std::string_view PriorityName(uint8_t priority);  // "high"
 bool HasNode(const wf_plan& plan, std::string_view path);

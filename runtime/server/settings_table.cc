@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "runtime/base/text.h"
+#include "runtime/server/node_settings.h"
 
 namespace wf::server {
 namespace {
@@ -117,7 +118,9 @@ std::string HelpText(std::string_view program) {
     text << "  " << row.flag() << "  (" << row.environment_name() << ", " << row.key << ": " << Scalar(row.default_text) << ")\n      "
          << row.doc << "\n";
   }
-  text << "\nOf single nodes, in the file alone: nodes: {NODE: {batch, within, timeout, instances, queue, pad, priority}}\n"
+  text << "\nOf single nodes, in the file alone: nodes: {NODE: {";
+  for (size_t i = 0; i < kNodeMembers.size(); ++i) text << (i == 0 ? "" : ", ") << kNodeMembers[i];
+  text << "}}\n"
        << "\nInstead of serving:\n"
        << "  --check-config  say what is wrong with the settings, certificates, addresses and models, exit 1 if anything is\n"
        << "  --print-config  print every setting with the place that it comes from, as a file that --config takes\n"

@@ -76,6 +76,8 @@ TEST(ConfigFile, WhatIsNotASimpleMappingIsRefusedWithItsLine) {
       {"a: " + std::string(5000, 'v') + "\n", "1: the value of `a` is longer than 4096 bytes"},
       {"a: 1\nb: \"x\n", "not YAML"},
       {"a: 1\n\tb: 1\n", "2: not YAML"},
+      {"{", "1: not YAML"},
+      {"limits: {inflight: 3,\n\n\n", "1: not YAML"},
       {"a: 1\nb: \xff\n", "2: not UTF-8"},
       {"a: 1\nb: \xe9x\n", "2: not UTF-8"},
       {"a: \x01\nb: \xff\n", "1: not YAML"},

@@ -346,7 +346,8 @@ class SignatureCall {
       return nullptr;
     }
     if (HoldsNothing(body_, *value)) pairs.clear();
-    for (const DimPair& pair : pairs) solver_.Add(pair, wanted, *value, &param);
+    const TypeRef shown = Instantiation(body_.env.types, solver_, bindings_, Instantiation::Open::kNamed).Of(wanted);
+    for (const DimPair& pair : pairs) solver_.Add(pair, pair.bound ? shown : wanted, *value, &param);
     return wanted == param.type ? std::move(value) : MakeSome(body_, std::move(value));
   }
 

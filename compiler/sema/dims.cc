@@ -21,7 +21,7 @@ class Matcher {
   bool Matches(TypeRef wanted, TypeRef found, bool nested) {
     if (wanted == found && bindings_ == nullptr && !nested && wanted->kind != TypeKind::kTensor) return true;
     if (wanted->kind == TypeKind::kError || found->kind == TypeKind::kError || found->kind == TypeKind::kNever) return true;
-    if (wanted->kind == TypeKind::kVariable) return MatchVariable(wanted->name, found);
+    if (wanted->kind == TypeKind::kVariable) return MatchVariable(wanted->name, found, nested);
     if (wanted->kind == TypeKind::kTensor) return MatchTensor(wanted, found, nested);
     if (wanted->kind != found->kind) return false;
     switch (wanted->kind) {
@@ -46,10 +46,14 @@ class Matcher {
   }
 
  private:
-  bool MatchVariable(const std::string& name, TypeRef found) {
+  bool MatchVariable(const std::string& name, TypeRef found, bool nested) {
     if (bindings_ == nullptr) return false;
     const auto [at, fresh] = bindings_->types.try_emplace(name, found);
-    return fresh || Matcher(types_, nullptr, pairs_).Matches(at->second, found, true);
+    if (fresh) return true;
+    const size_t before = pairs_.size();
+    const bool matches = Matcher(types_, nullptr, pairs_).Matches(at->second, found, nested);
+    for (size_t pair = before; pair < pairs_.size(); ++pair) pairs_[pair].bound = true;
+    return matches;
   }
 
   bool MatchRecord(TypeRef wanted, TypeRef found, bool nested) {
@@ -71,11 +75,11 @@ class Matcher {
     if (found->kind == TypeKind::kScalar && bindings_ != nullptr && OnlyRest(wanted)) {  // f32[*s] of rank 0
       const auto [at, fresh] = bindings_->rests.try_emplace(wanted->dims[0].symbol()->substr(1));
       if (!at->second.empty()) return false;
-      return wanted->element != nullptr ? MatchVariable(wanted->element->name, found) : wanted->dtype == found->dtype;
+      return wanted->element != nullptr ? MatchVariable(wanted->element->name, found, nested) : wanted->dtype == found->dtype;
     }
     if (found->kind != TypeKind::kTensor) return false;
     if (wanted->element != nullptr) {
-      if (!MatchVariable(wanted->element->name, types_.Scalar(found->dtype))) return false;
+      if (!MatchVariable(wanted->element->name, types_.Scalar(found->dtype), nested)) return false;
     } else if (wanted->dtype != found->dtype) {
       return false;
     }
@@ -100,7 +104,7 @@ class Matcher {
     const auto [at, fresh] = bindings_->rests.try_emplace(rest->symbol()->substr(1), middle);
     if (!fresh && at->second.size() != middle.size()) return false;
     for (size_t i = 0; !fresh && i < middle.size(); ++i) {
-      pairs_.push_back({at->second[i], middle[i], static_cast<uint32_t>(before + i), true});
+      pairs_.push_back({at->second[i], middle[i], static_cast<uint32_t>(before + i), nested, /*bound=*/true});
     }
     for (size_t axis = 0; axis < before; ++axis) pair(axis, axis);
     for (size_t i = 0; i < after; ++i) pair(before + 1 + i, found->dims.size() - after + i);
@@ -249,7 +253,9 @@ bool DimSolver::TrySolve(const Waiting& item) {
 
 void DimSolver::Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param) {
   const Waiting item{pair, wanted, &argument, param};
-  if (IsAny(pair.wanted) || TrySolve(item)) return;
+  if (IsAny(pair.wanted)) return;
+  if (pair.bound) return Compare(item, pair.wanted);
+  if (TrySolve(item)) return;
   if (const auto value = ValueOf(pair.wanted)) {
     Compare(item, *value);
   } else {
@@ -280,7 +286,7 @@ void DimSolver::Finish() {
 // Of a check that does not hold when it runs: both dimensions and where each comes from.
 std::string DimSolver::MessageOf(const Waiting& item, bool solves) const {
   const Dim& wanted = item.pair.wanted;
-  if (wanted.is_constant()) {
+  if (wanted.is_constant() || item.pair.bound) {
     const std::string of = item.param == nullptr ? "" : " of `" + item.param->name + "`";
     return "axis " + std::to_string(item.pair.axis) + of + " is {1}, `" + callee_.name + "` wants {0}";
   }
@@ -314,7 +320,7 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
   if (wanted.fault() != Dim::Fault::kNone) {
     auto report = failed_ ? std::nullopt : ReportNoExtent(body_.env, wanted, item.argument->span, item.pair.wanted.ToString());
     failed_ = true;
-    if (report) LabelValues(item.pair.wanted, item.argument->span, *report);
+    if (report && !item.pair.bound) LabelValues(item.pair.wanted, item.argument->span, *report);
     if (report && item.param != nullptr) report->Label(item.param->span, "parameter `" + item.param->name + "` of `" + callee_.name + "`");
     return;
   }
@@ -340,7 +346,7 @@ void DimSolver::ReportDifferent(const Waiting& item, const Dim& wanted, bool sol
   auto builder = body_.env.Report(argument.span, kShapeMismatch,
                                   {ToString(item.wanted), ToString(argument.type), item.pair.axis, item.pair.found.ToString(), there});
   builder.Here(AxisText(item.pair));
-  LabelValues(item.pair.wanted, argument.span, builder);
+  if (!item.pair.bound) LabelValues(item.pair.wanted, argument.span, builder);
   if (item.param != nullptr) builder.Label(item.param->span, "parameter `" + item.param->name + "` of `" + callee_.name + "`");
   if (item.param == nullptr && callee_.span.file != source::FileId::kNone) builder.Label(callee_.span, "the result declared here");
   LabelOrigins(body_, {item.pair.found, wanted}, builder);

@@ -11,11 +11,12 @@
 
 namespace wf::sema {
 
-// Two dimensions that have to agree. `nested`: of an element of a list, map or optional, where no run-time check can stand.
+// Two dimensions that have to agree. `nested`: of an element of a list, map or optional, where no run-time check can stand. `bound`: both
+// are the caller's, for `wanted` is of what an earlier argument gave a type variable or `*s`; else it is the callee's.
 struct DimPair {
   Dim wanted, found;
   uint32_t axis = 0;
-  bool nested = false;
+  bool nested = false, bound = false;
   std::string member = {};  // of a tuple, that has the axis
 };
 

@@ -128,6 +128,7 @@ class Writer {
   std::string Checked(const Type& type, int depth);
   std::string TopK(const Type& type, int depth);
   std::string Softmax(const Type& type, int depth);
+  std::string Chosen(const Type& type, int depth);
   std::string Listed(const Type& type, int depth);
   std::string Filtered(const Type& type, int depth);
   std::string OfTensor(const Type& type, int depth);

@@ -66,6 +66,7 @@ void Reach::Read(std::string_view token) {
   if (IsOneOf(token, {")", "]", "}"})) return Close(token);
   if (token == ";") return EndStatement();
   if (token == ",") top().of_value.clear();
+  if (token == "if" && top().opener == '[') Append(top().of_value, NamesOfLoop(top().words));  // `[x for x in xs if ..`
   if (token == "=>" && !top().words.empty()) {
     const std::string& before = top().words.back();
     top().of_value = before == "]" ? top().in_brackets : IsName(before) ? Words{before} : Words();

@@ -40,6 +40,14 @@ TEST(Reach, HasNamesOfLoops) {
   EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { f ( for x in xs { x } , for y in ys {"), "y");
 }
 
+TEST(Reach, HasNamesOfComprehensionsInTheirConditions) {
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ f ( a ) for a , b in xs if"), "a b");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ if c { 1 } else { 2 } for a in xs if"), "a");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ a for a in"), "");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ a for a in xs if a > 0 ] ;"), "");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ [ i ] => if"), "i");
+}
+
 TEST(Reach, HasIndicesAndWhatArmsBind) {
   EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ i , j < n ] => x ["), "i j");
   EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { f ( [ i ] => x [ i ] ,"), "");

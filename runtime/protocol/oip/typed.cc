@@ -47,13 +47,19 @@ Wire WireOf(uint8_t dtype) {
   return dtype == WF_F64 ? Wire::kFixed64 : Wire::kVarint;
 }
 
+// Elements, or the begin of some, in the field of another datatype.
+bool IsElsewhere(const protobuf::Field& field, uint32_t wanted) {
+  constexpr uint32_t kLast = 8;
+  return field.number != wanted && field.number <= kLast && (field.number == kLast || field.wire != Wire::kBytes || field.bytes.len != 0);
+}
+
 // Writes elements of one input as they come.
 struct TypedReader {
   const uint8_t dtype;
   std::byte* out;
   const uint64_t count;
   uint64_t found = 0;
-  bool broken = false, in_range = true;
+  bool broken = false, in_range = true, elsewhere = false;
 
   bool Take(uint64_t bits) {
     if (found == count) {
@@ -89,6 +95,7 @@ struct TypedReader {
     protobuf::Field field;
     const TypedField wanted = TypedFieldOf(dtype);
     while (reader.Next(&field)) {
+      elsewhere = elsewhere || IsElsewhere(field, wanted.number);
       if (field.number != wanted.number) continue;
       if (field.wire == WireOf(dtype) ? !Take(field.value) : field.wire == Wire::kBytes && !TakePacked(field.bytes)) return;
     }
@@ -128,6 +135,8 @@ wf_code InferRequest::RefuseTyped(bus::Bus& bus, uint32_t port, uint64_t count, 
   message << "input `" << json::View(workflow_->in[port].name) << "`";
   if (broken)
     message << " has contents that are no protobuf message";
+  else if (found == count)
+    message << " has contents beside `" << TypedFieldOf(ShapeOf(*plan_, workflow_->in[port]).dtype).name << "`: the data is given twice";
   else if (found > count)
     message << " has more than the " << base::Counted(count, "element") << " of its shape in its contents";
   else
@@ -140,18 +149,20 @@ wf_code InferRequest::ReadTyped(bus::Bus& bus, uint32_t port, uint8_t dtype, uin
   TypedReader reader{dtype, out, count};
   reader.Read(inputs_[port].data);
   if (!reader.in_range) return RefuseElement(bus, port, reader.found, "is out of range for its datatype");
-  return !reader.broken && reader.found == count ? 0 : RefuseTyped(bus, port, count, reader.found, reader.broken);
+  return !reader.broken && !reader.elsewhere && reader.found == count ? 0 : RefuseTyped(bus, port, count, reader.found, reader.broken);
 }
 
 wf_code InferRequest::ReadTypedBytes(bus::Bus& bus, uint32_t port, uint64_t count, wf_bytes* elements) {
   protobuf::Reader reader(inputs_[port].data);
   protobuf::Field field;
   uint64_t found = 0;
+  bool elsewhere = false;
   while (reader.Next(&field)) {
+    elsewhere = elsewhere || IsElsewhere(field, TypedFieldOf(0).number);
     if (!field.Is(TypedFieldOf(0).number, Wire::kBytes)) continue;
     if (found++ < count) elements[found - 1] = field.bytes;
   }
-  return !reader.broken() && found == count ? 0 : RefuseTyped(bus, port, count, found, reader.broken());
+  return !reader.broken() && !elsewhere && found == count ? 0 : RefuseTyped(bus, port, count, found, reader.broken());
 }
 
 }  // namespace wf::oip

@@ -19,12 +19,11 @@ namespace wf::server {
 namespace {
 
 bool Find(const WorkflowSite& site, std::string_view name, GrpcMethod* method) {
-  oip::Route route;
-  oip::ReadRoute(name, {}, &route);
-  if (route.call == oip::Call::kInfer) method->most_bytes = site.largest_body_limit();
-  if (route.call == oip::Call::kLoad) method->too_large = oip::kNothingIsLoaded;
+  const oip::Call call = oip::CallOf(name);
+  if (call == oip::Call::kInfer) method->most_bytes = site.largest_body_limit();
+  if (call == oip::Call::kLoad) method->too_large = oip::kNothingIsLoaded;
   method->streams = method->takes_many = name == "ModelStreamInfer";
-  return route.call != oip::Call::kNone;
+  return call != oip::Call::kNone;
 }
 
 void AnswerQuestion(WorkflowSite& site, Exchange& exchange, wf_bytes message) {
@@ -64,19 +63,43 @@ void AnswerNotReady(Exchange& exchange) {
   ReplyMessage(exchange, &answer);
 }
 
-void Serve(WorkflowSite& site, Exchange& exchange, wf_bytes message) {
-  const bool is_message = oip::ReadRoute(exchange.grpc.method, message, &exchange.oip);
+// `long_work`: reading what the message says takes another thread.
+void ServeRouted(WorkflowSite& site, Exchange& exchange, wf_bytes message, oip::RouteRead route, bool long_work) {
   const oip::Call call = exchange.oip.call;
-  if (!is_message)
-    exchange.Refuse(400, code::kInputParams, "the message is none of this method");
+  if (route != oip::RouteRead::kDone)
+    exchange.Refuse(400, code::kInputParams, route == oip::RouteRead::kBroken ? "the message is none of this method" : oip::kTooManyFields);
   else if ((oip::NamesModel(call) || !exchange.oip.model.empty()) && !FindModel(site, exchange) && call == oip::Call::kModelReady)
     return AnswerNotReady(exchange);
   if (!exchange.refused() && call == oip::Call::kInfer) AdmitMessage(site, exchange, message);
   if (exchange.refused()) return AnswerRefusal(exchange);
   if (call == oip::Call::kInfer)
-    StartInfer(site, exchange, message, Read, false);
+    StartInfer(site, exchange, message, Read, long_work);
   else
     AnswerQuestion(site, exchange, message);
+}
+
+oip::RouteRead ReadRouteOf(Exchange& exchange, wf_bytes message, uint32_t most_fields, uint64_t* raw_bytes) {
+  return oip::ReadRoute(exchange.grpc.method, message, most_fields, &exchange.oip, raw_bytes);
+}
+
+// On another thread; the RouteRead goes on as a code.
+wf_code ReadLongRoute(Exchange& exchange, bus::Bus&, wf_bytes message) {
+  uint64_t raw_bytes = 0;
+  return static_cast<wf_code>(ReadRouteOf(exchange, message, oip::kMaxFields, &raw_bytes));
+}
+
+void GoOn(WorkflowSite& site, Exchange& exchange, bus::Bus&, wf_bytes message, wf_code route) {
+  ServeRouted(site, exchange, message, static_cast<oip::RouteRead>(route), true);
+}
+
+void Serve(WorkflowSite& site, Exchange& exchange, wf_bytes message) {
+  uint64_t raw_bytes = 0;
+  oip::RouteRead route = ReadRouteOf(exchange, message, oip::kFieldsAtOnce, &raw_bytes);
+  if (route == oip::RouteRead::kManyFields) {
+    if (site.ReadElsewhere(exchange, message, ReadLongRoute, GoOn)) return;
+    route = ReadRouteOf(exchange, message, oip::kMaxFields, &raw_bytes);
+  }
+  ServeRouted(site, exchange, message, route, message.len - raw_bytes >= site.shared().large_bytes);
 }
 
 oip::Served ServedBy(const Exchange& exchange) { return {exchange.oip.model, std::max<int64_t>(exchange.version, 1)}; }

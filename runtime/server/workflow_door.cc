@@ -15,9 +15,7 @@ bool AsksForHealth(const Exchange& exchange) {
   oip::Call call = exchange.oip.call;
   if (exchange.grpc.service == &grpc_health) return true;
   if (exchange.grpc.service == &grpc_inference) {
-    oip::Route route;
-    oip::ReadRoute(exchange.grpc.method, {}, &route);
-    call = route.call;
+    call = oip::CallOf(exchange.grpc.method);
   }
   return call == oip::Call::kServerLive || call == oip::Call::kServerReady || call == oip::Call::kModelReady;
 }

@@ -48,7 +48,10 @@ wf_code InferRequest::KeepTexts(bus::Bus& bus) {
 uint64_t InferRequest::fill_bytes() const {
   constexpr uint64_t kRawBytesPerByte = 16;  // copied or looked at, not converted
   uint64_t bytes = 0;
-  for (const Input& input : inputs_) bytes += input.coding == Coding::kJson ? input.data.len : input.data.len / kRawBytesPerByte;
+  for (const Input& input : inputs_) {
+    const bool converted = input.coding == Coding::kJson || input.coding == Coding::kTyped;
+    bytes += converted ? input.data.len : input.data.len / kRawBytesPerByte;
+  }
   return bytes;
 }
 

@@ -13,12 +13,15 @@ namespace wf::oip {
 namespace {
 
 using protobuf::Field;
+using protobuf::FieldLimit;
 using protobuf::Reader;
 using protobuf::Wire;
 
+constexpr uint32_t kRawInputContents = 7;
+
 class MessageReader {
  public:
-  MessageReader(InferRequest* request, wf_bytes message) : request_(*request), message_(message), raw_(message) {}
+  MessageReader(InferRequest* request, wf_bytes message) : request_(*request), message_(message), raw_(message, &raw_limit_) {}
   wf_code Read();
 
  private:
@@ -39,12 +42,13 @@ class MessageReader {
   bool NextRaw(wf_bytes* raw);
   wf_code Number(std::string_view digits, Parameter* parameter);
   wf_code Fail(std::string_view what, std::string_view name = {}, wf_code code = code::kInputParams);
-  wf_code Broken() { return Fail("the message is no ModelInferRequest"); }
+  wf_code Broken() { return Fail(limit_.passed ? kTooManyFields : "the message is no ModelInferRequest"); }
   wf_code CheckText(std::string_view text, std::string_view what) { return base::IsUtf8(text) ? 0 : Fail(what); }
 
   InferRequest& request_;
   const wf_bytes message_;
-  Reader raw_;  // walks ahead over raw_input_contents
+  FieldLimit limit_ = {kMaxFields}, raw_limit_ = {kMaxFields};  // what both walk counts for both
+  Reader raw_;                                                  // walks ahead over raw_input_contents
   bool any_raw_ = false;
 };
 
@@ -56,7 +60,6 @@ wf_code MessageReader::Fail(std::string_view what, std::string_view name, wf_cod
 }
 
 bool MessageReader::NextRaw(wf_bytes* raw) {
-  constexpr uint32_t kRawInputContents = 7;
   Field field;
   while (raw_.Next(&field)) {
     if (!field.Is(kRawInputContents, Wire::kBytes)) continue;
@@ -69,9 +72,10 @@ bool MessageReader::NextRaw(wf_bytes* raw) {
 wf_code MessageReader::Read() {
   wf_bytes raw{};
   any_raw_ = NextRaw(&raw);
-  raw_ = Reader(message_);
+  raw_limit_ = {kMaxFields};
+  raw_ = Reader(message_, &raw_limit_);
   request_.set_binary_unless_said(true);
-  Reader reader(message_);
+  Reader reader(message_, &limit_);
   Field field;
   while (reader.Next(&field)) {
     if (field.wire == Wire::kBytes && ReadField(field) != 0) return WF_FAILED;
@@ -103,7 +107,7 @@ wf_code MessageReader::ReadField(const Field& field) {
 // An entry of map<string, InferParameter>.
 wf_code MessageReader::ReadParameter(wf_bytes entry, Parameter* parameter) {
   constexpr uint32_t kKey = 1, kValue = 2;
-  Reader reader(entry);
+  Reader reader(entry, &limit_);
   Field field;
   wf_bytes value = {entry.ptr, 0};
   while (reader.Next(&field)) {
@@ -123,44 +127,48 @@ wf_code MessageReader::Number(std::string_view digits, Parameter* parameter) {
   return 0;
 }
 
+// Of an InferParameter.
+constexpr uint32_t kBool = 1, kInt64 = 2, kString = 3, kDouble = 4, kUint64 = 5;
+
+Wire WireOfValue(uint32_t number) {
+  if (number == kString) return Wire::kBytes;
+  return number == kDouble ? Wire::kFixed64 : Wire::kVarint;
+}
+
 // Of several values the last counts, as everywhere in protobuf.
 wf_code MessageReader::ReadValue(wf_bytes message, Parameter* parameter) {
-  constexpr uint32_t kBool = 1, kInt64 = 2, kString = 3, kDouble = 4, kUint64 = 5;
-  Reader reader(message);
-  Field field;
-  bool any = false;
+  Reader reader(message, &limit_);
+  Field field, last;
   while (reader.Next(&field)) {
-    base::TextBuilder digits;
-    char number[json::kMaxElementText];
-    wf_code code = 0;
-    if (field.Is(kBool, Wire::kVarint)) {
-      parameter->value = field.value != 0 ? "true" : "false";
-      parameter->quoted = false;
-    } else if (field.Is(kInt64, Wire::kVarint)) {
-      code = Number((digits << static_cast<int64_t>(field.value)).view(), parameter);
-    } else if (field.Is(kUint64, Wire::kVarint)) {
-      code = Number((digits << field.value).view(), parameter);
-    } else if (field.Is(kDouble, Wire::kFixed64)) {
-      code = Number({number, json::PrintElementText(WF_F64, &field.value, number)}, parameter);
-    } else if (field.Is(kString, Wire::kBytes)) {
-      code = CheckText(field.text(), "a parameter's value is no UTF-8");
-      parameter->value = field.text();
-      parameter->quoted = true;
-    } else {
-      continue;
-    }
-    if (code != 0) return WF_FAILED;
-    any = true;
+    if (field.number <= kUint64 && field.wire == WireOfValue(field.number)) last = field;
   }
   if (reader.broken()) return Broken();
-  return any ? 0 : Fail("no value is given to the parameter `", parameter->name);
+  base::TextBuilder digits;
+  char number[json::kMaxElementText];
+  switch (last.number) {
+    case kBool:
+      parameter->value = last.value != 0 ? "true" : "false";
+      return 0;
+    case kInt64:
+      return Number((digits << static_cast<int64_t>(last.value)).view(), parameter);
+    case kUint64:
+      return Number((digits << last.value).view(), parameter);
+    case kDouble:
+      return Number({number, json::PrintElementText(WF_F64, &last.value, number)}, parameter);
+    case kString:
+      parameter->value = last.text();
+      parameter->quoted = true;
+      return CheckText(last.text(), "a parameter's value is no UTF-8");
+    default:
+      return Fail("no value is given to the parameter `", parameter->name);
+  }
 }
 
 wf_code MessageReader::ReadInput(wf_bytes message) {
   GivenInput input;
   input.data = {message.ptr, 0};
   bool has_contents = false;
-  Reader reader(message);
+  Reader reader(message, &limit_);
   Field field;
   while (reader.Next(&field)) {
     if (ReadInputField(field, &input, &has_contents) != 0) return WF_FAILED;
@@ -207,7 +215,7 @@ wf_code MessageReader::ReadOutput(wf_bytes message) {
   constexpr uint32_t kName = 1, kParameters = 2;
   std::string_view name;
   AskedOutput asked;
-  Reader reader(message);
+  Reader reader(message, &limit_);
   Field field;
   while (reader.Next(&field)) {
     if (field.Is(kName, Wire::kBytes)) name = field.text();
@@ -256,26 +264,40 @@ constexpr Method kMethods[] = {
     {"CudaSharedMemoryUnregister", Call::kSharedMemory},
 };
 
+const Method* FindMethod(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kMethods), std::end(kMethods), [name](const Method& row) { return row.name == name; });
+  return found == std::end(kMethods) ? nullptr : found;
+}
+
 }  // namespace
 
-bool ReadRoute(std::string_view method, wf_bytes message, Route* route) {
-  const auto* const found =
-      std::find_if(std::begin(kMethods), std::end(kMethods), [method](const Method& row) { return row.name == method; });
+Call CallOf(std::string_view method) {
+  const Method* const found = FindMethod(method);
+  return found == nullptr ? Call::kNone : found->call;
+}
+
+RouteRead ReadRoute(std::string_view method, wf_bytes message, uint32_t most_fields, Route* route, uint64_t* raw_bytes) {
+  const Method* const found = FindMethod(method);
   *route = {};
-  if (found == std::end(kMethods)) return true;
+  *raw_bytes = 0;
+  if (found == nullptr) return RouteRead::kDone;
   route->call = found->call;
-  Reader reader(message);
+  FieldLimit limit = {most_fields};
+  Reader reader(message, &limit);
   Field field;
   while (reader.Next(&field)) {
+    if (field.Is(kRawInputContents, Wire::kBytes)) *raw_bytes += field.bytes.len;
     if (found->model != 0 && field.Is(found->model, Wire::kBytes)) route->model = field.text();
     if (found->version != 0 && field.Is(found->version, Wire::kBytes)) route->version = field.text();
   }
-  return !reader.broken();
+  if (limit.passed) return RouteRead::kManyFields;
+  return reader.broken() ? RouteRead::kBroken : RouteRead::kDone;
 }
 
 std::string_view IdOf(wf_bytes message) {
   constexpr uint32_t kId = 3;
-  Reader reader(message);
+  FieldLimit limit = {kFieldsAtOnce};
+  Reader reader(message, &limit);
   Field field;
   std::string_view id;
   while (reader.Next(&field)) {
@@ -285,7 +307,6 @@ std::string_view IdOf(wf_bytes message) {
 }
 
 size_t RawAt(std::span<const uint8_t> begin) {
-  constexpr uint64_t kRawInputContents = 7;
   const uint8_t* at = begin.data();
   const uint8_t* const end = at + begin.size();
   uint64_t tag = 0, size = 0;

@@ -14,6 +14,7 @@ namespace wf::oip {
 inline constexpr uint32_t kMaxSamples = abi::kMostRows;  // of a call, unless the service's rows_max is less
 inline constexpr uint32_t kMaxParameters = 64;           // of a call
 inline constexpr size_t kMaxIdBytes = 1024;              // of a call
+inline constexpr uint32_t kMaxFields = 64 * 1024;        // of a message and what it holds, but for the elements of contents
 inline constexpr uint32_t kMaxAxes = WF_MAX_RANK + 1;    // with the axis of samples
 inline constexpr uint64_t kLengthBytes = 4;              // before a raw element of BYTES
 
@@ -133,7 +134,7 @@ class InferRequest {
   // typed.cc
   wf_code ReadTyped(bus::Bus& bus, uint32_t port, uint8_t dtype, uint64_t count, std::byte* out);
   wf_code ReadTypedBytes(bus::Bus& bus, uint32_t port, uint64_t count, wf_bytes* elements);
-  wf_code RefuseTyped(bus::Bus& bus, uint32_t port, uint64_t count, uint64_t found, bool broken);
+  wf_code RefuseTyped(bus::Bus& bus, uint32_t port, uint64_t count, uint64_t found, std::string_view broken);
 
   wf_code RefuseElement(bus::Bus& bus, uint32_t port, uint64_t element, std::string_view what);
   wf_code StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shape, uint32_t sample, const wf_bytes* elements);

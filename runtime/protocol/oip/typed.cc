@@ -13,6 +13,9 @@ namespace {
 
 using protobuf::Wire;
 
+constexpr std::string_view kNoMessage = "that are no protobuf message", kManyFields = "of more than 65536 fields beside their elements";
+static_assert(kMaxFields == 65'536);
+
 // Stores one number; false: it is out of the range of its datatype.
 template <typename T, typename Carried>
 bool StoreAs(Carried carried, std::byte* out) {
@@ -59,7 +62,8 @@ struct TypedReader {
   std::byte* out;
   const uint64_t count;
   uint64_t found = 0;
-  bool broken = false, in_range = true, elsewhere = false;
+  std::string_view broken = {};  // what the contents are; empty: they are not
+  bool in_range = true, elsewhere = false;
 
   bool Take(uint64_t bits) {
     if (found == count) {
@@ -77,29 +81,31 @@ struct TypedReader {
     const auto width = static_cast<size_t>(dtype == WF_F32 ? 4 : dtype == WF_F64 ? 8 : 0);
     while (at != end) {
       uint64_t bits = 0;
-      if (width == 0) {
-        broken = !protobuf::TakeVarint(&at, end, &bits);
-      } else if (static_cast<size_t>(end - at) < width) {
-        broken = true;
-      } else {
-        std::memcpy(&bits, at, width);
-        at += width;
+      const bool whole = width == 0 ? protobuf::TakeVarint(&at, end, &bits) : static_cast<size_t>(end - at) >= width;
+      if (!whole) {
+        broken = kNoMessage;
+        return false;
       }
-      if (broken || !Take(bits)) return false;
+      if (width != 0) std::memcpy(&bits, at, width);
+      at += width;
+      if (!Take(bits)) return false;
     }
     return true;
   }
 
   void Read(wf_bytes contents) {
-    protobuf::Reader reader(contents);
+    protobuf::FieldLimit limit = {kMaxFields};
+    protobuf::Reader reader(contents, &limit);
     protobuf::Field field;
     const TypedField wanted = TypedFieldOf(dtype);
     while (reader.Next(&field)) {
       elsewhere = elsewhere || IsElsewhere(field, wanted.number);
       if (field.number != wanted.number) continue;
-      if (field.wire == WireOf(dtype) ? !Take(field.value) : field.wire == Wire::kBytes && !TakePacked(field.bytes)) return;
+      const bool is_element = field.wire == WireOf(dtype);
+      if (is_element) ++limit.left;  // the shape says how many there are
+      if (is_element ? !Take(field.value) : field.wire == Wire::kBytes && !TakePacked(field.bytes)) return;
     }
-    broken = reader.broken();
+    if (reader.broken()) broken = limit.passed ? kManyFields : kNoMessage;
   }
 };
 
@@ -130,11 +136,11 @@ TypedField TypedFieldOf(uint8_t dtype) {
   }
 }
 
-wf_code InferRequest::RefuseTyped(bus::Bus& bus, uint32_t port, uint64_t count, uint64_t found, bool broken) {
+wf_code InferRequest::RefuseTyped(bus::Bus& bus, uint32_t port, uint64_t count, uint64_t found, std::string_view broken) {
   base::TextBuilder message;
   message << "input `" << json::View(workflow_->in[port].name) << "`";
-  if (broken)
-    message << " has contents that are no protobuf message";
+  if (!broken.empty())
+    message << " has contents " << broken;
   else if (found == count)
     message << " has contents beside `" << TypedFieldOf(ShapeOf(*plan_, workflow_->in[port]).dtype).name << "`: the data is given twice";
   else if (found > count)
@@ -149,20 +155,24 @@ wf_code InferRequest::ReadTyped(bus::Bus& bus, uint32_t port, uint8_t dtype, uin
   TypedReader reader{dtype, out, count};
   reader.Read(inputs_[port].data);
   if (!reader.in_range) return RefuseElement(bus, port, reader.found, "is out of range for its datatype");
-  return !reader.broken && !reader.elsewhere && reader.found == count ? 0 : RefuseTyped(bus, port, count, reader.found, reader.broken);
+  if (reader.broken.empty() && !reader.elsewhere && reader.found == count) return 0;
+  return RefuseTyped(bus, port, count, reader.found, reader.broken);
 }
 
 wf_code InferRequest::ReadTypedBytes(bus::Bus& bus, uint32_t port, uint64_t count, wf_bytes* elements) {
-  protobuf::Reader reader(inputs_[port].data);
+  protobuf::FieldLimit limit = {kMaxFields};
+  protobuf::Reader reader(inputs_[port].data, &limit);
   protobuf::Field field;
   uint64_t found = 0;
   bool elsewhere = false;
-  while (reader.Next(&field)) {
+  while (found <= count && reader.Next(&field)) {
     elsewhere = elsewhere || IsElsewhere(field, TypedFieldOf(0).number);
     if (!field.Is(TypedFieldOf(0).number, Wire::kBytes)) continue;
+    ++limit.left;
     if (found++ < count) elements[found - 1] = field.bytes;
   }
-  return !reader.broken() && !elsewhere && found == count ? 0 : RefuseTyped(bus, port, count, found, reader.broken());
+  if (!reader.broken() && !elsewhere && found == count) return 0;
+  return RefuseTyped(bus, port, count, found, !reader.broken() ? std::string_view() : limit.passed ? kManyFields : kNoMessage);
 }
 
 }  // namespace wf::oip

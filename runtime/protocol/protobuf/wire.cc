@@ -68,7 +68,7 @@ bool Reader::SkipGroup(uint32_t number) {
   while (depth > 0) {
     uint32_t wire = 0;
     Field ignored;
-    if (!TakeTag(&number, &wire)) return false;
+    if (!Count() || !TakeTag(&number, &wire)) return false;
     if (wire == kGroupBegin) {
       if (depth == kMaxGroups) return false;
       open[depth++] = number;
@@ -85,7 +85,7 @@ bool Reader::NextOfAny(Field* field) {
   while (!broken_ && at_ != end_) {
     uint32_t wire = 0;
     *field = {};
-    if (!TakeTag(&field->number, &wire)) return Break();
+    if (!Count() || !TakeTag(&field->number, &wire)) return Break();
     if (wire != kGroupBegin) return TakeValue(wire, field) || Break();
     if (!SkipGroup(field->number)) return Break();
   }

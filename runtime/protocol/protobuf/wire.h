@@ -33,16 +33,24 @@ inline bool TakeVarint(const uint8_t** at, const uint8_t* end, uint64_t* value) 
   return true;
 }
 
+// How many fields are read of a message and of all that it holds, for each of which there is a reader.
+struct FieldLimit {
+  uint64_t left = 0;
+  bool passed = false;  // there were more
+};
+
 // Walks the fields of one message. Groups, which nothing here has, are passed over as unknown fields.
-// Thread: loop-confined.   Borrows: the message.   Cost: no allocation, no recursion.
+// Thread: loop-confined.   Borrows: the message, the limit (null: there is none).   Bounds: the limit's, with the fields in groups.
+// Cost: no allocation, no recursion.
 class Reader {
  public:
-  explicit Reader(wf_bytes message) : at_(message.ptr), end_(message.ptr + message.len) {}
-  // False: there are no more, or what stands there is no field (`broken`).
+  explicit Reader(wf_bytes message, FieldLimit* limit = nullptr) : at_(message.ptr), end_(message.ptr + message.len), limit_(limit) {}
+  // False: there are no more, or what stands there is no field, or one above the limit (both: `broken`).
   bool Next(Field* field) {
     // What nearly all fields are: bytes, of a number below 16, fewer than 128 of them.
     if (end_ - at_ >= 2 && (at_[0] & 7) == static_cast<uint8_t>(Wire::kBytes) && at_[0] > 7 && at_[0] < kLong && at_[1] < kLong &&
         at_[1] <= end_ - at_ - 2 && !broken_) {
+      if (!Count()) return Break();
       *field = {static_cast<uint32_t>(at_[0] >> 3), Wire::kBytes, 0, {at_ + 2, at_[1]}};
       at_ += 2 + at_[1];
       return true;
@@ -57,6 +65,15 @@ class Reader {
     broken_ = true;
     return false;
   }
+  bool Count() {
+    if (limit_ == nullptr) return true;
+    if (limit_->left == 0) {
+      limit_->passed = true;
+      return false;
+    }
+    --limit_->left;
+    return true;
+  }
   bool NextOfAny(Field* field);
   bool TakeTag(uint32_t* number, uint32_t* wire);
   bool TakeValue(uint32_t wire, Field* field);
@@ -64,6 +81,7 @@ class Reader {
 
   const uint8_t* at_;
   const uint8_t* end_;
+  FieldLimit* limit_;
   bool broken_ = false;
 };
 

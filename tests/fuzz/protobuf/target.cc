@@ -25,7 +25,9 @@ void ReadQuestions(wf_bytes message) {
   wf::oip::Setting rows[6];
   for (const std::string_view method : {"ModelInfer", "RepositoryModelLoad", "ServerLive"}) {
     wf::oip::Route route;
-    wf::oip::ReadRoute(method, message, &route);
+    uint64_t raw_bytes = 0;
+    wf::oip::ReadRoute(method, message, wf::oip::kFieldsAtOnce, &route, &raw_bytes);
+    WF_CHECK(raw_bytes <= message.len, raw_bytes, message.len);
   }
   wf::oip::ReadIndexRequest(scratch.ctx(), {message, true}, &ready);
   wf::oip::CheckLoad(scratch.ctx(), {message, true});

@@ -8,8 +8,8 @@
 namespace wf::lower::testing {
 namespace {
 
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
-const std::vector<int64_t> kShifts = {0, 3, -40, kLeast, kLeast + 5, kMost - 5};
+constexpr int64_t kLowest = std::numeric_limits<int64_t>::min(), kHighest = std::numeric_limits<int64_t>::max();
+const std::vector<int64_t> kShifts = {0, 3, -40, kLowest, kLowest + 5, kHighest - 5};
 
 class PiecesTest : public BodyTest {
  protected:

@@ -8,6 +8,7 @@
 
 #include "runtime/protocol/oip/message_reader.h"
 #include "runtime/protocol/oip/open_inference_grpc.pb.h"
+#include "runtime/protocol/protobuf/wire.h"
 #include "tests/unit/runtime/protocol/oip/infer.h"
 #include "tests/unit/runtime/protocol/oip/types_plan.h"
 
@@ -19,6 +20,7 @@ using inference::ModelInferRequest;
 using inference::ModelInferResponse;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using namespace std::string_literals;
 
 enum Workflow : uint32_t { kAll, kPair, kHalf, kGrow, kLine, kText };
 
@@ -300,10 +302,32 @@ TEST(OipMessage, TheFirstRawTensorIsFoundInItsBegin) {
   EXPECT_EQ(at(std::string(20, '\xff')), 0U);
 }
 
+oip::RouteRead ReadRoute(std::string_view method, const std::string& message, oip::Route* route, uint64_t* raw_bytes = nullptr) {
+  uint64_t ignored = 0;
+  return oip::ReadRoute(method, {reinterpret_cast<const uint8_t*>(message.data()), message.size()}, oip::kFieldsAtOnce, route,
+                        raw_bytes == nullptr ? &ignored : raw_bytes);
+}
+
+std::string Times(const std::string& text, uint32_t count) {
+  std::string all;
+  for (uint32_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+// A field of bytes.
+std::string Held(uint32_t number, const std::string& bytes) {
+  wf_sink sink;
+  protobuf::PutText(&sink, number, bytes);
+  std::string field;
+  for (const base::SinkPiece& piece : sink.Pieces()) field.append(reinterpret_cast<const char*>(piece.data), piece.bytes);
+  return field;
+}
+
 TEST(OipMessage, MethodsNameTheirModel) {
   const auto route = [](std::string_view method, const std::string& message) {
     oip::Route found;
-    EXPECT_TRUE(oip::ReadRoute(method, {reinterpret_cast<const uint8_t*>(message.data()), message.size()}, &found));
+    EXPECT_EQ(ReadRoute(method, message, &found), oip::RouteRead::kDone);
+    EXPECT_EQ(oip::CallOf(method), found.call);
     return std::tuple(found.call, std::string(found.model), std::string(found.version));
   };
   ModelInferRequest infer;
@@ -322,7 +346,63 @@ TEST(OipMessage, MethodsNameTheirModel) {
   EXPECT_EQ(route("SystemSharedMemoryStatus", ""), std::tuple(oip::Call::kSharedMemory, "", ""));
   EXPECT_EQ(route("Other", ""), std::tuple(oip::Call::kNone, "", ""));
   oip::Route broken;
-  EXPECT_FALSE(oip::ReadRoute("ModelInfer", {reinterpret_cast<const uint8_t*>("\x0a\x05M"), 3}, &broken));
+  EXPECT_EQ(ReadRoute("ModelInfer", "\x0a\x05M", &broken), oip::RouteRead::kBroken);
+}
+
+TEST(OipMessage, ARouteIsReadOfSoManyFieldsAndTellsHowMuchIsRaw) {
+  oip::Route route;
+  uint64_t raw_bytes = 0;
+  const std::string name("\x0a\x01M"), raw("\x3a\x03"
+                                           "abc");
+  EXPECT_EQ(ReadRoute("ModelInfer", name + raw + "\x22\x00"s + raw, &route, &raw_bytes), oip::RouteRead::kDone);
+  EXPECT_EQ(raw_bytes, 6U);
+  const std::string full = name + Times("\xa0\x06\x00"s, oip::kFieldsAtOnce - 1);
+  EXPECT_EQ(ReadRoute("ModelInfer", full, &route), oip::RouteRead::kDone);
+  EXPECT_EQ(route.model, "M");
+  EXPECT_EQ(ReadRoute("ModelInfer", full + "\xa0\x06\x00"s, &route), oip::RouteRead::kManyFields);
+}
+
+// Whatever they are and wherever they stand, but for the elements of contents, which are as many as the shape says.
+TEST(OipMessage, FieldsAreBounded) {
+  ModelInferRequest good;
+  AddInput(&good, "line", "INT64", {2});
+  good.mutable_inputs(0)->mutable_contents()->add_int64_contents(1);
+  good.mutable_inputs(0)->mutable_contents()->add_int64_contents(2);
+  const std::string message = good.SerializeAsString();
+  const auto call = [](const std::string& bytes) { return Infer(TypesPlan()).CallMessage(kLine, bytes); };
+  ASSERT_EQ(call(message).code, 0) << call(message).text;
+  EXPECT_EQ(call(message + Times("\xa0\x06\x00"s, oip::kMaxFields - 16)).code, 0);
+  const std::string many[] = {
+      Times("\xa0\x06\x00"s, oip::kMaxFields),                               // unknown
+      "\xa3\x06" + Times("\x08\x00"s, oip::kMaxFields) + "\xa4\x06",         // in a group
+      Held(6, Times("\x18\x00"s, oip::kMaxFields)),                          // in an output
+      Held(4, Held(1, "p") + Held(2, Times("\x10\x01"s, oip::kMaxFields))),  // values of one parameter, of which the last counts
+      Held(6, Times("\x18\x00"s, 40'000) + Held(1, "line")) + Times("\xa0\x06\x00"s, 40'000),  // together
+  };
+  for (const std::string& fields : many) {
+    const auto reply = call(message + fields);
+    EXPECT_EQ(reply.code, 5000);
+    EXPECT_THAT(reply.text, HasSubstr("more than 65536 fields"));
+  }
+}
+
+TEST(OipMessage, ElementsOfContentsAreNoFieldsThatAreBounded) {
+  constexpr uint32_t kMany = oip::kMaxFields + 10;
+  const auto call = [](const std::string& contents, uint32_t extent) {
+    ModelInferRequest request;
+    AddInput(&request, "line", "INT64", {extent});
+    request.mutable_inputs(0)->clear_contents();
+    std::string input = request.inputs(0).SerializeAsString() + Held(5, contents);
+    return Infer(TypesPlan()).CallMessage(kLine, Held(5, input));
+  };
+  const std::string element("\x18\x07"), empty("\x1a\x00"s), unknown("\xa0\x06\x00"s);
+  EXPECT_EQ(call(Times(element, kMany), kMany).code, 0) << "each by itself";
+  EXPECT_THAT(call(Times(element, kMany), 3).text, HasSubstr("has more than the 3 elements of its shape"));
+  for (const std::string& fields : {Times(empty, kMany), Times(unknown, kMany)}) {
+    const auto reply = call(fields + element, 1);
+    EXPECT_EQ(reply.code, 5000);
+    EXPECT_THAT(reply.text, HasSubstr("has contents of more than 65536 fields beside their elements"));
+  }
 }
 
 }  // namespace

@@ -50,6 +50,25 @@ TEST(ProtobufReader, PassesGroupsOver) {
   EXPECT_EQ(Fields(std::string(1'000'000, '\x0b')), "!");
 }
 
+TEST(ProtobufReader, ALimitHoldsForAMessageAndWhatItHolds) {
+  const auto walk = [](std::string_view message, FieldLimit* limit) {
+    Reader reader({reinterpret_cast<const uint8_t*>(message.data()), message.size()}, limit);
+    Field field;
+    int fields = 0;
+    while (reader.Next(&field)) ++fields;
+    return reader.broken() ? -1 : fields;
+  };
+  FieldLimit limit = {5};
+  EXPECT_EQ(walk("\x12\x02hi\x08\x05", &limit), 2);
+  EXPECT_EQ(walk("\x0b\x10\x05\x0c\x08\x05", &limit), -1) << "a group, what stands in it, its end, and a field";
+  EXPECT_TRUE(limit.passed);
+  limit = {2};
+  EXPECT_EQ(walk("\x12\x02hi\x08\x05", &limit), 2);
+  EXPECT_FALSE(limit.passed) << "just as many";
+  EXPECT_EQ(walk("\x12\x02hi", &limit), -1);
+  EXPECT_TRUE(limit.passed);
+}
+
 TEST(ProtobufReader, RefusesWhatIsNoField) {
   using namespace std::string_literals;
   for (const std::string& message : {

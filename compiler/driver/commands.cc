@@ -343,7 +343,7 @@ int Doctor(const Options& options, Console& console) {
 
 int Completions(const Options& options, Console& console) {
   if (options.inputs.size() != 1) return Usage(console, "`wfc completions` needs one of bash, zsh, fish");
-  const auto script = CompletionScript(options.inputs.front(), Commands());
+  const auto script = CompletionScript(options.inputs.front(), Commands(), LibraryModules(console));
   if (!script) return Usage(console, fmt::format("`{}` is no shell that wfc knows; bash, zsh and fish are", options.inputs.front()));
   console.out << *script;
   return kFine;

@@ -60,17 +60,12 @@ bool IsLibraryName(const std::string& input) { return input == "std" || (input.s
 
 int WriteLibrary(const Options& options, Console& console) {
   const std::string folder = StdlibFolder(console.executable), &wanted = options.inputs.front();
-  std::vector<std::string> names;
-  std::error_code failed;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
-    const std::string name = "std." + entry.path().stem().string();
-    if (entry.path().extension() == ".wf" && (wanted == "std" || wanted == name)) names.push_back(name);
-  }
+  std::vector<std::string> names = LibraryModules(console);
+  std::erase_if(names, [&](const std::string& name) { return wanted != "std" && wanted != name; });
   if (names.empty()) {
     console.err << fmt::format("wfc: the standard library has no module `{}`; `wfc doc std` shows all\n", wanted);
     return kUsage;
   }
-  std::sort(names.begin(), names.end());
   if (wanted == "std") console.out << kLibraryHead;
   for (const std::string& name : names) {
     source::SourceMap sources;
@@ -82,6 +77,16 @@ int WriteLibrary(const Options& options, Console& console) {
 }
 
 }  // namespace
+
+std::vector<std::string> LibraryModules(const Console& console) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(StdlibFolder(console.executable), failed)) {
+    if (entry.path().extension() == ".wf") names.push_back("std." + entry.path().stem().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 int WriteReference(const Options& options, Console& console) {
   const std::string& input = options.inputs.front();

@@ -60,7 +60,9 @@ Ran RunProgram(const std::string& program, const std::vector<std::string>& argum
   const auto output = ReadFile(log, kMaxOutputBytes);
   Ran ran{.fine = WIFEXITED(status) && WEXITSTATUS(status) == 0, .output = output.ok() ? *output : output.status().message()};
   while (ran.output.ends_with('\n')) ran.output.pop_back();
-  if (!ran.fine && ran.output.empty()) ran.output = fmt::format("{} ended with status {}", program, status);
+  if (!ran.fine && ran.output.empty())
+    ran.output = WIFSIGNALED(status) ? fmt::format("{} ended by signal {}", program, WTERMSIG(status))
+                                     : fmt::format("{} ended with status {}", program, WEXITSTATUS(status));
   return ran;
 }
 

@@ -282,7 +282,8 @@ void WorkflowReader::Enter(const Call& call) {
       for (const ir::SlotId slot : program_[open[at]].in) {
         const NodeId from = NodeWriting(slot);
         if (from == NodeId::kNone || Index(from) == reader) continue;
-        if (Index(from) == call.caller || !IsShown(Index(from))) {  // an argument, or what is between the nodes
+        const bool is_caller = program_.nodes[reader].path.starts_with(program_[from].path + "/");
+        if (is_caller || !IsShown(Index(from))) {  // an argument, or what is between the nodes
           if (seen.insert(writers_[Index(slot)]).second) open.push_back(writers_[Index(slot)]);
         } else if (at >= own || !program_[from].path.starts_with(callers_prefix)) {
           AddUnique(Shown(reader).reads, NameOf(from));

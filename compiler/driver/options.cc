@@ -7,6 +7,7 @@
 #include <charconv>
 #include <type_traits>
 
+#include "compiler/base/ascii.h"
 #include "compiler/diag/emitter.h"
 #include "runtime/base/units.h"
 
@@ -183,7 +184,6 @@ std::string UnknownFlag(std::string_view name, std::string_view command) {
 bool AppliesTo(const FlagInfo& flag, std::string_view command) {
   if (flag.commands == "*") return true;
   const std::string padded = fmt::format(" {} ", flag.commands);
-  if (command == "model") return padded.find(" model-") != std::string::npos;
   std::string name = fmt::format(" {} ", command);
   if (command.starts_with("model ")) name[6] = '-';
   return padded.find(name) != std::string::npos;
@@ -194,15 +194,24 @@ bool IsFlag(const std::string& argument) {
   return std::any_of(kFlags.begin(), kFlags.end(), [&](const Flag& flag) { return flag.info.name == name; });
 }
 
-std::vector<std::string_view> WordsOf(const FlagInfo& flag) {
+std::vector<std::string_view> WordsAmong(const FlagInfo& flag) {
+  const auto is_word = [](std::string_view text) {
+    const auto stands = [](char c) { return (c >= 'a' && c <= 'z') || base::IsDigit(c) || c == '-'; };
+    return base::IsLetter(text.empty() ? '0' : text[0]) && std::all_of(text.begin(), text.end(), stands);
+  };
   std::vector<std::string_view> words;
   for (std::string_view rest = flag.value; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find('|'));
-    if (std::any_of(word.begin(), word.end(), [](char c) { return (c < 'a' || c > 'z') && c != '-'; })) return {};
-    words.push_back(word);
+    if (is_word(word)) words.push_back(word);
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
   }
   return words;
+}
+
+std::vector<std::string_view> WordsOf(const FlagInfo& flag) {
+  const auto words = WordsAmong(flag);
+  const auto bars = static_cast<size_t>(std::count(flag.value.begin(), flag.value.end(), '|'));
+  return words.size() == bars + 1 ? words : std::vector<std::string_view>();
 }
 
 std::vector<FlagInfo> FlagsOf(std::string_view command) {

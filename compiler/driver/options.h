@@ -52,11 +52,11 @@ struct Options {
 struct FlagInfo {
   std::string_view name, value, commands, help;
 };
-// command: also `model`, which has all flags of its commands.
 bool AppliesTo(const FlagInfo& flag, std::string_view command);
 bool IsFlag(const std::string& argument);  // of some command, with its value or without
 std::vector<FlagInfo> FlagsOf(std::string_view command);
-std::vector<std::string_view> WordsOf(const FlagInfo& flag);  // the only values that it takes; none when there are others
+std::vector<std::string_view> WordsAmong(const FlagInfo& flag);  // that it takes, other values beside them or not
+std::vector<std::string_view> WordsOf(const FlagInfo& flag);     // the only values that it takes; none when there are others
 
 // Reads the arguments that follow a command. Nothing and a message in `error` when they are not understood.
 std::optional<Options> ParseOptions(std::string_view command, const std::vector<std::string>& arguments, std::string& error);

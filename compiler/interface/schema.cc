@@ -47,17 +47,17 @@ json::Object Scalar(ir::DType dtype) {
     case ir::DType::kU64:
       bounded(uint64_t(), "uint64");
       break;
-    case ir::DType::kF16:
+    case ir::DType::kF16:  // the ends of floats are as servers write them, in their fewest digits
       schema["minimum"] = -65504.0;
       schema["maximum"] = 65504.0;
       break;
     case ir::DType::kBf16:
-      schema["minimum"] = -0x1.fep127;
-      schema["maximum"] = 0x1.fep127;
+      schema["minimum"] = -3.39e+38;
+      schema["maximum"] = 3.39e+38;
       break;
     case ir::DType::kF32:
-      schema["minimum"] = double{std::numeric_limits<float>::lowest()};
-      schema["maximum"] = double{std::numeric_limits<float>::max()};
+      schema["minimum"] = -3.4028235e+38;
+      schema["maximum"] = 3.4028235e+38;
       schema["format"] = "float";
       break;
     case ir::DType::kF64:

@@ -46,6 +46,7 @@ class BodyEmitter {
   };
   class LaneBlock;   // lanes.cc
   class FoldMemory;  // fold.cc
+  class Piece;       // pieces.cc
 
   // ---- body.cc: prologue, results, failures ----
   const ir::Type& TypeOf(ir::ValueId id) const { return context_.type(body_[id].type); }
@@ -73,14 +74,13 @@ class BodyEmitter {
   Leaves EmitBlockLeaves(ir::BlockId id, llvm::ArrayRef<Leaves> params);
   void EmitOp(ir::ValueId id);
   Leaves Emitted(ir::ValueId id);
-  Leaves EmitScalar(const ir::Op& op);
-  Leaves EmitLeaf(ir::ValueId id);
-  Leaves EmitTensor(ir::ValueId id), EmitCheck(const ir::Op& op);
+  Leaves InPiece(ir::ValueId id);  // what the piece knows; empty: nothing
+  bool IsInPiece(ir::ValueId id) const;
+  Leaves EmitScalar(const ir::Op& op), EmitLeaf(ir::ValueId id), EmitTensor(ir::ValueId id), EmitCheck(const ir::Op& op);
   Leaves EmitRecord(const ir::Op& op), EmitEffect(const ir::Op& op);
   Leaves EmitList(ir::ValueId id);
   static Leaves Unknown(const ir::Op& op);  // one that its group does not hold
-  Leaves EmitIf(const ir::Op& op);
-  Leaves EmitFold(const ir::Op& op);
+  Leaves EmitIf(const ir::Op& op), EmitFold(const ir::Op& op);
   void EmitFailIf(const ir::Op& op);
   Leaves EmitMeta(const ir::Op& op), EmitNative(const ir::Op& op);
   Leaves EmitString(const ir::Op& op), EmitText(const ir::Op& op), EmitStringFromBytes(const ir::Op& op);
@@ -119,11 +119,9 @@ class BodyEmitter {
   void EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at);
   bool IsPointwise(const ir::Op& op) const;
   Value* AllDense(const Nest& nest);
-  Value* TargetIsDense(const Nest& nest);
-  Value* AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents);
+  Value *TargetIsDense(const Nest& nest), *AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents);
   Value* Total(llvm::ArrayRef<Value*> extents);
-  void EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset);
-  void StoreElement(const Nest& nest, Value* value, Value* offset);
+  void EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset), StoreElement(const Nest& nest, Value* value, Value* offset);
   // rows.cc
   // A row of `count` elements from `offset` on, several at once; false: nothing written, LLVM's own vectoriser will do better.
   bool EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
@@ -141,6 +139,7 @@ class BodyEmitter {
     Value *first, *count;
   };
   void EmitScalarRest(const Nest& nest, Rest rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
+  bool EmitPieces(const Nest& nest, Value* offset, const llvm::SmallVector<Value*, 8>& at);  // pieces.cc; false: it is no row for them
   void StoreLanes(const Nest& nest, Value* lanes, Value* offset, Value* mask);
   void TagStore(llvm::Instruction* store);
   uint64_t TurnWork(const Nest& nest, size_t axis) const;
@@ -193,6 +192,7 @@ class BodyEmitter {
   llvm::DenseMap<uint32_t, TwoBlocks> two_blocks_;  // by the build that makes the next accumulator
   llvm::MDNode* alias_domain_ = nullptr;
   llvm::SmallVector<llvm::Metadata*, 4> open_targets_;  // alias scopes of the builds being written
+  const Piece* piece_ = nullptr;                        // while its loop is written, without checks
   Value* flat_ = nullptr;                               // the element's number, while a pointwise build runs as one loop ..
   const ir::Block* flat_block_ = nullptr;               // .. over this block
 };

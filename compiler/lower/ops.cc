@@ -33,7 +33,8 @@ Leaves BodyEmitter::EmitBlockLeaves(ir::BlockId id, llvm::ArrayRef<Leaves> param
 
 void BodyEmitter::EmitOp(ir::ValueId id) {
   parts_.Add(body_[id]);
-  Leaves leaves = Emitted(id);
+  Leaves leaves = InPiece(id);
+  if (leaves.empty()) leaves = Emitted(id);
   values_[static_cast<size_t>(id)] = std::move(leaves);
 }
 

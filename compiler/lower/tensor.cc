@@ -164,7 +164,7 @@ void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Va
   }
   const bool has_row = axis + 1 == rank;
   if (has_row && nest.apart != ir::ValueId::kNone) return EmitApart(nest, offset, at);
-  if (has_row && EmitLaneRow(nest, offset, at)) return;
+  if (has_row && (EmitPieces(nest, offset, at) || EmitLaneRow(nest, offset, at))) return;
   if (axis + 2 == rank && EmitPixelRow(nest, offset, at)) return;
   Value* count = nest.extents[axis];
   for (size_t inner = 1; axis == 0 && inner < rank; ++inner) {  // of nothing there may be very many rows
@@ -284,7 +284,7 @@ Value* BodyEmitter::HasElements(const ir::Op& op) {
   Value* some = nullptr;
   for (size_t i = 1; i < op.args.size(); ++i) {
     const auto* known = llvm::dyn_cast<llvm::ConstantInt>(indexed[i]);
-    if (IsLoopIndex(op.args[i]) || (known != nullptr && known->getSExtValue() > 0)) continue;
+    if (IsInPiece(op.args[i]) || IsLoopIndex(op.args[i]) || (known != nullptr && known->getSExtValue() > 0)) continue;
     Value* has = b_.CreateICmpSGT(indexed[i], b_.getInt64(0));
     some = some == nullptr ? has : b_.CreateAnd(some, has);
   }

@@ -146,8 +146,10 @@ class Completion {
       Add("meta", kFunctionItem, "metadata of requests");
     } else if (context_.words.empty()) {
       Statements();
-    } else if (context_.block == Block::kService && context_.words.size() == 1) {
-      Things(context_.head() == "model" ? ThingKind::kModel : ThingKind::kWorkflow);
+    } else if (context_.block == Block::kService && context_.words == std::vector<std::string>{"model"}) {
+      Things(ThingKind::kModel);
+    } else if (context_.block == Block::kService && context_.words == std::vector<std::string>{"workflow"}) {
+      Things(ThingKind::kWorkflow);
     } else if (WantsType()) {
       Types();
     } else if (PlaceOf(context_.block) == 0) {
@@ -192,25 +194,30 @@ class Completion {
     return nullptr;
   }
 
-  std::vector<const Thing*> Locals() const {
-    std::vector<const Thing*> locals;
+  // What is known of a name that is in reach: the nearest above it in the present text, or in the last that parsed whole; null: nothing.
+  const Thing* LocalNamed(const std::string& name) const {
     for (const Analysis* analysis : AnalysesOf(query_)) {
       const ast::Decl* around = Around(*analysis);
       if (around == nullptr) continue;
-      const bool present = analysis == &query_.analysis;
-      for (const auto& [place, thing] : analysis->index().things()) {
-        const uint32_t end = present ? query_.byte : around->span.end;
-        if (std::find(context_.begun.begin(), context_.begun.end(), thing.name) != context_.begun.end()) continue;
-        if (place.file == analysis->root() && place.begin >= around->span.begin && place.begin < end && IsLocal(thing.kind))
-          locals.push_back(&thing);
+      const uint32_t end = analysis == &query_.analysis ? query_.byte : around->span.end;
+      const auto& things = analysis->index().things();
+      const auto first = things.lower_bound({analysis->root(), around->span.begin});
+      for (auto at = things.lower_bound({analysis->root(), end}); at != first;) {
+        --at;
+        if (at->second.name == name && IsLocal(at->second.kind)) return &at->second;
       }
     }
-    return locals;
+    return nullptr;
   }
 
   void LocalNames() {
-    for (const Thing* local : Locals()) Add(*local);
-    for (const std::string& name : context_.names) Add(name, kVariableItem);  // of what does not parse yet
+    for (const std::string& name : context_.names) {
+      if (const Thing* local = LocalNamed(name)) {
+        Add(*local);
+      } else {
+        Add(name, kVariableItem);
+      }
+    }
   }
 
   void Members() {

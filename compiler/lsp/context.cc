@@ -115,17 +115,6 @@ class BraceReader {
     return closers;
   }
 
-  // The names of the `let`s and nodes that the text ends in.
-  std::vector<std::string> Begun() const {
-    std::vector<std::string> names;
-    const auto add = [&](const std::vector<std::string>& words) {
-      if (words.size() > 1 && (words[0] == "let" || words[0] == "node")) names.push_back(words[1]);
-    };
-    for (const Open& open : open_) add(open.words);
-    add(words_);
-    return names;
-  }
-
  private:
   struct Open {
     Block block;
@@ -191,7 +180,6 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
       context.names = reach.Names();
       context.words = WordsOfHole(*hole);
       context.block = braces.block();
-      context.begun = braces.Begun();
       context.closers = "}\"" + braces.Closers();
       return context;
     }
@@ -205,7 +193,6 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
   }
   context.names = reach.Names();
   context.block = braces.block();
-  context.begun = braces.Begun();
   context.around = braces.Around();
   context.closers = braces.Closers();
   context.words = braces.TakeWords();

@@ -27,7 +27,6 @@ enum class Block : uint8_t {
 struct Context {
   Block block = Block::kFile;
   std::vector<std::string> words;   // tokens of the statement before the place, the one being typed not among them
-  std::vector<std::string> begun;   // names of the `let`s and nodes that the place stands in: they mean nothing there
   std::vector<std::string> names;   // that may be used there, by the tokens before it alone
   std::vector<std::string> around;  // of the statement in whose block the place is, up to there, other blocks included
   std::string closers;              // of all that is open at the place: with them the text is one that ends there

@@ -5,6 +5,7 @@
 
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/scope.h"
+#include "compiler/lsp/uses.h"
 #include "compiler/sema/settings.h"
 
 namespace wf::lsp {
@@ -114,9 +115,7 @@ Answer Hover(Workspace& workspace, const json::Object& params) {
   const auto query = workspace.Read(params);
   if (!query) return nullptr;
   const Analysis& analysis = query->analysis;
-  if (const Occurrence* here = analysis.index().At(query->file(), query->byte)) {
-    return Markdown(HoverText(*analysis.index().Find(here->thing), analysis), analysis, here->span);
-  }
+  if (const auto [thing, span] = SpokenAt(*query); thing != nullptr) return Markdown(HoverText(*thing, analysis), analysis, span);
   if (analysis.tree() == nullptr) return nullptr;
   for (const ast::Setting* setting : SettingsIn(*analysis.tree())) {
     const Span& name = setting->name.span;

@@ -7,10 +7,10 @@ namespace wf::lsp {
 
 Answer Definition(Workspace& workspace, const json::Object& params) {
   const auto query = workspace.Read(params);
-  const Occurrence* here = query ? Here(*query) : nullptr;
-  if (here == nullptr) return nullptr;
+  const Thing* spoken = query ? SpokenAt(*query).thing : nullptr;
+  if (spoken == nullptr) return nullptr;
   const Analysis& analysis = query->analysis;
-  const Thing& thing = *analysis.index().Find(here->thing);
+  const Thing& thing = *spoken;
   const ast::File* module = thing.target.empty() ? nullptr : analysis.TreeOf(thing.target);
   return LocationOf(analysis.sources(), module != nullptr ? Span{module->id, 0, 0} : thing.span);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
+#include <iterator>
 
 #include "compiler/parse/words.h"
 
@@ -43,8 +44,7 @@ Words FirstNames(const Words& words, bool labels) {
 // Of `for a, b in` and `fold a =`, before their block.
 Words NamesOfLoop(const Words& words) {
   Words names;
-  const auto last_block = std::find(words.rbegin(), words.rend(), "}");
-  for (auto word = last_block.base(); word != words.end(); ++word) {
+  for (auto word = words.begin(); word != words.end(); ++word) {
     if (*word == "fold" && word + 1 != words.end()) names.push_back(*(word + 1));
     if (*word != "for") continue;
     for (++word; word != words.end() && *word != "in"; ++word) {
@@ -53,6 +53,17 @@ Words NamesOfLoop(const Words& words) {
     if (word == words.end()) break;
   }
   return names;
+}
+
+// Takes away the word that a block belongs to, once that has ended: the names of its loop are none of the next block's.
+void ForgetOpener(Words& words) {
+  const auto last =
+      std::find_if(words.rbegin(), words.rend(), [](const std::string& word) { return IsOneOf(word, {"if", "else", "match", "for"}); });
+  if (last == words.rend()) return;
+  const bool loop = *last == "for";
+  words.erase(std::prev(last.base()));
+  const auto fold = loop ? std::find(words.rbegin(), words.rend(), "fold") : words.rend();
+  if (fold != words.rend()) words.erase(std::prev(fold.base()));
 }
 
 void Append(Words& words, const Words& more) { words.insert(words.end(), more.begin(), more.end()); }
@@ -66,6 +77,7 @@ void Reach::Read(std::string_view token) {
   if (IsOneOf(token, {")", "]", "}"})) return Close(token);
   if (token == ";") return EndStatement();
   if (token == ",") top().of_value.clear();
+  if (token == "if" && top().opener == '[') Append(top().of_value, NamesOfLoop(top().words));  // `[x for x in xs if ..`
   if (token == "=>" && !top().words.empty()) {
     const std::string& before = top().words.back();
     top().of_value = before == "]" ? top().in_brackets : IsName(before) ? Words{before} : Words();
@@ -105,6 +117,7 @@ void Reach::Close(std::string_view closer) {
   } else if (closer == "}" && head == "stage") {
     Append(top().declared, inner.declared);
   }
+  if (closer == "}") ForgetOpener(top().words);
   top().words.emplace_back(closer);
 }
 

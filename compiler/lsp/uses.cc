@@ -8,6 +8,20 @@ namespace wf::lsp {
 
 const Occurrence* Here(const Query& query) { return query.analysis.index().At(query.file(), query.byte); }
 
+Spoken SpokenAt(const Query& query) {
+  const Index& index = query.analysis.index();
+  if (const Occurrence* here = Here(query)) return {index.Find(here->thing), here->span};
+  const ast::File* tree = query.analysis.tree();
+  for (size_t i = 0; tree != nullptr && i < tree->decls.size(); ++i) {
+    const auto* import = ast::DynAs<ast::ImportDecl>(*tree->decls[i]);
+    const bool is_there = import != nullptr && !import->path.parts.empty();
+    if (!is_there || query.byte < import->path.span.begin || query.byte > import->path.span.end) continue;
+    const ast::Name& name = import->name.text.empty() ? import->path.parts.back() : import->name;
+    return {index.Find(PlaceOf(name.span)), import->path.span};
+  }
+  return {};
+}
+
 Programs ProgramsWith(Workspace& workspace, const Analysis& analysis, const Thing& thing) {
   return Programs(workspace, thing, std::string(analysis.sources().name(thing.span.file)));
 }

@@ -17,6 +17,13 @@ struct Use {
 
 const Occurrence* Here(const Query& query);  // null: no name
 
+// What the place of a request speaks of, and by which words: of the path of an import the module, whatever its name is here.
+struct Spoken {
+  const Thing* thing = nullptr;  // null: nothing
+  Span span;
+};
+Spoken SpokenAt(const Query& query);
+
 Programs ProgramsWith(Workspace& workspace, const Analysis& analysis, const Thing& thing);
 
 // Every use of a thing, each place once, by path and place.

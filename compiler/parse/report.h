@@ -69,6 +69,7 @@ class Reporter {
   std::optional<std::string> HelpForForeign(const Mistake& mistake) const;
   std::optional<std::string> HelpForInfix(const Mistake& mistake) const;
   std::optional<std::string> HelpForIn(size_t at, bool holds) const;
+  std::optional<size_t> FoldWithoutFor(size_t in) const;
   std::optional<std::string> HelpForChoice(const Mistake& mistake) const;
   std::optional<std::string> HelpForParameter(const Mistake& mistake) const;
   std::optional<std::string> HelpForAssign(const Mistake& mistake) const;
@@ -91,6 +92,7 @@ class Reporter {
   std::optional<std::string> HelpToImport(size_t word) const;
   void HelpToStart(const Mistake& mistake, size_t word, diag::Builder& built) const;
   std::string HelpToChange(const Assignment& it) const;
+  bool IsAccumulator(size_t at) const;
   std::optional<Assignment> AssignmentAt(size_t first) const;
 
   static std::string_view NameOfSequence(size_t rule);

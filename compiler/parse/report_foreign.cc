@@ -269,12 +269,28 @@ Help Reporter::HelpForChoice(const Mistake& mistake) const {
   return fmt::format("a choice is written `if {} {{ {} }} else {{ {} }}`", condition, value, other);
 }
 
+// `fold y = 0 in xs { .. }`: where it begins.
+std::optional<size_t> Reporter::FoldWithoutFor(size_t in) const {
+  for (size_t at = in; at-- > 0 && TypeAt(at) != T::SEMI && TypeAt(at) != T::KW_FOR;) {
+    if (TypeAt(at) == T::KW_FOLD && tokens_.opener[at] == tokens_.opener[in]) return at;
+  }
+  return std::nullopt;
+}
+
 // `x in [1, 2]`, `x not in xs`.
 Help Reporter::HelpForIn(size_t at, bool holds) const {
   const int32_t around = tokens_.opener[at];
-  if (around >= 0 && TypeAt(static_cast<size_t>(around)) == T::LBRACKET &&
-      TypeAt(CloserOf(static_cast<size_t>(around)) + 1) == T::FAT_ARROW)
-    return fmt::format("how far an index goes stands behind `<`: `[{} < {}] => ..`", Spelling(at - 1), Spelling(at + 1));
+  if (around >= 0 && TypeAt(static_cast<size_t>(around)) == T::LBRACKET) {
+    const auto bracket = static_cast<size_t>(around);
+    const bool reduces = bracket > 0 && IsOneOf("sum prod min max any all", Spelling(bracket - 1));
+    if (reduces || TypeAt(CloserOf(bracket) + 1) == T::FAT_ARROW)
+      return fmt::format("how far an index goes stands behind `<`: `{}[{} < {}]{}`", reduces ? Spelling(bracket - 1) : "", Spelling(at - 1),
+                         reduces ? "n" : Spelling(at + 1), reduces ? "(..)" : " => ..");
+  }
+  if (const auto fold = FoldWithoutFor(at)) {
+    const std::string list = TypeAt(at + 1) == T::NAME ? Spelling(at + 1) : "xs";
+    return fmt::format("a `fold` has a name for each value: `{} for x in {} {{ .. }}`", TextBetween(*fold, at, "fold y = .."), list);
+  }
   const std::string value = at > 1 && StartOfValue(at) + 1 == at ? Spelling(at - 1) : "x";
   const size_t first = at + (holds ? 1 : 2);
   const std::string_view compares = holds ? "==" : "!=", joins = holds ? " || " : " && ";

@@ -144,6 +144,16 @@ bool Reporter::ReportElif(const Mistake& mistake) {
   return true;
 }
 
+// `s` in the block of `fold s = 0 for v in x { .. }`.
+bool Reporter::IsAccumulator(size_t at) const {
+  const int32_t block = tokens_.opener[at];
+  for (auto before = static_cast<size_t>(std::max(block, 0)); before-- > 0 && TypeAt(before) != T::SEMI;) {
+    if (TypeAt(before) == T::KW_FOLD && tokens_.opener[before] == tokens_.opener[static_cast<size_t>(block)])
+      return Spelling(before + 1) == Spelling(at);
+  }
+  return false;
+}
+
 // What is written in place of `y[1] = 2.0;` and the like.
 std::string Reporter::HelpToChange(const Assignment& it) const {
   const std::string name = Spelling(it.first);
@@ -163,6 +173,9 @@ std::string Reporter::HelpToChange(const Assignment& it) const {
   }
   if (it.op > it.first + 1) return "a record does not change; another is built: `Box(side: 1)`, with all of its fields";
   const std::string next = it.is_step ? "1" : value, sign = Spelling(it.op);
+  if (IsAccumulator(it.first))
+    return fmt::format("what the block of a `fold` comes to is the next `{0}`: `{1}`", name,
+                       it.is_plain ? value : name + " " + sign + " " + next);
   if (it.is_plain) {
     const std::string_view word = HoldsWaitingCall(it.op, it.end) ? "node" : "let";
     return fmt::format("a name is bound once: `{0} {1}2 = {2};` binds another; {3}", word, name, value, kFold);
@@ -183,7 +196,8 @@ std::optional<Reporter::Assignment> Reporter::AssignmentAt(size_t first) const {
   it.width = type == T::ASSIGN ? 1 : 2;
   if (it.is_step && TypeAt(it.op + 2) != T::SEMI) return std::nullopt;
   it.end = it.op + it.width;
-  while (TypeAt(it.end) != T::SEMI && TypeAt(it.end) != Token::EOF) ++it.end;
+  const auto closes_around = [&](size_t at) { return IsCloseBracket(TypeAt(at)) && tokens_.opener[at] < static_cast<int>(first); };
+  while (TypeAt(it.end) != T::SEMI && TypeAt(it.end) != Token::EOF && !closes_around(it.end)) ++it.end;
   return it;
 }
 

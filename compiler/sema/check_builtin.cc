@@ -146,7 +146,7 @@ ExprPtr CheckStr(const CallSite& site) {
   if (!arguments) return site.Fail();
   ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
   if (value->type->kind != TypeKind::kBytes) return ToText(site.body, std::move(value));
-  if (!MayFail(site.body, site.call.span(), "`str` of bytes may fail", site.where)) return site.Fail();
+  if (!CallMayFail(site.body, site.call.span(), "`str` of bytes may fail", site.where)) return site.Fail();
   return site.Make1(Builtin::kStr, site.types().Simple(TypeKind::kString), std::move(value));
 }
 

@@ -83,7 +83,8 @@ void DeclareEntity(Env& env, Module& module, const ast::Decl& decl) {
       return;
     }
     auto builder = ReportTwice(env, name, entity);
-    if (kind == EntityKind::kService || entity.kind == EntityKind::kService)
+    const auto are = [&](EntityKind a, EntityKind b) { return kind == a && entity.kind == b; };
+    if (are(EntityKind::kService, EntityKind::kWorkflow) || are(EntityKind::kWorkflow, EntityKind::kService))
       builder.Help("a service has a name of its own, and publishes workflows under theirs: `service " + name.text + "s { workflow " +
                    name.text + "; }`");
     entity.twice = true;

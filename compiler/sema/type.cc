@@ -158,7 +158,7 @@ std::string ToString(TypeRef type, const RecordNames& name_of) {
     case TypeKind::kRecord:
       return type->name.empty() ? FieldsToString(type->fields, name_of) : name_of(type);
     case TypeKind::kList:
-      return type->element->kind == TypeKind::kNever ? "an empty list" : "list<" + ToString(type->element, name_of) + '>';
+      return type->element->kind == TypeKind::kNever ? "[]" : "list<" + ToString(type->element, name_of) + '>';
     case TypeKind::kMap:
       return "map<" + ToString(type->element, name_of) + '>';
     case TypeKind::kOptional:

@@ -5,7 +5,7 @@
 
 namespace wf::base {
 
-inline constexpr size_t kMostFloatText = 32;
+inline constexpr size_t kMostFloatText = 40;  // of which a text takes 25 at most, and what is copied with it the rest
 
 // The fewest digits that read back as the same value: `3`, `0.1`, `-0.0`, `100000`, `0.0001`; with an exponent from 1e+16 on and below
 // 0.0001. `inf`, `-inf`, `nan` and `-nan` besides. Behind the last byte written; REQUIRES: room for kMostFloatText.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -13,11 +14,12 @@ constexpr bool NeedsJsonEscape(uint8_t byte) { return byte < 0x20 || byte == '"'
 
 // What stands for such a byte.
 struct JsonEscape {
-  char text[6];
+  char text[7];  // of which six are used; with their count they are eight, copied at once
   uint8_t bytes;
   std::string_view view() const { return {text, bytes}; }
 };
-JsonEscape EscapeJson(uint8_t byte);
+extern const std::array<JsonEscape, 128> kJsonEscapes;
+inline const JsonEscape& EscapeJson(uint8_t byte) { return kJsonEscapes[byte]; }  // REQUIRES: NeedsJsonEscape
 
 // In quotes; bytes that are not UTF-8 become U+FFFD.
 std::string QuoteJson(std::string_view text);

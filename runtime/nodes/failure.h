@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/abi/dtype.h"
 #include "runtime/abi/values.h"
-#include "runtime/base/dtype.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 
@@ -47,8 +47,8 @@ inline wf_tensor Dense(uint8_t dtype, std::span<const int64_t> dims) {
 // A dense tensor in the job's memory, readable to the next multiple of 64 bytes; false when the budget is spent (recorded).
 inline bool AllocateTensor(wf_ctx* ctx, uint8_t dtype, std::span<const int64_t> dims, wf_tensor* out) {
   *out = Dense(dtype, dims);
-  uint64_t bytes = static_cast<uint64_t>(base::DTypeSize(dtype));
-  for (const int64_t extent : dims) bytes *= static_cast<uint64_t>(extent);
+  constexpr uint64_t kNever = uint64_t{1} << 62;  // more than any budget
+  const uint64_t bytes = std::min(abi::DenseBytes(dtype, out->rank, out->dim), kNever);
   out->data = wf_alloc(ctx, (bytes / WF_ALIGN + 1) * WF_ALIGN, WF_ALIGN);
   return out->data != nullptr;
 }

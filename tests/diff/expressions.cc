@@ -87,6 +87,7 @@ const std::vector<Writer::Production>& Writer::Table() {
       {AnyTensor, 3, &Writer::Checked, true, false, true},
       {NumberVector, 2, &Writer::TopK, false, false, true},
       {F32Tensor, 2, &Writer::Softmax},
+      {AnyTensor, 2, &Writer::Chosen, false, false, true},
       {Lists, 4, &Writer::Listed, true},
       {Lists, 8, &Writer::Filtered, false, false},
       {Lists, 4, &Writer::OfTensor, false, false},

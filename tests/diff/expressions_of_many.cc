@@ -48,6 +48,15 @@ Type Writer::SmallType(int depth) {
   return tensor;
 }
 
+// Extents that nothing proves different, which would be refused: equal ones, two symbols, or a number and what has a symbol.
+static bool MayBeEqual(const std::string& a, const std::string& b) {
+  const auto all = [](const std::string& text, auto is) {
+    return std::all_of(text.begin(), text.end(), [is](char c) { return is(static_cast<unsigned char>(c)) != 0; });
+  };
+  const bool a_number = all(a, isdigit), b_number = all(b, isdigit);
+  return a == b || a_number != b_number || (!a_number && all(a, isalnum) && all(b, isalnum));
+}
+
 // ---- tensors ----
 
 std::string Writer::Comprehension(const Type& type, int depth) {
@@ -147,6 +156,19 @@ std::string Writer::Softmax(const Type& type, int depth) {
   return "nn." + (type.dims.size() == 2 ? "softmax_rows" : Any(kOfVectors)) + "(" + Expression(type, depth) + ")";
 }
 
+// Behind the first axis, which is the library's `*s`, an axis may have another name in the last: it is compared when it runs.
+std::string Writer::Chosen(const Type& type, int depth) {
+  Type other = type;
+  for (size_t axis = 1; axis < other.dims.size(); ++axis) {
+    const std::string dim = Dim();
+    if (!OneIn(3) || !MayBeEqual(dim, type.dims[axis])) continue;
+    other.dims[axis] = dim;
+    may_fail_ = true;
+  }
+  const std::string condition = Expression(Tensor(DType::kBool, type.dims), depth), chosen = Expression(type, depth);
+  return "tensor.where(" + condition + ", " + chosen + ", " + Expression(other, depth) + ")";
+}
+
 // ---- lists ----
 
 std::string Writer::ListItem(const Type& type, int) {
@@ -168,15 +190,6 @@ std::string Writer::OfTensor(const Type& type, int depth) {
   std::vector<std::string> dims = {Dim()};
   dims.insert(dims.end(), item.dims.begin(), item.dims.end());
   return dims.size() > 3 ? "" : "list(" + Expression(Tensor(item.dtype, dims), depth) + ")";
-}
-
-// Extents that nothing proves different, which would be refused: equal ones, two symbols, or a number and what has a symbol.
-static bool MayBeEqual(const std::string& a, const std::string& b) {
-  const auto all = [](const std::string& text, auto is) {
-    return std::all_of(text.begin(), text.end(), [is](char c) { return is(static_cast<unsigned char>(c)) != 0; });
-  };
-  const bool a_number = all(a, isdigit), b_number = all(b, isdigit);
-  return a == b || a_number != b_number || (!a_number && all(a, isalnum) && all(b, isalnum));
 }
 
 Writer::Source Writer::Loop(int depth) {

@@ -127,7 +127,7 @@ class Writer {
   std::string Stack(const Type& type, int depth);
   std::string Checked(const Type& type, int depth);
   std::string TopK(const Type& type, int depth);
-  std::string Softmax(const Type& type, int depth);
+  std::string Softmax(const Type& type, int depth), Chosen(const Type& type, int depth);
   std::string Listed(const Type& type, int depth);
   std::string Filtered(const Type& type, int depth);
   std::string OfTensor(const Type& type, int depth);

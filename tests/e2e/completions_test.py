@@ -77,6 +77,18 @@ TYPED = [
     (("breaking --against no", "pip", ""), ["breaking", "--against", "notes.txt", "pipeline.wf"]),
     (("completions fi", ""), ["completions", "fish"]),
     (("doctor no", ""), ["doctor", "no"]),
+    (("run pip", "-- --ta", ""), ["run", "pipeline.wf", "--", "--ta"]),  # what stands there are flags of the server
+    (("run pip", "-- --config no", ""), ["run", "pipeline.wf", "--", "--config", "notes.txt"]),
+    (("check -- pip", ""), ["check", "--", "pipeline.wf"]),
+    (("mod", "comp", "--tol", ""), ["model", "compare", "--tolerance"]),
+    (("model run --tol", ""), ["model", "run", "--tol"]),
+    (("model run --precision=bf", "no", ""), ["model", "run", "--precision=bf16", "notes.txt"]),
+    (("model run --output=ca", "x"), ["model", "run", "--output=cases/x"]),
+    (("model run ins", ""), ["model", "run", "ins"]),
+    (("model test ca", "x"), ["model", "test", "cases/x"]),
+    (("doc std.tens", ""), ["doc", "std.tensor"]),
+    (("doc pip", ""), ["doc", "pipeline.wf"]),
+    (("--vers", ""), ["--version"]),
 ]
 
 
@@ -85,8 +97,9 @@ class Completions(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = harness.scratch() / "completions"
         cls.folder.mkdir()
-        for name in ("pipeline.wf", "other one.wf", "notes.txt"):
+        for name in ("pipeline.wf", "other one.wf", "notes.txt", "cases.txt"):
             (cls.folder / name).write_text("")
+        (cls.folder / "cases").mkdir()
         for shell, name in (("bash", "wfc.bash"), ("zsh", "_wfc"), ("fish", "wfc.fish")):
             (cls.folder / name).write_text(harness.wfc("completions", shell).stdout)
 
@@ -98,9 +111,9 @@ class Completions(unittest.TestCase):
 
     def test_bash(self):
         # A flag and its value are two words here: after the flag stands a space.
-        typed = [(keys, [part for argument in wanted for part in (argument.split("=") if argument.startswith("--") else [argument])]) for keys, wanted in TYPED]
-        spaced = [keys for keys, _ in TYPED].index(("run --target-cpu=nat", ""))
-        typed[spaced] = (("run --target-cpu nat", ""), ["run", "--target-cpu", "native"])
+        typed = [(keys, [part for argument in wanted for part in (argument.split("=") if argument.startswith("--") else [argument])])
+                 for keys, wanted in TYPED if "=" not in keys[0]]
+        typed.append((("run --target-cpu nat", ""), ["run", "--target-cpu", "native"]))
         typed.append((("check no", ""), ["check", "no"]))  # no program; zsh offers other files where there is none
         self.types(Terminal(["bash", "--norc", "--noprofile", "-i"], self.folder, ["source wfc.bash"]), typed)
 
@@ -131,6 +144,21 @@ class Completions(unittest.TestCase):
         self.assertEqual(self.fish("wfc graph pip"), ["pipeline.wf"])
         self.assertEqual(self.fish("wfc completions z"), ["zsh"])
         self.assertEqual(self.fish("wfc doctor no"), [])
+        self.assertEqual(set(self.fish("wfc -")), {"--help", "--version"})
+        self.assertEqual(self.fish("wfc model serve x.onnx -- --"), [])
+        self.assertEqual(self.fish("wfc run x.wf -- --config no"), ["notes.txt"])
+        self.assertEqual(self.fish("wfc check -- pip"), ["pipeline.wf"])
+        self.assertEqual(set(self.fish("wfc model ")), {"inspect", "run", "bench", "test", "compare", "serve"})
+        self.assertEqual(self.fish("wfc model run ins"), [])
+        self.assertEqual(self.fish("wfc model run --tol"), [])
+        self.assertEqual(self.fish("wfc model compare --tol"), ["--tolerance"])
+        self.assertEqual(set(self.fish("wfc model bench --precision ")), {"f32", "bf16", "auto"})
+        self.assertEqual(set(self.fish("wfc model compare --precision ")), {"f32", "bf16"})
+        self.assertEqual(self.fish("wfc model run --output ca"), ["cases/"])
+        self.assertEqual(self.fish("wfc model test ca"), ["cases/"])
+        self.assertEqual(self.fish("wfc doc std.tens"), ["std.tensor"])
+        self.assertEqual(self.fish("wfc doc pip"), ["pipeline.wf"])
+        self.assertEqual(self.fish("wfc help run --tar"), [])  # no command itself
 
 
 def json_quoted(text):

@@ -15,7 +15,8 @@ SETTINGS = {"HEADER_TABLE_SIZE": 1, "ENABLE_PUSH": 2, "MAX_CONCURRENT_STREAMS": 
 ERRORS = ["NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED", "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR",
           "CONNECT_ERROR", "ENHANCE_YOUR_CALM", "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED"]
 # Fields by the static table and as literals that are not indexed.
-BLOCKS = {"get": b"\x82\x86\x04\x06/livez\x01\x01t", "post": b"\x83\x86\x04\x0c/Hello/Greet\x01\x01t\x0f\x10\x10application/json"}
+BLOCKS = {"get": b"\x82\x86\x04\x06/livez\x01\x01t", "post": b"\x83\x86\x04\x0c/Hello/Greet\x01\x01t\x0f\x10\x10application/json",
+          "grpc": b"\x83\x86\x04\x0c/Hello/Greet\x01\x01t\x0f\x10\x10application/grpc"}
 LITERALS = {"": b"\0", "+": b"\x40", "!": b"\x10"}
 TOKEN = re.compile(r'(?P<times>\d+\*)?(?:(?P<mark>[+!]?)\((?P<name>:?[^:]*): (?P<value>[^)]*)\)|"(?P<text>(?:\\.|[^"\\])*)"|(?P<word>[^\s"()]+))')
 

@@ -88,6 +88,15 @@ class Library(harness.ServerCase):
             for name in names:
                 self.assertRegex(program, rf"\b{prefix}{name}\(", f"{source.stem}.{name} has no test")
 
+    def test_every_function_of_the_page_has_an_example(self):
+        found = 0
+        for section in re.split(r"^## ", harness.wfc("doc", "std").stdout, flags=re.M)[1:]:
+            name, declared = section.partition("\n")[0], re.search(rf"```wf\n{DECLARED}", section)
+            if declared:
+                found += 1
+                self.assertRegex(section, r"(?m)^Example.*: `[^`]+`\.$", f"{name} has no example")
+        self.assertGreater(found, 150)
+
     def test_every_example_holds(self):
         examples = []
         for source in LIBRARY:
@@ -99,7 +108,10 @@ class Library(harness.ServerCase):
                     examples += found
                 comment = comment + line + "\n" if line.startswith("//") else ""
         for module, members in MEMBERS.items():
-            examples += [example for _, text in members for example in re.findall(r"Example: `([^`]+)`\.", text)]
+            for name, text in members:
+                found = re.findall(r"Example: `([^`]+)`\.", text)
+                self.assertTrue(found, f"{module}.{name} has no example")
+                examples += found
         folder = harness.scratch() / "examples"
         folder.mkdir()
         (folder / "table.json").write_text('{"a": 1, "b": 2}')

@@ -135,6 +135,37 @@ class Members(Session):
                     self.assertEqual(await self.labels_at(editor, editor.position(len(before + typed))), ["x", "y"])
                     self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(text_document=editor.document))
 
+    async def test_names_are_those_in_reach(self):
+        text = ("fn g(secret: i64) -> i64 {\n  let hidden = secret + 1;\n  hidden\n}\n\n"
+                "workflow W(names: list<i64>, c: bool) -> (q: i64) {\n"
+                "  node firsts = for elem in names { let half = g(elem); half };\n"
+                "  if c {\n    node inner = g(2);\n    return (q: inner);\n  }\n"
+                "  node last = sum[k < 3](k);\n  return (q: firsts[0] + last);\n}\n")
+        editor = self.edit(text)
+        self.assertEqual(await self.client.diagnostics(editor), [])
+        local = {"secret", "hidden", "names", "c", "firsts", "elem", "half", "inner", "last", "k"}
+        rows = [("firsts[0] + |last", ["names", "c", "firsts", "last"]), ("|half }", ["names", "c", "elem", "half"]), ("inner = |g(2)", ["names", "c", "firsts"]),
+                ("(q: |inner", ["names", "c", "firsts", "inner"]), ("(|k);", ["names", "c", "firsts", "k"]), ("  |hidden\n", ["secret", "hidden"])]
+        for words, wanted in rows:
+            with self.subTest(words=words):
+                self.assertEqual([label for label in await self.labels(editor, words) if label in local], wanted)
+        # Also where it does not parse: what stands below is known, and out of reach.
+        for was, words, wanted in (("inner = g(2);", "inner = |\n", ["names", "c", "firsts"]), ("firsts[0] + last);", "firsts[0] + |\n", ["names", "c", "firsts", "last"])):
+            editor.change(text.replace(was, words.replace("|", "").rstrip("\n")))
+            self.assertEqual([label for label in await self.labels(editor, words) if label in local], wanted)
+        found = await self.client.text_document_completion_async(lsp.CompletionParams(text_document=editor.document, position=editor.at("firsts[0] + |\n")))
+        self.assertEqual({item.label: item.detail for item in found}["firsts"], "list<i64>")  # as it was when it parsed
+
+    async def test_completion_in_a_service(self):
+        head = "workflow W(n: i64) -> (m: i64) {\n  return (m: n);\n}\n\nservice S {\n  workflow W;\n  "
+        for typed, wanted in (("body ", []), ("timeout ", []), ("body 1", []), ("workflow ", ["W"]), ("model ", [])):
+            for end in ("", ";"):
+                with self.subTest(typed=typed, end=end):
+                    editor = Editor(self.client, (self.folder / "service.wf").as_uri(), head + typed + end + "\n}\n")
+                    editor.open()
+                    self.assertEqual(await self.labels_at(editor, editor.position(len(head + typed))), wanted)
+                    self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(text_document=editor.document))
+
     async def test_members_of_results(self):
         editor = self.edit(MEMBERS)
         async def errors(one):

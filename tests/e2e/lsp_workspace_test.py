@@ -84,6 +84,20 @@ workflow W(x: f32[w]) -> (y: f32[w]) {
         await self.refused(editor, "a: f32[|n]", "Rows", "since it begins with a capital")
 
 
+class Imports(Session):
+    async def test_the_path_of_an_import_is_its_module(self):
+        (self.folder / "sub").mkdir()
+        deep = self.edit("fn more(x: i64) -> i64 = x + 1;\n", "sub/deep.wf")
+        for text, places in (("import sub.deep as d;\n", ("import su|b", "import sub|.", "de|ep as", "as |d;")), ("import sub.deep;\n", ("import su|b", "de|ep;"))):
+            editor = self.edit(text)
+            for words in places:
+                with self.subTest(words=words):
+                    found = await self.client.text_document_definition_async(lsp.DefinitionParams(text_document=editor.document, position=editor.at(words)))
+                    self.assertEqual((found.uri, found.range.start), (deep.uri, lsp.Position(0, 0)))
+                    self.assertIn(text.rstrip(), await self.hover(editor, words))
+            self.assertIsNone(await self.hover(editor, "imp|ort"))
+
+
 class Versions(Session):
     capabilities = lsp.ClientCapabilities(workspace=lsp.WorkspaceClientCapabilities(
         workspace_edit=lsp.WorkspaceEditClientCapabilities(document_changes=True)))

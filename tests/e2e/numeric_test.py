@@ -273,7 +273,7 @@ def sampled(p, u):
 
 def bags(table, ids, starts, mean):
     ends = [*starts[1:], len(ids)]
-    if not all(0 <= i < len(table) for i in ids[starts[0]:]):
+    if any(start < 0 or start > len(ids) for start in starts) or not all(0 <= i < len(table) for i in ids[starts[0]:]):
         return INDEX
     if any(start > end for start, end in zip(starts, ends)):
         return DIMENSION
@@ -419,7 +419,8 @@ FUNCTIONS = {
                            each([floats(0, -0.0, 1e-10, -1e-10, 1e-4, -1e-4, 0.5, -0.5, -1, -2, MOST, LEAST, INF, NAN)[:, None], *[np.abs(x) for x in matrices()]]), 1e-6),
     "EmbeddingBag": Function("table: f32[v, d], ids: i64[k], starts: i64[b], mean: bool", "y: f32[_, _]", "feature.embedding_bag(table, ids, starts, mean)", bags,
                              [(random_rows(9, 4), ids, starts, np.bool_(mean)) for ids in (ints(3), dice.integers(0, 9, 20), ints(0, 9), ints(-1, 0))
-                              for starts in (ints(0), ints(0, 0, 1), ints(1, 1)) for mean in (False, True)] + [(random_rows(9, 4), ints(1, 2, 3), ints(2, 0), np.bool_(False))], 1e-5, 1e-6),
+                              for starts in (ints(0), ints(0, 0, 1), ints(1, 1)) for mean in (False, True)] +
+                             [(random_rows(9, 4), ints(1, 2, 3), starts, np.bool_(False)) for starts in (ints(2, 0), ints(0, 4), ints(0, 2**63 - 1), ints(-1, 0))], 1e-5, 1e-6),
     "Standardise": Function("x: f32[m, n], mean: f32[n], by: f32[n]", "y: f32[_, _]", "feature.standardise(x, mean, by)", lambda x, m, d: (x - m) / np.where(d == 0, 1, d),
                             [(x, random_rows(1, x.shape[1])[0], dice.integers(0, 3, x.shape[1]).astype(F32)) for x in matrices()], 1e-6),
     # Lists, maps and texts go as JSON.

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
 """Triton's own Python clients, all four: asynchronous calls, streams, limits of time, cancellation, coding and TLS."""
 import asyncio
+import concurrent.futures
 import contextlib
 import queue
+import time
 
 import harness
 import onnx_file
 from tls_cases import Authority
 
+import grpc
 import numpy as np
 import tritonclient.grpc
 import tritonclient.grpc.aio
 import tritonclient.http
 import tritonclient.http.aio
+from tritonclient.grpc import service_pb2, service_pb2_grpc
 from tritonclient.utils import InferenceServerException
 
 PROGRAM = """
@@ -70,6 +74,12 @@ def tensor(package, name, values, datatype):
 
 def line(package, values=LINE):
     return "Line", [tensor(package, "line", values, "INT32")]
+
+
+def request_of_line(count):
+    request = service_pb2.ModelInferRequest(model_name="Line", raw_input_contents=[LINE[:count].tobytes()])
+    request.inputs.add(name="line", datatype="INT32", shape=[count])
+    return request
 
 
 def words(package, values=WORDS):
@@ -358,6 +368,60 @@ class TimesAndCancels(Clients):
                     await call
                 await asyncio.to_thread(self.assert_given_up)
         asyncio.run(run())
+
+
+class Neighbours(Clients):
+    """One channel, many calls: C-core resets those that are given up before it has written their heads, and its other calls go on."""
+    source = SOURCE
+    args = ("--limits-control-frames=1000000",)
+    seconds = 6
+
+    def lost_beside(self, give_up):
+        """Of three threads that call one after the other, while two more give calls up: how many of their calls ended, and what the others died of."""
+        with grpc.insecure_channel(self.url()) as channel, concurrent.futures.ThreadPoolExecutor(5) as threads:
+            stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+            end = time.monotonic() + self.seconds
+            short, steady = request_of_line(100), request_of_line(20_000)
+
+            def call():
+                ended, lost = 0, []
+                while time.monotonic() < end:
+                    try:
+                        stub.ModelInfer(steady, timeout=30)
+                        ended += 1
+                    except grpc.RpcError as error:
+                        lost.append(error.details())
+                return ended, lost
+
+            def disturb():
+                while time.monotonic() < end:
+                    give_up(stub, short)
+            others = [threads.submit(disturb) for _ in range(2)]
+            steadies = [threads.submit(call).result for _ in range(3)]
+            ended, lost = zip(*(result() for result in steadies))
+            for other in others:
+                other.result()
+            return sum(ended), sum(lost, [])
+
+    def test_cancelled_calls_cost_no_others(self):
+        def give_up(stub, request):
+            calls = [stub.ModelInfer.future(request, timeout=30) for _ in range(20)]
+            for call in calls[::2]:
+                call.cancel()
+            for call in calls[1::2]:
+                call.result()
+        ended, lost = self.lost_beside(give_up)
+        self.assertEqual(lost, [])
+        self.assertGreater(ended, 50)
+
+    def test_late_calls_cost_no_others(self):
+        def give_up(stub, request):
+            for call in [stub.ModelInfer.future(request, timeout=0.002) for _ in range(20)]:
+                if call.exception() is not None:
+                    self.assertEqual(call.code(), grpc.StatusCode.DEADLINE_EXCEEDED, call.details())
+        ended, lost = self.lost_beside(give_up)
+        self.assertEqual(lost, [])
+        self.assertGreater(ended, 50)
 
 
 class Tls(Clients):

@@ -21,6 +21,13 @@ struct FrameHead {
 // Thread: loop-confined.
 class FrameHeads {
  public:
+  // Of a head that is not whole yet.
+  struct Part {
+    std::array<uint8_t, kFrameHeadBytes> bytes{};
+    size_t size = 0;
+  };
+  Part part() const { return {head_, have_}; }
+
   // Calls `take` for each head that is whole by the end of `bytes`.
   template <typename Take>
   void Feed(std::span<const uint8_t> bytes, Take&& take) {
@@ -42,7 +49,7 @@ class FrameHeads {
 
  private:
   static constexpr uint32_t kPrefaceBytes = 24;
-  std::array<uint8_t, 9> head_{};
+  std::array<uint8_t, kFrameHeadBytes> head_{};
   size_t have_ = 0;                 // of the head
   uint32_t skips_ = kPrefaceBytes;  // what comes before the next head
 };
@@ -57,6 +64,7 @@ class StreamEnds {
   enum class Kind : uint8_t { kHeaders, kData, kReset };
   enum class Told : uint8_t { kNothing, kEnded, kPassedOver };  // the peer has ended the stream; it has begun later ones, but never this
 
+  bool IsIdle(uint32_t stream) const { return stream % 2 == 1 && stream > last_; }
   Told Take(Kind kind, uint32_t stream, bool ends) {
     if (stream % 2 == 0) return Told::kNothing;
     if (kind == Kind::kHeaders && stream > last_) Begin(stream);
@@ -79,6 +87,27 @@ class StreamEnds {
 
   int64_t last_ = -1;
   uint64_t begun_ = 0, ended_ = 0;  // bit 0: the last one
+};
+
+// Resets of streams that are idle. RFC 9113 (6.4) has them end the connection, which costs a client of gRPC all its other calls: C-core, on
+// which most of them stand, resets a call that is cancelled before its head is written. Until the first request tells who speaks, they are
+// passed over.
+// Thread: loop-confined.
+class IdleResets {
+ public:
+  bool Take() {  // false: it ends the connection
+    taken_ = true;
+    return speaks_ != Speaks::kOther;
+  }
+  bool OnRequest(bool is_grpc) {  // false: one before it should have ended the connection
+    if (speaks_ != Speaks::kGrpc) speaks_ = is_grpc ? Speaks::kGrpc : Speaks::kOther;
+    return speaks_ == Speaks::kGrpc || !taken_;
+  }
+
+ private:
+  enum class Speaks : uint8_t { kUnknown, kGrpc, kOther };
+  Speaks speaks_ = Speaks::kUnknown;
+  bool taken_ = false;
 };
 
 }  // namespace wf::http2

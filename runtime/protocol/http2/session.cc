@@ -125,6 +125,8 @@ bool Session::Open(const Limits& limits) noexcept {
   unacknowledged_ = 0;
   table_bytes_ = UINT32_MAX;
   stream_ends_ = StreamEnds();
+  idle_resets_ = IdleResets();
+  passes_ = 0;
   in_block_ = broken_ = false;
   ends_ = 0;
   greeted_ = sent_since_ping_ = false;
@@ -190,26 +192,54 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   now_ms_ = now_ms;
   std::vector<FrameHead>& heads = pool_.parts_->in_read;
   heads.clear();
+  const FrameHeads::Part before = frames_.part();
   frames_.Feed(bytes, [&](const FrameHead& head) {
+    const bool is_idle_reset = head.type == NGHTTP2_RST_STREAM && stream_ends_.IsIdle(head.stream);
     OnFrameHead(head);
-    if (head.type == NGHTTP2_HEADERS || head.type == NGHTTP2_CONTINUATION) heads.push_back(head);
+    if (head.type == NGHTTP2_HEADERS || head.type == NGHTTP2_CONTINUATION || is_idle_reset) heads.push_back(head);
   });
-  int64_t read = 0;
-  size_t from = 0;
-  for (const FrameHead& head : heads) {
-    if (!IsRepeated(head, bytes)) continue;
-    read = Read(bytes.subspan(from, head.payload_at - kFrameHeadBytes - from));
-    if (read >= 0) read = ReadStandIn(head);
-    if (read < 0) break;
-    from = head.payload_at + head.length;
-  }
-  if (read >= 0) read = Read(bytes.subspan(from));
+  const int64_t read = ReadAll(before, bytes);
   for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return nghttp2_session_want_read(session_) != 0;
   const bool flood = read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
   broken_ = broken_ || read == NGHTTP2_ERR_NOMEM || read == NGHTTP2_ERR_CALLBACK_FAILURE;
   Terminate(flood ? NGHTTP2_ENHANCE_YOUR_CALM : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR : NGHTTP2_INTERNAL_ERROR);
   return false;
+}
+
+// nghttp2 gets the head of a frame once it is whole: `before` is what came of one with earlier bytes. Thus a frame can be passed over.
+int64_t Session::ReadAll(const FrameHeads::Part& before, std::span<const uint8_t> bytes) noexcept {
+  const size_t behind = frames_.part().size;
+  if (behind >= bytes.size()) return 0;
+  std::span<const uint8_t> first(before.bytes.data(), before.size);
+  size_t from = std::min(passes_, bytes.size());
+  passes_ -= from;
+  int64_t read = 0;
+  for (const FrameHead& head : pool_.parts_->in_read) {
+    const bool is_reset = head.type == NGHTTP2_RST_STREAM;
+    if (!is_reset && !IsRepeated(head, bytes)) continue;
+    if (head.payload_at >= kFrameHeadBytes) {  // it begins here
+      const size_t at = head.payload_at - kFrameHeadBytes;
+      read = Read(first);
+      if (read >= 0) read = Read(bytes.subspan(from, at - from));
+      if (read < 0) return read;
+      first = {};
+      from = at;
+    }
+    if (is_reset && !IsPassedOver(head)) continue;
+    if (!is_reset) read = ReadStandIn(head);
+    if (read < 0) return read;
+    first = {};
+    from = std::min(bytes.size(), head.payload_at + head.length);
+    passes_ = head.payload_at + head.length - from;
+  }
+  read = Read(first);
+  return read < 0 ? read : Read(bytes.subspan(from, bytes.size() - behind - from));
+}
+
+bool Session::IsPassedOver(const FrameHead& head) noexcept {
+  constexpr uint32_t kResetBytes = 4;  // another length is a mistake of its own
+  return head.length == kResetBytes && idle_resets_.Take();
 }
 
 int64_t Session::Read(std::span<const uint8_t> bytes) noexcept {
@@ -336,6 +366,7 @@ void Session::FinishHead(Stream& stream) noexcept {
   head.keep_alive = true;
   head.content_length = ContentLength(head, stream.ended_);
   head.DropFirst(pseudo);
+  if (!idle_resets_.OnRequest(head.Find("content-type").starts_with("application/grpc"))) Terminate(NGHTTP2_PROTOCOL_ERROR);
   if (head.method_name.size() + head.target.size() > limits_.head.request_line_bytes)
     return RefuseHead(stream, 414, "the method and the path are too long");
   for (const http::Header& header : head.headers()) {

@@ -11,6 +11,7 @@
 #include "runtime/protocol/http2/budget.h"
 #include "runtime/protocol/http2/frames.h"
 #include "runtime/protocol/http2/heads.h"
+#include "runtime/protocol/http2/limits.h"
 #include "runtime/protocol/http2/repeats.h"
 
 struct nghttp2_session;
@@ -18,13 +19,6 @@ struct nghttp2_session;
 namespace wf::http2 {
 
 class Pool;
-
-struct Limits {
-  uint32_t streams = 100;
-  uint32_t stream_window = 1 << 20, connection_window = 4 << 20;
-  int64_t control_frames = 1000;  // at once; refilled in 30 s
-  http::Limits head = {};
-};
 
 // One request and its answer.
 // Thread: loop-confined.   Owns: what of the answer is not sent.   Borrows: head, until OnHead.   Pooled.
@@ -141,7 +135,9 @@ class Session {
   bool MoveBefore(const uint8_t* frame) noexcept;
   uint32_t WhyBroken(const FrameHead& head) noexcept;
   void OnDataFrame(size_t length, size_t padding, bool ends) noexcept;
+  int64_t ReadAll(const FrameHeads::Part& before, std::span<const uint8_t> bytes) noexcept;
   int64_t Read(std::span<const uint8_t> bytes) noexcept;
+  bool IsPassedOver(const FrameHead& head) noexcept;
   bool IsRepeated(const FrameHead& head, std::span<const uint8_t> bytes) noexcept;
   int64_t ReadStandIn(const FrameHead& head) noexcept;
   void FinishRepeated(Stream& stream) noexcept;
@@ -168,7 +164,9 @@ class Session {
   size_t unacknowledged_ = 0;          // SETTINGS of the peer
   uint32_t table_bytes_ = UINT32_MAX;  // what they let HPACK's table have, once all are acknowledged
   StreamEnds stream_ends_;
-  int ends_ = 0;  // of bodies, without data, that no stream has taken yet
+  IdleResets idle_resets_;
+  size_t passes_ = 0;  // bytes to come of a frame that is passed over
+  int ends_ = 0;       // of bodies, without data, that no stream has taken yet
   bool greeted_ = false, sent_since_ping_ = false;
   bool broken_ = false;       // there was no memory for what nghttp2 had to do
   bool in_block_ = false;     // between HEADERS and the last CONTINUATION

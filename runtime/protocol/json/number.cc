@@ -1,31 +1,54 @@
 #include "runtime/protocol/json/number.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "runtime/base/half.h"
+#include "runtime/base/load.h"
+#include "runtime/base/powers_of_ten.h"
 
 namespace wf::json {
 namespace {
 
 bool IsDigit(uint8_t c) { return static_cast<uint8_t>(c - '0') < 10; }
 
-constexpr double kPowersOfTen[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-constexpr int32_t kMaxExactPower = 22;
-constexpr uint64_t kMaxExactDouble = UINT64_C(1) << 53;
+// The nearest double, unless it is subnormal or too large, or the digits do not decide it here: those of the mantissa times the first 128
+// bits of the power of ten are rounded, and what the power lacks must not reach a bit that is looked at.
+bool NearestDouble(const Number& number, double* out) {
+  if (number.overflowed) return false;
+  if (number.mantissa == 0) {
+    *out = number.negative ? -0.0 : 0.0;
+    return true;
+  }
+  if (number.exponent < base::kLeastPowerOfTen || number.exponent > base::kMostPowerOfTen) return false;
+  using Wide = unsigned __int128;
+  constexpr int kBits = std::numeric_limits<double>::digits, kBias = 1075;
+  const base::PowerOfTen& power = base::TenTo(number.exponent);
+  const int zeros = std::countl_zero(number.mantissa);
+  const uint64_t mantissa = number.mantissa << zeros;
+  const Wide low = static_cast<Wide>(mantissa) * power.low;
+  const Wide high = static_cast<Wide>(mantissa) * power.high + static_cast<uint64_t>(low >> 64);
+  const auto top = static_cast<uint64_t>(high >> 64), middle = static_cast<uint64_t>(high);
+  const bool exact = base::IsExactTenTo(number.exponent);
+  // An inexact product is above the true one, by less than the mantissa: this is above `top` all the same, or the digits decide nothing.
+  if (!exact && middle == 0 && static_cast<uint64_t>(low) < mantissa) return false;
+  const bool rest = !exact || middle != 0 || static_cast<uint64_t>(low) != 0;
 
-// An exact mantissa times or divided by an exact power is rounded once, so the result is the nearest double.
-bool FastDouble(const Number& number, double* out) {
-  if (number.overflowed || number.mantissa > kMaxExactDouble || number.exponent < -kMaxExactPower || number.exponent > kMaxExactPower)
-    return false;
-  double value = static_cast<double>(number.mantissa);
-  value = number.exponent < 0 ? value / kPowersOfTen[-number.exponent] : value * kPowersOfTen[number.exponent];
-  *out = number.negative ? -value : value;
+  const int dropped = 64 - kBits - (top >> 63 == 0 ? 1 : 0);
+  const uint64_t kept = top >> dropped, half = UINT64_C(1) << (dropped - 1), below = top & (2 * half - 1);
+  const bool up = below > half || (below == half && (rest || (kept & 1) != 0));
+  const int exponent = base::FloorLog2OfTenTo(number.exponent) + 1 - zeros + dropped + kBias;
+  if (exponent < 1) return false;
+  // The leading bit adds one to the exponent, as a carry out of the mantissa does.
+  const uint64_t bits = (static_cast<uint64_t>(exponent - 1) << (kBits - 1)) + kept + (up ? 1 : 0);
+  if (bits >= UINT64_C(0x7ff) << (kBits - 1)) return false;
+  *out = std::bit_cast<double>(bits | (number.negative ? UINT64_C(1) << 63 : 0));
   return true;
 }
 
@@ -63,8 +86,7 @@ Stored SlowFloat(const Number& number, T* out) {
   return Stored::kOk;
 }
 
-const uint8_t* ScanDigits(const uint8_t* at, const uint8_t* end, Number* number) {
-  uint64_t mantissa = number->mantissa;
+const uint8_t* ScanDigitsOneByOne(const uint8_t* at, const uint8_t* end, uint64_t mantissa, Number* number) {
   for (; at < end && IsDigit(*at); ++at) {
     const uint64_t digit = *at - uint64_t{'0'};
     if (mantissa > (std::numeric_limits<uint64_t>::max() - 9) / 10) [[unlikely]] {
@@ -76,6 +98,42 @@ const uint8_t* ScanDigits(const uint8_t* at, const uint8_t* end, Number* number)
   }
   number->mantissa = mantissa;
   return at;
+}
+
+// The number of eight digits, a byte each and the first in the lowest: ones, twos and fours are joined side by side.
+uint64_t EightDigits(uint64_t digits) {
+  const uint64_t twos = (digits * 10 + (digits >> 8)) & UINT64_C(0x00ff00ff00ff00ff);
+  const uint64_t fours = (twos * 100 + (twos >> 16)) & UINT64_C(0x0000ffff0000ffff);
+  return (fours * 10'000 + (fours >> 32)) & UINT64_C(0xffffffff);
+}
+
+constexpr uint64_t kTenTo[] = {1, 10, 100, 1'000, 10'000, 100'000, 1'000'000, 10'000'000, 100'000'000};
+// The most that so many digits may follow.
+constexpr auto kMostBefore = [] {
+  std::array<uint64_t, std::size(kTenTo)> most{};
+  for (size_t i = 0; i < most.size(); ++i) most[i] = (std::numeric_limits<uint64_t>::max() - (kTenTo[i] - 1)) / kTenTo[i];
+  return most;
+}();
+
+// Eight bytes at a time, as long as a mantissa has room for their digits: where a number ends among them costs no branch.
+const uint8_t* ScanDigits(const uint8_t* at, const uint8_t* end, Number* number) {
+  constexpr uint64_t kZeros = UINT64_C(0x3030303030303030), kLeft = UINT64_C(0xf0f0f0f0f0f0f0f0), kSix = UINT64_C(0x0606060606060606);
+  uint64_t mantissa = number->mantissa;
+  while (end - at >= 8) {
+    const auto bytes = base::Load<uint64_t>(at);
+    // A carry of the sum reaches only bytes behind the first that is no digit.
+    const uint64_t others = ((bytes ^ kZeros) | ((bytes + kSix) ^ kZeros)) & kLeft;
+    const int count = others == 0 ? 8 : std::countr_zero(others) / 8;
+    if (mantissa > kMostBefore[static_cast<size_t>(count)]) [[unlikely]]
+      break;
+    const uint64_t digits = count == 0 ? 0 : (bytes - kZeros) << (64 - 8 * count);  // of bytes behind them nothing is left
+    mantissa = mantissa * kTenTo[count] + EightDigits(digits);
+    at += count;
+    if (count == 8) continue;
+    number->mantissa = mantissa;
+    return at;
+  }
+  return ScanDigitsOneByOne(at, end, mantissa, number);
 }
 
 }  // namespace
@@ -158,14 +216,14 @@ template Stored StoreInteger<uint32_t>(const Number&, uint32_t*);
 template Stored StoreInteger<uint64_t>(const Number&, uint64_t*);
 
 Stored StoreDouble(const Number& number, double* out) {
-  if (FastDouble(number, out)) return Stored::kOk;
+  if (NearestDouble(number, out)) return Stored::kOk;
   return SlowFloat(number, out);
 }
 
 // The nearest double decides the nearest float unless it lies exactly half way between two floats (or near the subnormal ones).
 Stored StoreFloat(const Number& number, float* out) {
   double value = 0;
-  if (!FastDouble(number, &value)) return SlowFloat(number, out);
+  if (!NearestDouble(number, &value)) return SlowFloat(number, out);
   constexpr uint64_t kDropped = (UINT64_C(1) << 29) - 1;
   constexpr uint64_t kHalfWay = UINT64_C(1) << 28;
   const double magnitude = std::fabs(value);

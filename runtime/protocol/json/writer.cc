@@ -3,7 +3,7 @@
 
 #include "runtime/base/base64.h"
 #include "runtime/base/error_codes.h"
-#include "runtime/base/json_text.h"
+#include "runtime/base/json_plain.h"
 #include "runtime/base/load.h"
 #include "runtime/base/sink.h"
 #include "runtime/protocol/json/number.h"
@@ -30,16 +30,36 @@ wf_code NotANumber(wf_ctx* ctx, const wf_sink& out, uint32_t dtype) {
   return Record(ctx, code::kInference, message);
 }
 
-// Text that is known to be UTF-8, without the quotes.
-bool PutEscaped(wf_sink* out, const uint8_t* at, const uint8_t* end) {
-  bool fits = true;
-  while (at < end) {
-    const uint8_t* plain = at;
-    while (at < end && !base::NeedsJsonEscape(*at)) ++at;
-    if (at != plain) fits = out->Put(plain, static_cast<size_t>(at - plain));
-    if (at < end) fits = Put(out, base::EscapeJson(*at++).view());
+template <size_t n>
+uint8_t* PutMark(const char (&mark)[n], uint8_t* to) {
+  std::memcpy(to, mark, n - 1);
+  return to + n - 1;
+}
+
+// Text that is known to be UTF-8, between literals of a few characters; in one piece where it is short.
+template <size_t n_open, size_t n_close>
+bool PutEscaped(wf_sink* out, const char (&open)[n_open], std::string_view text, const char (&close)[n_close]) {
+  constexpr size_t kChunk = 64, kMarks = n_open + n_close;
+  const auto* at = reinterpret_cast<const uint8_t*>(text.data());
+  const uint8_t* const end = at + text.size();
+  uint8_t* to = out->Reserve(kMarks + base::MostEscapedJson(std::min(kChunk, text.size())));
+  if (to == nullptr) return false;
+  to = PutMark(open, to);
+  while (true) {
+    const auto count = std::min(kChunk, static_cast<size_t>(end - at));
+    to = base::CopyEscapedJson(at, at + count, to);
+    at += count;
+    if (at == end) break;
+    out->Commit(to);
+    to = out->Reserve(kMarks + base::MostEscapedJson(kChunk));
+    if (to == nullptr) return false;
   }
-  return fits;
+  out->Commit(PutMark(close, to));
+  return true;
+}
+
+bool PutName(wf_sink* out, bool is_first, std::string_view name) {
+  return is_first ? PutEscaped(out, "\"", name, "\":") : PutEscaped(out, ",\"", name, "\":");
 }
 
 // An array takes two brackets, an element a digit and a comma: an extent of 2^62 whose rows are empty is told before it is written.
@@ -89,8 +109,7 @@ wf_code PutRecord(wf_ctx* ctx, wf_sink* out, const wf_type* types, const wf_type
   if (!Put(out, "{")) return Full(ctx, *out);
   for (uint32_t i = 0; i < type.n_fields; ++i) {
     const wf_field& field = type.fields[i];
-    const bool fits = (i == 0 || Put(out, ",")) && PutString(out, View(field.name)) && Put(out, ":");
-    if (!fits) return Full(ctx, *out);
+    if (!PutName(out, i == 0, View(field.name))) return Full(ctx, *out);
     const wf_code code = wf_json_put_value(ctx, out, types, field.type, value + field.offset);
     if (code != 0) return code;
   }
@@ -152,19 +171,19 @@ bool PutBase64(wf_sink* out, const uint8_t* bytes, uint64_t count) {
 }
 
 bool PutString(wf_sink* out, std::string_view text) {
-  if (!Put(out, "\"")) return false;
   const auto* at = reinterpret_cast<const uint8_t*>(text.data());
-  const uint8_t* end = at + text.size();
-  while (at < end) {
-    const uint8_t* bad = base::FindBadUtf8(at, end);
-    if (!PutEscaped(out, at, bad)) return false;
-    at = bad;
-    if (at < end) {
-      if (!Put(out, "\xef\xbf\xbd")) return false;
-      ++at;
-    }
+  const uint8_t* const end = at + text.size();
+  const auto until = [&at](const uint8_t* stop) {
+    return std::string_view(reinterpret_cast<const char*>(at), static_cast<size_t>(stop - at));
+  };
+  const uint8_t* bad = base::FindBadUtf8(at, end);
+  if (bad == end) return PutEscaped(out, "\"", text, "\"");
+  if (!Put(out, "\"")) return false;
+  for (; bad < end; bad = base::FindBadUtf8(at, end)) {
+    if (!PutEscaped(out, "", until(bad), "\xef\xbf\xbd")) return false;
+    at = bad + 1;
   }
-  return Put(out, "\"");
+  return PutEscaped(out, "", until(end), "\"");
 }
 
 }  // namespace wf::json
@@ -205,9 +224,7 @@ wf_code wf_json_put_scalar(wf_ctx* ctx, wf_sink* out, uint32_t dtype, const void
 }
 
 wf_code wf_json_put_string(wf_ctx* ctx, wf_sink* out, const wf_bytes* text) noexcept {
-  using wf::json::Put;
-  const bool fits = Put(out, "\"") && wf::json::PutEscaped(out, text->ptr, text->ptr + text->len) && Put(out, "\"");
-  return wf::json::Written(ctx, *out, fits);
+  return wf::json::Written(ctx, *out, wf::json::PutEscaped(out, "\"", wf::json::View(*text), "\""));
 }
 
 wf_code wf_json_put_bytes(wf_ctx* ctx, wf_sink* out, const wf_bytes* bytes) noexcept {

@@ -275,7 +275,7 @@ wf_code InferRequest::StoreBytes(bus::Bus& bus, uint32_t port, const Shape& shap
   // The text of a value: with the bytes behind it that readers may touch.
   auto* text = static_cast<uint8_t*>(wf_alloc(bus.ctx(), elements->len + 64, kAlign));
   if (text == nullptr) return WF_FAILED;
-  if (elements->len != 0) std::memcpy(text, elements->ptr, elements->len);
+  std::memcpy(text, elements->ptr, elements->len);
   std::memset(text + elements->len, 0, 64);
   wf_json in;
   if (wf_json_open(&in, bus.ctx(), {text, elements->len}) != 0) return WF_FAILED;

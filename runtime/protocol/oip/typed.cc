@@ -50,6 +50,12 @@ Wire WireOf(uint8_t dtype) {
   return dtype == WF_F64 ? Wire::kFixed64 : Wire::kVarint;
 }
 
+// Elements, or the begin of some, in the field of another datatype.
+bool IsElsewhere(const protobuf::Field& field, uint32_t wanted) {
+  constexpr uint32_t kLast = 8;
+  return field.number != wanted && field.number <= kLast && (field.number == kLast || field.wire != Wire::kBytes || field.bytes.len != 0);
+}
+
 // Writes elements of one input as they come.
 struct TypedReader {
   const uint8_t dtype;
@@ -57,7 +63,7 @@ struct TypedReader {
   const uint64_t count;
   uint64_t found = 0;
   std::string_view broken = {};  // what the contents are; empty: they are not
-  bool in_range = true;
+  bool in_range = true, elsewhere = false;
 
   bool Take(uint64_t bits) {
     if (found == count) {
@@ -93,6 +99,7 @@ struct TypedReader {
     protobuf::Field field;
     const TypedField wanted = TypedFieldOf(dtype);
     while (reader.Next(&field)) {
+      elsewhere = elsewhere || IsElsewhere(field, wanted.number);
       if (field.number != wanted.number) continue;
       const bool is_element = field.wire == WireOf(dtype);
       if (is_element) ++limit.left;  // the shape says how many there are
@@ -134,6 +141,8 @@ wf_code InferRequest::RefuseTyped(bus::Bus& bus, uint32_t port, uint64_t count, 
   message << "input `" << json::View(workflow_->in[port].name) << "`";
   if (!broken.empty())
     message << " has contents " << broken;
+  else if (found == count)
+    message << " has contents beside `" << TypedFieldOf(ShapeOf(*plan_, workflow_->in[port]).dtype).name << "`: the data is given twice";
   else if (found > count)
     message << " has more than the " << base::Counted(count, "element") << " of its shape in its contents";
   else
@@ -146,7 +155,8 @@ wf_code InferRequest::ReadTyped(bus::Bus& bus, uint32_t port, uint8_t dtype, uin
   TypedReader reader{dtype, out, count};
   reader.Read(inputs_[port].data);
   if (!reader.in_range) return RefuseElement(bus, port, reader.found, "is out of range for its datatype");
-  return reader.broken.empty() && reader.found == count ? 0 : RefuseTyped(bus, port, count, reader.found, reader.broken);
+  if (reader.broken.empty() && !reader.elsewhere && reader.found == count) return 0;
+  return RefuseTyped(bus, port, count, reader.found, reader.broken);
 }
 
 wf_code InferRequest::ReadTypedBytes(bus::Bus& bus, uint32_t port, uint64_t count, wf_bytes* elements) {
@@ -154,12 +164,14 @@ wf_code InferRequest::ReadTypedBytes(bus::Bus& bus, uint32_t port, uint64_t coun
   protobuf::Reader reader(inputs_[port].data, &limit);
   protobuf::Field field;
   uint64_t found = 0;
+  bool elsewhere = false;
   while (found <= count && reader.Next(&field)) {
+    elsewhere = elsewhere || IsElsewhere(field, TypedFieldOf(0).number);
     if (!field.Is(TypedFieldOf(0).number, Wire::kBytes)) continue;
     ++limit.left;
     if (found++ < count) elements[found - 1] = field.bytes;
   }
-  if (!reader.broken() && found == count) return 0;
+  if (!reader.broken() && !elsewhere && found == count) return 0;
   return RefuseTyped(bus, port, count, found, !reader.broken() ? std::string_view() : limit.passed ? kManyFields : kNoMessage);
 }
 

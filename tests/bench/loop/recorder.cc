@@ -48,6 +48,21 @@ void* Scratch::Allocate(uint64_t bytes) {
   return memory_.get() + used_ - size;
 }
 
+void* Scratch::Grow(const void* block, uint64_t used, uint64_t bytes) {
+  constexpr uint64_t kBehind = 64;
+  const bool again = static_cast<const uint8_t*>(block) + used == grown_end_;
+  if (again && bytes - used <= grown_room_) {
+    grown_end_ += bytes - used;
+    grown_room_ -= bytes - used;
+    return const_cast<void*>(block);
+  }
+  grown_room_ = again ? bytes : 0;
+  auto* const copy = static_cast<uint8_t*>(Allocate(bytes + grown_room_ + kBehind));
+  std::memcpy(copy, block, used);
+  grown_end_ = copy + bytes;
+  return copy;
+}
+
 Recorder::Recorder(const wf_plan& plan, std::vector<std::unique_ptr<model::Version>> models)
     : plan_(plan), tasks_(plan.tasks, plan.tasks + plan.n_tasks), original_(tasks_), models_(std::move(models)) {
   WF_CHECK(tasks_.size() <= kMaxTasks, tasks_.size());
@@ -197,8 +212,8 @@ size_t Recorder::Repeat() {
 extern "C" {
 
 void* wf_alloc(wf_ctx*, uint64_t bytes, uint64_t) noexcept { return wf::bench::current->scratch().Allocate(bytes); }
-void* wf_grow(wf_ctx* ctx, const void* block, uint64_t used, uint64_t bytes) noexcept {
-  return std::memcpy(wf_alloc(ctx, bytes + 64, 1), block, used);
+void* wf_grow(wf_ctx*, const void* block, uint64_t used, uint64_t bytes) noexcept {
+  return wf::bench::current->scratch().Grow(block, used, bytes);
 }
 
 // The scratch memory is as large as what it records needs.

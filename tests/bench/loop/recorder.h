@@ -17,13 +17,20 @@ class Scratch {
  public:
   Scratch();
   void* Allocate(uint64_t bytes);  // 64-aligned; ends the program when kBytes are spent
+  void* Grow(const void* block, uint64_t used,
+             uint64_t bytes);  // as a server's arena does: from the second time on with as much room again
   void SetMark() { mark_ = used_; }
-  void Rewind() { used_ = mark_; }
+  void Rewind() {
+    used_ = mark_;
+    grown_end_ = nullptr;
+  }
 
  private:
   static constexpr uint64_t kBytes = uint64_t{1} << 30;  // touched only as far as used
   std::unique_ptr<uint8_t, void (*)(void*)> memory_;
   uint64_t used_ = 0, mark_ = 0;
+  const uint8_t* grown_end_ = nullptr;  // of the block that Grow gave last
+  uint64_t grown_room_ = 0;             // behind it
 };
 
 // One step of a request: a body with the frames that it ran on, or a call of a model with its tensors.

@@ -86,13 +86,24 @@ TEST(Options, OfCommandsOfModelAreHandedOnAsTheyWereUnderstood) {
   EXPECT_EQ(understood->inputs, (std::vector<std::string>{"x.onnx", "--y.onnx"}));
 }
 
-TEST(Options, OfModelAreThoseOfAllItsCommandsOnce) {
-  std::vector<std::string_view> names;
-  for (const FlagInfo& flag : FlagsOf("model")) names.push_back(flag.name);
-  std::sort(names.begin(), names.end());
-  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
-  EXPECT_TRUE(std::binary_search(names.begin(), names.end(), "--tolerance"));
-  EXPECT_FALSE(std::binary_search(names.begin(), names.end(), "--watch"));
+TEST(Options, OfModelAreThoseOfEachOfItsCommands) {
+  const auto has = [](std::string_view command, std::string_view name) {
+    const std::vector<FlagInfo> flags = FlagsOf(command);
+    return std::count_if(flags.begin(), flags.end(), [&](const FlagInfo& flag) { return flag.name == name; });
+  };
+  EXPECT_EQ(has("model compare", "--tolerance"), 1);
+  EXPECT_EQ(has("model compare", "--precision"), 1);
+  EXPECT_EQ(has("model run", "--tolerance"), 0);
+  EXPECT_EQ(has("model", "--tolerance"), 0);
+  EXPECT_EQ(has("model", "--help"), 1);
+}
+
+TEST(Options, HaveWordsAmongTheirValues) {
+  using Words = std::vector<std::string_view>;
+  EXPECT_EQ(WordsAmong({"", "f32|bf16", "", ""}), (Words{"f32", "bf16"}));
+  EXPECT_EQ(WordsOf({"", "f32|bf16", "", ""}), (Words{"f32", "bf16"}));
+  EXPECT_EQ(WordsAmong({"", "native|generic|NAME", "", ""}), (Words{"native", "generic"}));
+  for (const char* value : {"native|generic|NAME", "0..3", "N", ""}) EXPECT_EQ(WordsOf({"", value, "", ""}), Words()) << value;
 }
 
 TEST(Options, GiveGraphsAFormMore) {

@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "compiler/lsp/scope.h"
 #include "tests/unit/compiler/lsp/open_text.h"
+#include "tests/unit/support/source_path.h"
 
 namespace wf::lsp {
 namespace {
@@ -59,10 +66,48 @@ TEST(Context, HasTheWordsOfTheStatement) {
   EXPECT_FALSE(At("const a = \"text\"|;").inside);
 }
 
-TEST(Context, KnowsWhatIsBegun) {
-  EXPECT_EQ(At("fn f() -> i64 { let a = 1; let b = |").begun, std::vector<std::string>{"b"});
-  EXPECT_EQ(At("fn f() -> i64 { let b = if a { let c = \"{|").begun, (std::vector<std::string>{"b", "c"}));
-  EXPECT_TRUE(At("fn f() -> i64 { let a = 1; |").begun.empty());
+// A `let` that the place stands in means nothing there.
+TEST(Context, HasTheNamesInReach) {
+  EXPECT_EQ(At("fn f() -> i64 { let a = 1; let b = |").names, std::vector<std::string>{"a"});
+  EXPECT_EQ(At("fn f(a: bool) -> i64 { let b = if a { let c = \"{|").names, std::vector<std::string>{"a"});
+  EXPECT_EQ(At("fn f() -> i64 { let b = |1; let c = 2; c }").names, std::vector<std::string>());
+}
+
+// The declaration that a byte stands in, by its number.
+size_t DeclarationOf(const Analysis& analysis, uint32_t byte) {
+  const auto& decls = analysis.tree()->decls;
+  return static_cast<size_t>(std::count_if(decls.begin(), decls.end(), [&](const ast::DeclPtr& one) { return one->span.begin <= byte; }));
+}
+
+// The uses of local names in a file that are not in reach where they stand, "name@byte", and how many were looked at. Not those in what a
+// comprehension begins with, whose names stand behind it, and not names of arguments, which are of another declaration.
+size_t FindOutOfReach(const std::filesystem::path& path, std::vector<std::string>& found) {
+  std::ifstream stream(path);
+  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  const auto analysis = AnalysisOfModules({{"", text}, {"unread", "fn"}});  // what it imports is not there, which is an error
+  size_t used = 0;
+  for (const Occurrence& one : analysis->index().occurrences()) {
+    const Thing& thing = *analysis->index().Find(one.thing);
+    if (one.thing >= PlaceOf(one.span) || !IsLocal(thing.kind) || thing.kind == ThingKind::kDimension) continue;
+    if (DeclarationOf(*analysis, one.thing.begin) != DeclarationOf(*analysis, one.span.begin)) continue;
+    const auto names = ContextAt(*analysis, one.span.begin).names;
+    if (std::find(names.begin(), names.end(), thing.name) == names.end())
+      found.push_back(thing.name + "@" + std::to_string(one.span.begin));
+    ++used;
+  }
+  return used;
+}
+
+TEST(Context, HasEveryNameThatIsUsed) {
+  size_t used = 0;
+  for (const char* folder : {"examples/", "stdlib/"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(SourcePath(folder))) {
+      std::vector<std::string> found;
+      if (entry.path().extension() == ".wf") used += FindOutOfReach(entry.path(), found);
+      EXPECT_EQ(found, std::vector<std::string>()) << entry.path();
+    }
+  }
+  EXPECT_GT(used, 1000U);
 }
 
 TEST(Context, HasTheStatementAroundABlock) {

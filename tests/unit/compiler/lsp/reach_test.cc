@@ -38,6 +38,18 @@ TEST(Reach, HasNamesOfLoops) {
   EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { for a , b in zip ( xs , ys ) {"), "a b");
   EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { fold sum = 0 for x in xs {"), "sum x");
   EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { f ( for x in xs { x } , for y in ys {"), "y");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { for x in if c { xs } else { ys } {"), "x");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { ( fold a = 0 for x in xs { a } ) + for y in match c { true => xs , false => ys } {"), "y");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { fold a = 0 for x in xs { a } + for y in ys {"), "y");
+  EXPECT_EQ(NamesBehind("workflow W ( ) -> ( y : i64 ) { node a = for x in xs { x } { timeout 1ms ; } else for y in ys {"), "y");
+}
+
+TEST(Reach, HasNamesOfComprehensionsInTheirConditions) {
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ f ( a ) for a , b in xs if"), "a b");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ if c { 1 } else { 2 } for a in xs if"), "a");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ a for a in"), "");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ a for a in xs if a > 0 ] ;"), "");
+  EXPECT_EQ(NamesBehind("fn h ( ) -> i64 { [ [ i ] => if"), "i");
 }
 
 TEST(Reach, HasIndicesAndWhatArmsBind) {

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -76,6 +78,59 @@ TEST(PutFloat, ReadsBackAsTheSame) {
     ReadsBack(round);
     ReadsBack(static_cast<float>(round));
   }
+}
+
+// By the standard library, whose shorter form of two has an exponent where people would read none.
+template <typename T>
+std::string TextByLibrary(T value) {
+  if (value == 0) return std::signbit(value) ? "-0.0" : "0";
+  char buffer[64];
+  const std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  const size_t mark = text.find('e');
+  if (mark == std::string::npos) return text;
+  const int exponent = std::stoi(text.substr(mark + 1));
+  if (exponent < -4 || exponent > 15) return text;
+  std::string digits = text.substr(0, mark);
+  std::erase_if(digits, [](char c) { return c == '.' || c == '-'; });
+  const std::string sign(text[0] == '-' ? 1 : 0, '-');
+  if (exponent < 0) return sign + "0." + std::string(static_cast<size_t>(-exponent - 1), '0') + digits;
+  return sign + digits + std::string(static_cast<size_t>(exponent + 1) - digits.size(), '0');
+}
+
+template <typename T>
+void IsAsByLibrary(T value) {
+  ASSERT_EQ(TextOf(value), TextByLibrary(value));
+}
+
+TEST(PutFloat, WritesWhatTheLibraryFinds) {
+  std::mt19937_64 dice(11);
+  for (int i = 0; i < 300'000; ++i) {
+    const uint64_t bits = dice();
+    IsAsByLibrary(std::bit_cast<double>(bits));
+    IsAsByLibrary(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+    const double near = std::ldexp(static_cast<double>(bits >> 11), static_cast<int>(dice() % 90) - 100);  // of the size of most numbers
+    IsAsByLibrary(near);
+    IsAsByLibrary(static_cast<float>(near));
+    const double few = static_cast<double>(bits % 100'000) / std::pow(10.0, static_cast<double>(dice() % 12));
+    IsAsByLibrary(-few);
+    IsAsByLibrary(static_cast<float>(few));
+  }
+}
+
+TEST(PutFloat, WritesTheEdgesOfEveryExponentAsTheLibraryDoes) {
+  const auto around = [](auto value) {
+    using T = decltype(value);
+    IsAsByLibrary(value);
+    IsAsByLibrary(std::nextafter(value, T{0}));
+    IsAsByLibrary(std::nextafter(value, std::numeric_limits<T>::infinity()));
+  };
+  for (int exponent = -1074; exponent < 1024; ++exponent) around(std::ldexp(1.0, exponent));
+  for (int exponent = -149; exponent < 128; ++exponent) around(std::ldexp(1.0F, exponent));
+  for (int exponent = -323; exponent <= 308; ++exponent) around(std::strtod(("1e" + std::to_string(exponent)).c_str(), nullptr));
+  for (int exponent = -45; exponent <= 38; ++exponent) around(std::strtof(("1e" + std::to_string(exponent)).c_str(), nullptr));
+  around(std::numeric_limits<double>::max());
+  around(std::numeric_limits<float>::max());
+  around(9007199254740991.0);
 }
 
 // Of each value of 16 bits: its text reads back as it, and none of a digit less does.

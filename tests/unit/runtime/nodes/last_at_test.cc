@@ -32,5 +32,9 @@ TEST(LastAt, FailsWhenAPlaceIsOutside) {
   EXPECT_EQ(LastAt({0}, -5).code, 7001);
 }
 
+TEST(LastAt, FailsWhenTheExtentIsMoreThanAnyMemory) {
+  for (const int64_t extent : {INT64_MAX, int64_t{1} << 61, int64_t{1} << 60}) EXPECT_EQ(LastAt({}, extent).code, 3012);
+}
+
 }  // namespace
 }  // namespace wf::nodes

@@ -75,5 +75,33 @@ TEST(StreamEnds, RemembersTheLastOnesAlone) {
   EXPECT_EQ(ends.Take(Kind::kData, 399 - 130, false), Told::kNothing);
 }
 
+TEST(StreamEnds, KnowsWhatIsIdle) {
+  StreamEnds ends;
+  EXPECT_TRUE(ends.IsIdle(1));
+  EXPECT_FALSE(ends.IsIdle(0));
+  EXPECT_FALSE(ends.IsIdle(2)) << "not a client's";
+  ends.Take(Kind::kHeaders, 5, true);
+  EXPECT_FALSE(ends.IsIdle(3)) << "passed over";
+  EXPECT_FALSE(ends.IsIdle(5));
+  EXPECT_TRUE(ends.IsIdle(7));
+  ends.Take(Kind::kReset, 9, false);
+  EXPECT_TRUE(ends.IsIdle(7)) << "a reset begins nothing";
+}
+
+TEST(IdleResets, ArePassedOverUnlessSomethingElseIsSpoken) {
+  IdleResets grpc, other, late, none;
+  EXPECT_TRUE(grpc.Take());
+  EXPECT_TRUE(grpc.OnRequest(true));
+  EXPECT_TRUE(grpc.OnRequest(false));
+  EXPECT_TRUE(grpc.Take()) << "once gRPC, always";
+  EXPECT_TRUE(other.Take());
+  EXPECT_FALSE(other.OnRequest(false));
+  EXPECT_TRUE(late.OnRequest(false));
+  EXPECT_TRUE(late.OnRequest(true));
+  EXPECT_TRUE(late.Take());
+  EXPECT_TRUE(none.OnRequest(false));
+  EXPECT_FALSE(none.Take());
+}
+
 }  // namespace
 }  // namespace wf::http2

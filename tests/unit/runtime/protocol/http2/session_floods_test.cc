@@ -16,7 +16,10 @@ TEST_F(SessionTest, BreakingTheFramesEndsTheConnection) {
       Frame(kHeaders, kEndStream | kEndHeaders, 1, "\xff\xff\xff\xff\xff\xff"),                         // HPACK
       Frame(kPush, kEndHeaders, 1, Number(2, 4)),                                                       // 8.4
       Frame(kData, 0, 0, "x"),                                                                          // 6.1
-      Frame(kReset, 0, 1, Number(8, 4)),                                                                // 6.4: an idle stream
+      ResetOf(1) + Get(1, "/"),                                                                         // 6.4: an idle stream
+      Get(1, "/") + ResetOf(3),                                                                         // 6.4
+      ResetOf(2),                                                                                       // 6.4: idle, the server's own
+      Frame(kReset, 0, 1, "12345"),                                                                     // 6.4
       std::string("\xff\xff\xff", 3) + std::string("\0\0\0\0\0\1", 6),                                  // 4.2: larger than a frame may be
       Frame(kSettings, 0, 0, Number(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, 2) + Number(0x80000000, 4)),  // 6.5.2
       Frame(kSettings, 0, 0, Number(NGHTTP2_SETTINGS_MAX_FRAME_SIZE, 2) + Number(1, 4)),                // 6.5.2
@@ -46,11 +49,52 @@ TEST_F(SessionTest, APrefaceThatGoesOnAsSomethingElseEndsTheConnection) {
   EXPECT_FALSE(Feed("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n"));
 }
 
+// ---- calls of gRPC that are reset before their heads are written ----
+
+std::string Call(uint32_t stream) { return Post(stream, "/a.B/C", "12345", {{"content-type", "application/grpc"}}); }
+
+TEST_F(SessionTest, OfGrpcResetsOfIdleStreamsArePassedOver) {
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
+  const std::string bytes = ResetOf(1) + ResetOf(7) + Call(3) + ResetOf(5) + Call(9) + ResetOf(7) + Get(11, "/") + ResetOf(13) +
+                            ResetOf(0x7fff'ffff) + Frame(kPing, 0, 0, "12345678") + Call(13) + ResetOf(15);
+  for (size_t cut = 1; cut <= bytes.size(); ++cut) {
+    Open({});
+    ASSERT_TRUE(Feed(bytes, cut)) << cut;
+    EXPECT_EQ(reader_->goaway, -1) << cut;
+    EXPECT_EQ(reader_->frames[kPing], 1) << cut;
+    ASSERT_EQ(requests_.size(), 4U) << cut;
+    for (const uint32_t stream : {3U, 9U, 11U, 13U}) EXPECT_EQ(reader_->answers[stream].body, "ok") << cut << ": " << stream;
+  }
+}
+
+TEST_F(SessionTest, AllOfWhatIsNotGrpcGoesByTheRuleWhereverItIsCut) {
+  for (const std::string& bytes : {ResetOf(5) + Get(1, "/"), Get(1, "/") + ResetOf(5)}) {
+    for (size_t cut = 1; cut <= bytes.size(); ++cut) {
+      Open({});
+      EXPECT_FALSE(Feed(bytes, cut)) << cut;
+      EXPECT_EQ(reader_->goaway, kProtocolError) << cut;
+    }
+  }
+}
+
+TEST_F(SessionTest, OfGrpcOtherFramesOfIdleStreamsEndTheConnection) {
+  for (const std::string& bytes : {Frame(kData, 0, 3, "x"), WindowOf(3, 1), Frame(kReset, 0, 3, "123"), ResetOf(2), ResetOf(0)}) {
+    for (size_t cut = 1; cut <= bytes.size(); ++cut) {
+      Open({});
+      EXPECT_TRUE(Feed(Call(1)));
+      EXPECT_FALSE(Feed(bytes, cut)) << cut;
+      EXPECT_GT(reader_->goaway, 0) << cut;
+    }
+  }
+}
+
 // ---- what a peer may do for nothing ----
 
 TEST_F(SessionTest, FloodsEndTheConnection) {
   const std::function<std::string(uint32_t)> floods[] = {
       [](uint32_t i) { return Get(2 * i + 1, "/") + ResetOf(2 * i + 1); },               // CVE-2023-44487
+      [](uint32_t i) { return (i == 0 ? Call(1) : "") + ResetOf(2 * i + 3); },           // idle ones
+      [](uint32_t i) { return ResetOf(2 * i + 1); },                                     // before any request
       [](uint32_t i) { return Get(2 * i + 1, "/") + WindowOf(2 * i + 1, 0x7fffffff); },  // CVE-2025-8671: the server resets
       [](uint32_t) { return Frame(kPing, 0, 0, "12345678"); },                           // CVE-2019-9512
       [](uint32_t) { return Frame(kSettings, 0, 0, ""); },                               // CVE-2019-9515

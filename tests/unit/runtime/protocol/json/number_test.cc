@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -97,6 +98,76 @@ TEST(StoreNumber, RoundsRandomTextsLikeTheLibrary) {
     ASSERT_EQ(Store(json, WF_F32, &out), Stored::kOk) << json;
     ASSERT_EQ(out, expected) << json;
   }
+}
+
+void IsReadAsByLibrary(const std::string& text) {
+  double expected = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), expected);
+  if (error != std::errc()) return;
+  double wide = 1;
+  ASSERT_EQ(Store(text, WF_F64, &wide), Stored::kOk) << text;
+  ASSERT_EQ(std::memcmp(&wide, &expected, sizeof wide), 0) << text;
+}
+
+TEST(StoreNumber, ReadsDoublesLikeTheLibrary) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 200'000; ++i) {
+    const double value = std::bit_cast<double>(random());
+    if (!std::isfinite(value)) continue;
+    char text[64];
+    IsReadAsByLibrary({text, std::to_chars(text, text + sizeof text, value).ptr});
+    IsReadAsByLibrary(
+        {text, std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, static_cast<int>(random() % 19)).ptr});
+    std::snprintf(text, sizeof text, "%s%llu.%0*llue%d", random() % 2 == 0 ? "-" : "", static_cast<unsigned long long>(random() % 1000),
+                  static_cast<int>(1 + random() % 16), static_cast<unsigned long long>(random() % 10),
+                  static_cast<int>(random() % 660) - 340);
+    IsReadAsByLibrary(text);
+  }
+}
+
+// Numbers half way between two doubles, exactly and a digit of the last place beside.
+TEST(StoreNumber, RoundsHalvesToEven) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 20'000; ++i) {
+    const uint64_t half = (random() >> 10 | uint64_t{1} << 53) | 1;  // one bit more than a mantissa has
+    for (const uint64_t value : {half - 1, half, half + 1}) {
+      IsReadAsByLibrary(std::to_string(value));
+      IsReadAsByLibrary(std::to_string(value) + "e" + std::to_string(random() % 40));
+      IsReadAsByLibrary(std::to_string(value) + "e-" + std::to_string(random() % 40));
+    }
+    IsReadAsByLibrary(std::to_string(half) + ".5");
+    IsReadAsByLibrary(std::to_string(half * 5) + "e-1");
+  }
+}
+
+TEST(StoreNumber, ReadsTheEdgesOfDoubles) {
+  for (const char* text :
+       {"0e400", "-0e-400", "0.0", "4.9e-324", "2.4703282292062327e-324", "2.4703282292062328e-324", "2.2250738585072014e-308",
+        "2.2250738585072011e-308", "1.7976931348623157e308", "1.7976931348623158e308", "9007199254740993", "18446744073709551615",
+        "18446744073709551616", "0.000000000000000000000000000000000000000000000000000000000000001", "1e22", "1e23", "8.5e-330", "1e330"})
+    IsReadAsByLibrary(text);
+  double wide = 0;
+  EXPECT_EQ(Store("1.7976931348623159e308", WF_F64, &wide), Stored::kOutOfRange);
+  EXPECT_EQ(Store("1e330", WF_F64, &wide), Stored::kOutOfRange);
+}
+
+TEST(ScanNumber, CountsDigitsWhereverTheyEnd) {
+  const std::string digits = "1234567890123456789";
+  for (size_t count = 1; count <= digits.size(); ++count) {
+    for (const char* behind :
+         {"", ",", "]        ", " 12345678", ":2345678", "/2345678", "\xff\xff\xff\xff\xff\xff\xff\xff", "e1", "E+1       "}) {
+      const std::string text = digits.substr(0, count) + behind;
+      const Number number = Scan(text);
+      EXPECT_EQ(number.mantissa, std::stoull(digits.substr(0, count))) << text;
+      EXPECT_FALSE(number.overflowed);
+      const size_t exponent = (behind[0] | 0x20) == 'e' ? std::string(behind).find_last_of('1') + 1 : 0;
+      EXPECT_EQ(static_cast<size_t>(number.end - number.begin), count + exponent) << text;
+    }
+  }
+  EXPECT_FALSE(Scan("18446744073709551615").overflowed);
+  EXPECT_TRUE(Scan("18446744073709551616").overflowed);
+  EXPECT_TRUE(Scan("1844674407370955161600000000").overflowed);
+  EXPECT_EQ(Scan("0.00000000000000000000000001").mantissa, 1U);
 }
 
 TEST(StoreNumber, RefusesWhatIsTooLargeAndTakesWhatIsTooSmallAsZero) {

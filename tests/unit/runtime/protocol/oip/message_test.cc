@@ -217,6 +217,16 @@ TEST(OipMessage, MistakesAreNamed) {
   ModelInferRequest wrong_field = line({1}, {});
   wrong_field.mutable_inputs(0)->mutable_contents()->add_int_contents(1);
   EXPECT_THAT(Refusal(kAll, wrong_field), HasSubstr("has 0 elements in `int64_contents`"));
+  ModelInferRequest two_fields = line({1}, {1});
+  two_fields.mutable_inputs(0)->mutable_contents()->add_fp32_contents(1);
+  EXPECT_THAT(Refusal(kAll, two_fields), HasSubstr("input `line` has contents beside `int64_contents`: the data is given twice"));
+  two_fields = line({1}, {1});
+  two_fields.mutable_inputs(0)->mutable_contents()->add_bytes_contents("");
+  EXPECT_THAT(Refusal(kAll, two_fields), HasSubstr("beside `int64_contents`"));
+  ModelInferRequest two_of_text;
+  AddInput(&two_of_text, "text", "BYTES", {})->add_bytes_contents("a");
+  two_of_text.mutable_inputs(0)->mutable_contents()->add_bool_contents(true);
+  EXPECT_THAT(Refusal(kAll, two_of_text), HasSubstr("input `text` has contents beside `bytes_contents`"));
   ModelInferRequest wide;
   AddInput(&wide, "i8", "INT8", {2})->add_int_contents(1);
   wide.mutable_inputs(0)->mutable_contents()->add_int_contents(128);

@@ -1,0 +1,276 @@
+// Index-set splitting of a build's innermost loop. The bounds of pieces are computed as the row is run, since they hang on extents and
+// parameters. Each piece is a loop without the conditions, which LLVM makes a copy or vectors; where an index may be outside, the piece is
+// run as the row would be, and fails as it would.
+
+#include "compiler/lower/pieces.h"
+
+#include <algorithm>
+
+#include "compiler/ir/scalar.h"
+#include "compiler/lower/body.h"
+
+namespace wf::lower {
+
+using ir::OpKind;
+using ir::ValueId;
+using llvm::Value;
+
+namespace {
+constexpr size_t kMostOps = 32;                       // of a block that is written several times
+constexpr size_t kMostChoices = 2;                    // each doubles the loops
+constexpr int64_t kShortestRow = 64;                  // of a stated length, as a stated period: pieces have a price of their own
+constexpr uint64_t kShortestPiece = 16, kStrip = 64;  // what is shorter is run with so many elements as the row would be
+}  // namespace
+
+Pieces::Pieces(const ir::TypeTable& types, const ir::Body& body, const ir::Block& block)
+    : types_(types), body_(body), roles_(body.ops.size(), Role::kSteady), changes_(body.ops.size()) {
+  if (block.params.empty() || block.ops.size() > kMostOps) return;
+  roles_[static_cast<size_t>(block.params.back())] = Role::kLine;
+  Read(block);
+  const bool splits = std::any_of(known_.begin(), known_.end(), [&](ValueId id) {
+    const OpKind kind = body_[id].kind;
+    return (kind == OpKind::kRem || kind == OpKind::kDiv) && IsLine(body_[id].args[0]);
+  });
+  is_worth_it_ = is_plain_ && ops_ <= kMostOps && choices_.size() <= kMostChoices && (splits || !choices_.empty());
+}
+
+void Pieces::Read(const ir::Block& block) {
+  ops_ += block.ops.size();
+  for (const ValueId id : block.ops) {
+    if (!is_plain_ || ops_ > kMostOps) return;
+    is_plain_ = ReadOp(id);
+  }
+}
+
+// Is the operation one that stands in pieces?
+bool Pieces::ReadOp(ValueId id) {
+  const ir::Op& op = body_[id];
+  Role& role = roles_[static_cast<size_t>(id)];
+  if (op.kind == OpKind::kIf) {
+    role = Role::kVaries;
+    if (!IsSteady(op.args[0])) return false;
+    AddChoice(op.args[0]);
+    for (const size_t arm : {0, 1}) {
+      path_.emplace_back(op.args[0], arm == 0);
+      Read(body_[op.blocks[arm]]);
+      path_.pop_back();
+    }
+    return true;
+  }
+  if (op.kind == OpKind::kLoad) {
+    if (std::any_of(op.args.begin() + 1, op.args.end(), [&](ValueId arg) { return Of(arg) == Role::kVaries; })) return false;
+    const bool is_steady = path_.empty() && std::all_of(op.args.begin(), op.args.end(), [&](ValueId arg) { return IsSteady(arg); });
+    if (!is_steady) {
+      role = Role::kVaries;
+      return true;
+    }
+  }
+  const bool is_known_kind = ir::IsScalarArithmetic(op.kind) || op.kind == OpKind::kScalar || op.kind == OpKind::kDim ||
+                             op.kind == OpKind::kLoad || op.kind == OpKind::kCheckIndex || op.kind == OpKind::kCheckDivisor;
+  if (!is_known_kind) return false;
+  role = RoleOf(op);
+  if (op.kind == OpKind::kSelect && changes_[static_cast<size_t>(op.args[0])] && role == Role::kVaries) AddChoice(op.args[0]);
+  if (op.kind == OpKind::kCheckIndex) {
+    if (role == Role::kVaries) return false;
+    if (role == Role::kLine || !path_.empty()) checks_.push_back({id, path_});  // else it fails for all elements or for none
+  }
+  if (op.kind == OpKind::kCheckDivisor && (role != Role::kSteady || !path_.empty())) return false;
+  if (role == Role::kVaries) return true;
+  known_.push_back(id);
+  const auto changes = [&](ValueId arg) { return IsLine(arg) || changes_[static_cast<size_t>(arg)]; };
+  changes_[static_cast<size_t>(id)] = role == Role::kSteady && std::any_of(op.args.begin(), op.args.end(), changes);
+  return true;
+}
+
+// What is known outside of the block is left to LLVM.
+void Pieces::AddChoice(ValueId condition) {
+  const auto is_in = [&](const std::vector<ValueId>& ids) { return std::find(ids.begin(), ids.end(), condition) != ids.end(); };
+  if (is_in(known_) && !is_in(choices_)) choices_.push_back(condition);
+}
+
+Pieces::Role Pieces::RoleOf(const ir::Op& op) {
+  if (std::all_of(op.args.begin(), op.args.end(), [&](ValueId arg) { return IsSteady(arg); })) return Role::kSteady;
+  const ir::Type& type = types_[body_[op.args.back()].type];
+  if (type.kind != ir::TypeKind::kScalar || type.dtype != ir::DType::kI64) return Role::kVaries;
+  if (op.kind == OpKind::kSelect) return IsSteady(op.args[0]) && IsLine(op.args[1]) && IsLine(op.args[2]) ? Role::kLine : Role::kVaries;
+  return op.args.size() == 2 ? RoleOfBinary(op) : Role::kVaries;
+}
+
+bool Pieces::IsChecked(ValueId id) const {
+  return std::any_of(checks_.begin(), checks_.end(), [&](const Check& check) { return check.id == id; });
+}
+
+// Of a line and a steady value.
+Pieces::Role Pieces::RoleOfBinary(const ir::Op& op) {
+  const bool is_first = IsLine(op.args[0]) && IsSteady(op.args[1]), is_second = IsSteady(op.args[0]) && IsLine(op.args[1]);
+  switch (op.kind) {
+    case OpKind::kAdd:
+      return is_first || is_second ? Role::kLine : Role::kVaries;
+    case OpKind::kSub:
+    case OpKind::kCheckIndex:
+      return is_first ? Role::kLine : Role::kVaries;
+    case OpKind::kRem:
+    case OpKind::kDiv: {
+      const ir::Op& period = body_[op.args[1]];
+      const bool is_short = period.kind == OpKind::kScalar && static_cast<int64_t>(period.imm) < kShortestRow;
+      if (!is_first || is_short) return Role::kVaries;
+      return op.kind == OpKind::kRem ? Role::kLine : Role::kSteady;
+    }
+    case OpKind::kLt:
+    case OpKind::kLe:
+      return is_first || is_second ? Role::kSteady : Role::kVaries;
+    default:
+      return Role::kVaries;
+  }
+}
+
+// What holds from a first element of a row on, for `more` elements after it.
+class BodyEmitter::Piece {
+ public:
+  // Computes what is known all over the piece at its first element, which the row's index stands for; at most `most` follow.
+  Piece(BodyEmitter& emitter, const Pieces& pieces, Value* most);
+  Value* more() const { return more_; }  // unsigned
+  Value* fits() const { return fits_; }  // no check fails
+  Value* Of(ValueId id, llvm::IRBuilder<>& b) const;
+  bool IsInside(ValueId id) const { return at_first_.contains(Key(id)) && (pieces_.IsChecked(id) || IsLine(id)); }
+  // `each` once for each way in which the choices may fall; they are constants meanwhile.
+  void Choose(size_t choice, const std::function<void()>& each);
+  void set_index(Value* index) { index_ = index; }  // from the first on, of the element being written
+
+ private:
+  static uint32_t Key(ValueId id) { return static_cast<uint32_t>(id); }
+  bool IsLine(ValueId id) const { return pieces_.Of(id) == Pieces::Role::kLine; }
+  Value* MoreOf(const ir::Op& op, Value* value);
+  Value* Fits(const Pieces::Check& check);
+
+  BodyEmitter& emitter_;
+  const Pieces& pieces_;
+  llvm::IRBuilder<>& b_;
+  Value *more_, *fits_, *index_ = nullptr;
+  llvm::DenseMap<uint32_t, Value*> at_first_;  // by ValueId, of what is known
+};
+
+BodyEmitter::Piece::Piece(BodyEmitter& emitter, const Pieces& pieces, Value* most)
+    : emitter_(emitter), pieces_(pieces), b_(emitter.b_), more_(most), fits_(emitter.b_.getTrue()) {
+  for (const ValueId id : pieces.known()) {
+    const ir::Op& op = emitter_.body_[id];
+    if (pieces.IsChecked(id)) {
+      emitter_.values_[static_cast<size_t>(id)] = emitter_.Get(op.args[0]);  // inside, or the piece is run with its checks
+    } else {
+      emitter_.EmitOp(id);
+    }
+    Value* value = at_first_[Key(id)] = emitter_.Scalar(id);
+    const bool may_end = op.kind == OpKind::kCheckIndex || op.kind == OpKind::kRem || op.kind == OpKind::kDiv || op.kind == OpKind::kLt ||
+                         op.kind == OpKind::kLe;
+    if (!may_end || std::none_of(op.args.begin(), op.args.end(), [&](ValueId arg) { return IsLine(arg); })) continue;
+    more_ = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more_, MoreOf(op, value));
+  }
+  for (const Pieces::Check& check : pieces.checks()) fits_ = b_.CreateAnd(fits_, Fits(check));
+}
+
+Value* BodyEmitter::Piece::Fits(const Pieces::Check& check) {
+  const ir::Op& op = emitter_.body_[check.id];
+  Value* fits = b_.CreateICmpULT(emitter_.Scalar(op.args[0]), emitter_.Scalar(op.args[1]));
+  for (const auto& [condition, is_so] : check.path) {
+    Value* holds = emitter_.Scalar(condition);
+    fits = b_.CreateOr(fits, is_so ? b_.CreateNot(holds) : holds);
+  }
+  return fits;
+}
+
+Value* BodyEmitter::Piece::Of(ValueId id, llvm::IRBuilder<>& b) const {
+  const auto found = at_first_.find(Key(id));
+  if (found == at_first_.end()) return nullptr;
+  return IsLine(id) ? b.CreateAdd(found->second, index_) : found->second;
+}
+
+// For how many elements after the first of a piece a value stays steady, or a line.
+Value* BodyEmitter::Piece::MoreOf(const ir::Op& op, Value* value) {
+  const bool is_second = !IsLine(op.args[0]);
+  Value *line = emitter_.Scalar(op.args[is_second ? 1 : 0]), *other = emitter_.Scalar(op.args[is_second ? 0 : 1]);
+  Value *one = b_.getInt64(1), *zero = b_.getInt64(0);
+  Value* to_wrap = b_.CreateSub(b_.getInt64(INT64_MAX), line);
+  Value* below = b_.CreateSub(other, line);  // those that are at most `other`, where the line starts there
+  switch (op.kind) {
+    case OpKind::kLt:
+      if (is_second) return b_.CreateSelect(value, to_wrap, below);
+      return b_.CreateSelect(value, b_.CreateSub(below, one), to_wrap);
+    case OpKind::kLe:
+      if (is_second) return b_.CreateSelect(value, to_wrap, b_.CreateSub(below, one));
+      return b_.CreateSelect(value, below, to_wrap);
+    case OpKind::kCheckIndex: {
+      Value* to_zero = b_.CreateSub(b_.getInt64(UINT64_MAX), line);
+      Value* outside = b_.CreateSelect(b_.CreateICmpSLT(line, zero), to_zero, to_wrap);
+      return b_.CreateSelect(b_.CreateICmpULT(line, other), b_.CreateSub(below, one), outside);
+    }
+    default: {  // of the quotient: it is cut towards 0, so that periods below 0 end where they are divisible
+      Value* rest = op.kind == OpKind::kRem ? value : b_.CreateSub(line, b_.CreateMul(value, other));
+      Value* is_low = b_.CreateICmpSLT(b_.CreateSub(line, rest), zero);
+      Value* more = b_.CreateSelect(is_low, b_.CreateNeg(rest), b_.CreateSub(b_.CreateSub(other, one), rest));
+      more = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, more, to_wrap);
+      return b_.CreateSelect(b_.CreateICmpSGT(other, zero), more, zero);
+    }
+  }
+}
+
+void BodyEmitter::Piece::Choose(size_t choice, const std::function<void()>& each) {
+  const std::vector<ValueId>& choices = pieces_.choices();
+  if (choice == choices.size()) return each();
+  const uint32_t key = Key(choices[choice]);
+  Value* condition = at_first_[key];
+  const auto when = [&](bool holds) {
+    at_first_[key] = b_.getInt1(holds);
+    Choose(choice + 1, each);
+  };
+  emitter_.EmitEither(condition, [&] { when(true); }, [&] { when(false); });
+  at_first_[key] = condition;
+}
+
+Leaves BodyEmitter::InPiece(ValueId id) {
+  Value* known = piece_ == nullptr ? nullptr : piece_->Of(id, b_);
+  return known == nullptr ? Leaves() : Leaves{known};
+}
+
+// Such an index is inside its axis: its check was seen to hold, or proved for the loop's own index.
+bool BodyEmitter::IsInPiece(ValueId id) const { return piece_ != nullptr && piece_->IsInside(id); }
+
+bool BodyEmitter::EmitPieces(const Nest& nest, Value* offset, const llvm::SmallVector<Value*, 8>& at) {
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  Value* count = nest.extents.back();
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count); known != nullptr && known->getSExtValue() < kShortestRow) return false;
+  const Pieces pieces(context_.types(), body_, block);
+  if (!pieces.is_worth_it()) return false;
+  const uint64_t work = WorkToLookAt(nest.op.args.back(), WorkOf(nest.op.blocks[0]));
+  const Loop loop = BeginLoop(count, "piece");
+  Value* first = loop.index;
+  if (work != 0) CheckStop();
+  for (size_t i = 0; i < at.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
+  values_[static_cast<size_t>(block.params.back())] = {first};
+  Value* left = b_.CreateSub(count, first, "left", true, true);
+  Piece piece(*this, pieces, b_.CreateSub(left, b_.getInt64(1)));
+  Value* is_short = b_.CreateICmpULT(piece.more(), b_.getInt64(kShortestPiece - 1));
+  Value* strip = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, b_.getInt64(kStrip));
+  Value* size = b_.CreateSelect(is_short, strip, b_.CreateAdd(piece.more(), b_.getInt64(1)), "size");
+  const auto row = [&] {
+    For(size, work, [&](Value* index) {
+      llvm::SmallVector<Value*, 8> where(at);
+      where.push_back(b_.CreateAdd(first, index, "", true, true));
+      piece.set_index(index);
+      EmitElement(nest, where, at.empty() ? where.back() : b_.CreateAdd(offset, where.back(), "", true, true));
+    });
+  };
+  const auto unchecked = [&] {
+    const Piece* outer = std::exchange(piece_, &piece);
+    row();
+    piece_ = outer;
+  };
+  EmitEither(b_.CreateAnd(piece.fits(), b_.CreateNot(is_short)), [&] { piece.Choose(0, unchecked); }, row);
+  Value* next = b_.CreateAdd(first, size, "next", true, true);
+  loop.index->addIncoming(next, b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpSLT(next, count), loop.body, loop.exit);
+  b_.SetInsertPoint(loop.exit);
+  --loops_;
+  return true;
+}
+
+}  // namespace wf::lower

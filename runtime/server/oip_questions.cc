@@ -123,7 +123,9 @@ bool FindModel(const WorkflowSite& site, Exchange& exchange) {
   const std::string_view name = exchange.oip.model;
   const oip::Names::Entry* const model = shared.models.Find(name);
   base::TextBuilder message;
-  if (model == nullptr) {
+  if (!exchange.let && (model == nullptr || !FindVersion(site, *model->second, exchange))) {
+    message << "there is no such model, or no such version of it";  // what there is else is told to those with a key
+  } else if (model == nullptr) {
     const std::string_view nearest = shared.models.Nearest(name);
     message << "no model is called `";
     message.Quote(name) << "`";

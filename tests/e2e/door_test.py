@@ -71,6 +71,13 @@ class Keys(Asks):
         self.assertEqual((reply.status, reply.json["code"], reply.headers["www-authenticate"]), (401, 5000, "Bearer"))
         self.assertNotIn("accept-encoding", self.copy({"content-encoding": "br"}).headers)
 
+    def test_health_that_is_free_does_not_tell_what_else_there_is(self):
+        for path in ("/v2/models/Texts.Kopy/ready", "/v2/models/Copy/versions/9/ready"):
+            reply = self.server.call("GET", path)
+            self.assertEqual((reply.status, reply.json["error"]), (404, "there is no such model, or no such version of it"), reply)
+        self.assertIn("did you mean `Texts.Copy`", self.server.call("GET", "/v2/models/Texts.Kopy/ready", headers=bearer(KEYS[0])).json["error"])
+        self.assertIn("it has 1", self.server.call("GET", "/v2/models/Copy/versions/9/ready", headers=bearer(KEYS[0])).json["error"])
+
     def test_the_body_of_who_is_not_let_in_is_not_read(self):
         with self.server.connect(timeout=5) as connection:
             connection.send(b"POST /Texts/Copy HTTP/1.1\r\nhost: t\r\ncontent-length: 50000000\r\nexpect: 100-continue\r\n\r\n")

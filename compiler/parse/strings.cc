@@ -107,8 +107,9 @@ void StringReader::ReadEscape() {
       return ReadCodePoint(begin);
     default: {
       const size_t length = source::DecodeUtf8(inside_.substr(at_)).length;
+      const bool is_brace = inside_[at_] == '{' || inside_[at_] == '}';
       emitter_.Emit(SpanFrom(begin, at_ + length), diag::kUnknownEscape, {inside_.substr(begin, 1 + length)})
-          .Help(R"(there are \n \t \r \" \\ and \u{1F600})");
+          .Help(is_brace ? "a brace in a text is written twice: `{{` and `}}`" : R"(there are \n \t \r \" \\ and \u{1F600})");
       at_ += length;
       return;
     }
@@ -135,8 +136,12 @@ void StringReader::ReadCodePoint(size_t begin) {
     source::AppendUtf8(value, text_);
     return;
   }
+  const bool is_written = opened && closed && digits >= 1 && digits <= 6;
+  const bool is_half = value >= 0xD800 && value <= 0xDFFF;
   emitter_.Emit(SpanFrom(begin, at_), diag::kUnknownEscape, {inside_.substr(begin, at_ - begin)})
-      .Help("a code point is written `\\u{1F600}`, one to six hexadecimal digits");
+      .Help(!is_written ? R"(a code point is written `\u{1F600}`, one to six hexadecimal digits)"
+            : is_half   ? "half of a surrogate pair is no code point; what the pair stands for is written at once, as `\\u{1F600}`"
+                        : "code points end at `\\u{10FFFF}`");
 }
 
 void StringReader::ReadHole() {

@@ -138,7 +138,7 @@ class Editors(unittest.TestCase):
     def test_the_extension_starts_the_server(self):
         made, start, stop = node(START, SOURCE / "extension.js")
         self.assertEqual(made[2], {"command": "/opt/wfc", "args": ["lsp"]})
-        self.assertEqual(made[3]["documentSelector"], [{"language": "wf"}])
+        self.assertEqual(made[3]["documentSelector"], [{"scheme": scheme, "language": "wf"} for scheme in ("file", "untitled")])
         self.assertEqual((start, stop), ("start", "stop"))
 
     def test_the_extension_names_the_setting_where_the_server_does_not_start(self):

@@ -6,7 +6,7 @@ let client;
 
 async function activate() {
   const command = vscode.workspace.getConfiguration("wf").get("wfc", "wfc");
-  client = new LanguageClient("wf", "wfc lsp", { command, args: ["lsp"] }, { documentSelector: [{ language: "wf" }] });
+  client = new LanguageClient("wf", "wfc lsp", { command, args: ["lsp"] }, { documentSelector: [{ scheme: "file", language: "wf" }, { scheme: "untitled", language: "wf" }] });
   try {
     return await client.start();
   } catch (error) {

@@ -115,7 +115,7 @@ class Retune(harness.ServerCase):
             self.assertGreater(self.sizes(0.5), 2)
             self.reload("")
             self.assert_queues({"batch": 32, "queue": 256, "instances": 1})
-        self.assertEqual(load.wrong, [])
+        self.assertEqual(load.wrong, [], [(reply.status, seed, load.expected[seed], reply.body) for seed, reply in load.wrong])
         self.assertEqual(set(load.statuses), {200})
         self.assertEqual(self.server.settled("wf_batch_size_sum", load.statuses[200] + CLIENTS), load.statuses[200] + CLIENTS)  # also of queues that are gone
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)

@@ -40,7 +40,7 @@ struct FieldLimit {
 };
 
 // Walks the fields of one message. Groups, which nothing here has, are passed over as unknown fields.
-// Thread: loop-confined.   Borrows: the message, the limit (null: there is none).   Bounds: the limit's, with the fields in groups.
+// Thread: one at a time.   Borrows: the message, the limit (null: there is none).   Bounds: the limit's, with the fields in groups.
 // Cost: no allocation, no recursion.
 class Reader {
  public:

@@ -342,11 +342,13 @@ bool Server::AllTurn() const {
 
 std::string Server::Metrics() const {
   const Configuration& running = *configurations_.back();
+  Reloads reloads = reloads_;
+  for (const auto& each : configurations_) reloads.done -= each->holds() ? 0 : 1;  // not before it does on all loops
   return MetricsPage(shared_, {shared_.engines,
                                models_.batchers(),
                                models_.removed(),
                                models_.served(),
-                               reloads_,
+                               reloads,
                                {running.tuned, running.settings.nodes},
                                exporter_.get()});
 }

@@ -61,6 +61,7 @@ void Worker::Use(const Configuration& configuration) {
   front_.set_keys(configuration.keys);
   front_.engine().set_catalogue_user(this);
   front_.engine().SetCatalogue(configuration);
+  configuration.Arrive();
 }
 
 void Worker::Publish(const Configuration& configuration) { mailbox().Post(*new NewConfiguration(*this, configuration)); }

@@ -193,14 +193,6 @@ bool Multiply(const Gemm& g) {
          dnnl_success;
 }
 
-void FreeUnheld() {
-  const Library* const library = Load();
-  int capacity = 0;
-  if (library == nullptr || library->dnnl_get_primitive_cache_capacity(&capacity) != dnnl_success) return;
-  (void)library->dnnl_set_primitive_cache_capacity(0);
-  (void)library->dnnl_set_primitive_cache_capacity(capacity);
-}
-
 void UseOneThread() {
   thread_local bool done = false;
   if (done) return;
@@ -380,59 +372,6 @@ Attr MakeAttr(const Fused& fused) {
   return attr;
 }
 
-namespace {
-
-void DestroyDesc(dnnl_primitive_desc_t desc) { (void)Load()->dnnl_primitive_desc_destroy(desc); }
-
-// Goes through the implementations of an operation, oneDNN's first in front, until `stop` says so of one, which is the result; null: of
-// none.
-template <typename Stop>
-PrimitiveDesc FindDesc(const void* op_desc, const Attr& attr, Stop&& stop) {
-  const Library& dnnl = *Load();
-  dnnl_primitive_desc_iterator_t each = nullptr;
-  if (attr == nullptr || dnnl.dnnl_primitive_desc_iterator_create(&each, op_desc, attr.get(), dnnl.engine, nullptr) != dnnl_success)
-    return {nullptr, DestroyDesc};
-  PrimitiveDesc found(nullptr, DestroyDesc);
-  do {
-    PrimitiveDesc desc(dnnl.dnnl_primitive_desc_iterator_fetch(each), DestroyDesc);
-    if (desc == nullptr) break;
-    if (stop(desc)) found = std::move(desc);
-  } while (found == nullptr && dnnl.dnnl_primitive_desc_iterator_next(each) == dnnl_success);
-  (void)dnnl.dnnl_primitive_desc_iterator_destroy(each);
-  return found;
-}
-
-}  // namespace
-
-PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr, std::string_view impl) {
-  if (!impl.empty()) return FindDesc(op_desc, attr, [impl](const PrimitiveDesc& desc) { return ImplName(desc) == impl; });
-  dnnl_primitive_desc_t raw = nullptr;
-  if (attr == nullptr) return {nullptr, DestroyDesc};
-  if (Load()->dnnl_primitive_desc_create(&raw, op_desc, attr.get(), Load()->engine, nullptr) != dnnl_success) raw = nullptr;
-  return {raw, DestroyDesc};
-}
-
-std::vector<std::string> ImplNames(const void* op_desc, const Attr& attr) {
-  std::vector<std::string> names;
-  const PrimitiveDesc none = FindDesc(op_desc, attr, [&names](const PrimitiveDesc& desc) {
-    const std::string_view name = ImplName(desc);
-    if (name.find("ref") == std::string_view::npos) names.emplace_back(name);
-    return false;
-  });
-  return names;
-}
-
-dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index) {
-  const dnnl_memory_desc_t* found = Load()->dnnl_primitive_desc_query_md(desc.get(), what, index);
-  return found != nullptr ? *found : dnnl_memory_desc_t{};
-}
-
-std::string_view ImplName(const PrimitiveDesc& desc) {
-  const char* name = nullptr;
-  (void)Load()->dnnl_primitive_desc_query(desc.get(), dnnl_query_impl_info_str, 0, &name);
-  return name == nullptr ? "" : name;
-}
-
 Memory::~Memory() {
   if (memory_ != nullptr) Load()->dnnl_memory_destroy(memory_);
 }
@@ -498,14 +437,12 @@ base::Result<std::unique_ptr<Kernel>> MakePrimitive(const PrimitiveDesc& desc, s
 namespace {
 
 base::Status RunReorder(const dnnl_memory_desc_t& from, const void* in, const dnnl_memory_desc_t& to, void* out) {
-  const Library& dnnl = *Load();
   UseOneThread();
-  dnnl_primitive_desc_t raw = nullptr;
-  const auto found = dnnl.dnnl_reorder_primitive_desc_create(&raw, &from, dnnl.engine, &to, dnnl.engine, nullptr);
+  PrimitiveDesc desc;
+  const dnnl_status_t found = DescribeReorder(from, to, nullptr, desc);
   if (found == dnnl_out_of_memory) return NoMemory();
   if (found != dnnl_success) return {base::kUnimplemented, "oneDNN cannot pack these weights"};
-  dnnl_primitive_t const handle = CreatePrimitive(raw);
-  (void)dnnl.dnnl_primitive_desc_destroy(raw);
+  dnnl_primitive_t const handle = CreatePrimitive(desc.get());
   if (handle == nullptr) return NoMemory();
   const Primitive primitive(handle);
   DnnlCall call(primitive.get, 2);
@@ -540,12 +477,10 @@ base::Result<std::unique_ptr<Kernel>> MakeReorder(const TensorInfo& from, const 
   TensorInfo out = from;
   out.format = to;
   const dnnl_memory_desc_t source = DescOf(from), target = DescOf(out);
-  const Attr attr = MakeAttr({});
-  dnnl_primitive_desc_t raw = nullptr;
-  const auto result = Load()->dnnl_reorder_primitive_desc_create(&raw, &source, Load()->engine, &target, Load()->engine, attr.get());
-  if (result == dnnl_out_of_memory) return NoMemory();
-  if (result != dnnl_success) return base::Status(base::kUnimplemented, "no conversion between these memory formats");
-  const PrimitiveDesc desc(raw, [](dnnl_primitive_desc_t each) { (void)Load()->dnnl_primitive_desc_destroy(each); });
+  PrimitiveDesc desc;
+  const dnnl_status_t found = DescribeReorder(source, target, MakeAttr({}).get(), desc);
+  if (found == dnnl_out_of_memory) return NoMemory();
+  if (found != dnnl_success) return base::Status(base::kUnimplemented, "no conversion between these memory formats");
   auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, source, nullptr}}, 1, out);
   if (kernel.ok()) (*kernel)->impl = "onednn";
   return kernel;

@@ -79,7 +79,11 @@ dnnl_primitive_t CreatePrimitive(const_dnnl_primitive_desc_t desc);  // null whe
 // Null, or why it did not run.
 const char* Execute(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args);
 
-using PrimitiveDesc = std::unique_ptr<dnnl_primitive_desc, void (*)(dnnl_primitive_desc_t)>;
+struct DestroyDesc {
+  void operator()(dnnl_primitive_desc_t desc) const;
+};
+// While one is there oneDNN keeps its primitives in its cache.
+using PrimitiveDesc = std::unique_ptr<dnnl_primitive_desc, DestroyDesc>;
 using Attr = std::unique_ptr<dnnl_primitive_attr, void (*)(dnnl_primitive_attr_t)>;
 
 // What runs behind an operation: its result times `scale`, plus a tensor like it, then an elementwise function. Of integers each channel
@@ -98,6 +102,8 @@ Attr MakeAttr(const Fused& fused);               // with the user's scratchpad; 
 
 // By the implementation of this name, or by oneDNN's first; null when it has none.
 PrimitiveDesc MakeDesc(const void* op_desc, const Attr& attr, std::string_view impl = {});
+dnnl_status_t DescribeReorder(const dnnl_memory_desc_t& from, const dnnl_memory_desc_t& to, const_dnnl_primitive_attr_t attr,
+                              PrimitiveDesc& desc);
 std::vector<std::string> ImplNames(const void* op_desc, const Attr& attr);  // oneDNN's first in front; what is slow everywhere is left out
 dnnl_memory_desc_t Query(const PrimitiveDesc& desc, dnnl_query_t what, int index = 0);
 std::string_view ImplName(const PrimitiveDesc& desc);  // "jit_1x1:avx2"

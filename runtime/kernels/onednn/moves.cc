@@ -208,7 +208,7 @@ PrimitiveDesc DeconvolutionOf(const ConvTranspose& conv, const Operation& operat
     if (desc == nullptr || ImplName(desc).starts_with("ref")) continue;
     if (LayoutOf(FormatOf(Query(desc, dnnl_query_dst_md), y.dim), y.dim)) return desc;
   }
-  return {nullptr, nullptr};
+  return nullptr;
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ PrimitiveDesc DescOfAsk(const Operation& operation, const ConvAsk& ask) {
   dnnl_convolution_desc_t op{};
   Fused fused;
   Tail tail;
-  if (!DescribeConv(operation, ask, op)) return {nullptr, nullptr};
+  if (!DescribeConv(operation, ask, op)) return nullptr;
   return FuseBehind(op, ask.impl, operation, fused, tail);
 }
 

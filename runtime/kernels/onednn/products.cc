@@ -33,7 +33,7 @@ ProductForm AsInnerProduct(const ProductShape& s, const Fused& fused, const Whic
   const dnnl_memory_desc_t src = PlainDesc(src_dim, s.factors), weights = AnyDesc(weights_dim, s.factors),
                            dst = PlainDesc(dst_dim, s.product), bias = PlainDesc(bias_dim);
   dnnl_inner_product_desc_t op{};
-  ProductForm form{{nullptr, nullptr}, src, StridedDesc(weights_dim, stride), nullptr};
+  ProductForm form{nullptr, src, StridedDesc(weights_dim, stride), nullptr};
   if (Load()->dnnl_inner_product_forward_desc_init(&op, dnnl_forward_inference, &src, &weights, s.has_bias ? &bias : nullptr, &dst) !=
       dnnl_success) {
     return form;
@@ -55,7 +55,7 @@ ProductForm AsConvolution(const ProductShape& s, const Fused& fused, const Which
   const dnnl_memory_desc_t bias = PlainDesc(bias_dim);
   const dnnl_dims_t one = {1, 1}, none = {0, 0};
   dnnl_convolution_desc_t op{};
-  ProductForm form{{nullptr, nullptr}, src, StridedDesc(weights_dim, stride), nullptr};
+  ProductForm form{nullptr, src, StridedDesc(weights_dim, stride), nullptr};
   if (Load()->dnnl_dilated_convolution_forward_desc_init(&op, dnnl_forward_inference, dnnl_convolution_direct, &src, &weights,
                                                          s.has_bias ? &bias : nullptr, &dst, one, none, none, none) != dnnl_success) {
     return form;
@@ -82,7 +82,7 @@ constexpr std::string_view kInner = "inner ", kPoints = "points ", kPlain = "pla
 ProductForm FormOfWay(const ProductShape& shape, const Fused& fused, std::string_view way) {
   const Which which{.impl = way.substr(way.find(' ') + 1)};
   if (way.starts_with(kInner)) return AsInnerProduct(shape, fused, which);
-  return way.starts_with(kPoints) ? AsConvolution(shape, fused, which) : ProductForm{{nullptr, nullptr}, {}, {}, nullptr};
+  return way.starts_with(kPoints) ? AsConvolution(shape, fused, which) : ProductForm{};
 }
 
 ProductShape ShapeOf(const Operation& operation, bool bf16) {

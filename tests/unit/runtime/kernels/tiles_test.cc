@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <set>
 #include <thread>
@@ -55,6 +57,38 @@ TEST(Team, OfNobodyTheLeaderDoesAll) {
   int done = 0;
   team.Run(5, [](void* data, int) { ++*static_cast<int*>(data); }, &done);
   EXPECT_EQ(done, 5);
+}
+
+// How many of so many kernels, which put 0 in the place of what is less, leave something below it.
+int CountWithoutRelu(int kernels) {
+  UseOneThread();
+  const Tensor weights = Constant(Random({128, 256}, 2));
+  int wrong = 0;
+  for (int i = 0; i < kernels; ++i) {
+    const int64_t rows = 1 + i % 32;
+    const auto products =
+        RunKernel(nullptr, MatMul{false, false, 1, 1, {UnaryOp::kRelu}}, {Random({rows, 128}, 1), weights}, WF_F32, {rows, 256})
+            .out.As<float>();
+    wrong += std::any_of(products.begin(), products.end(), [](float x) { return x < 0; }) ? 1 : 0;
+  }
+  return wrong;
+}
+
+TEST(Library, KernelsKeepWhatRunsBehindThemWhileItsCodeIsFreed) {
+  std::atomic<int> working{3}, wrong{0};
+  std::vector<std::thread> makers;
+  for (int i = 0; i < 3; ++i) {
+    makers.emplace_back([&] {
+      wrong += CountWithoutRelu(400);
+      --working;
+    });
+  }
+  while (working > 0) {
+    FreeUnheld();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  for (std::thread& maker : makers) maker.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 struct Case {

@@ -57,7 +57,7 @@ bool IsBelow(const T& a, const T& b) {
   }
 }
 
-// Calls visit(const T*) with the element type of a numeric tensor; false for other dtypes.
+// Calls visit(const T*) with the element type of a tensor of numbers or bools, which are 0 and 1; false for other dtypes.
 template <typename Visit>
 bool VisitElements(const wf_tensor& x, const Visit& visit) {
   switch (x.dtype) {
@@ -73,6 +73,7 @@ bool VisitElements(const wf_tensor& x, const Visit& visit) {
     case WF_I64:
       visit(static_cast<const int64_t*>(x.data));
       return true;
+    case WF_BOOL:
     case WF_U8:
       visit(static_cast<const uint8_t*>(x.data));
       return true;

@@ -46,7 +46,8 @@ bool ShapeMatch::Match(const Dim& pattern, const Dim& target) {
   if (!linear || !linear->symbol.starts_with('\'')) return false;
   const Dim rest = target - Dim(linear->add), value = Dim::FloorDiv(rest, Dim(linear->mul));
   if (!(value * Dim(linear->mul) == rest)) return false;
-  const bool can_be_below_0 = linear->add > 0 && Least(rest).value_or(-1) < 0;  // `target` itself is an extent
+  const bool falls = linear->mul < 0;
+  const bool can_be_below_0 = (falls || linear->add > 0) && Least(falls ? Dim(0) - rest : rest).value_or(-1) < 0;  // `target` is an extent
   if (can_be_below_0) return false;
   values_.emplace(linear->symbol, value);
   return true;

@@ -326,7 +326,6 @@ FUNCTIONS = {
                                   [(np.sort(x), v) for x in vectors() for v in (EDGES[-1], random_rows(1, 9)[0])]),
     "Cumsum": Function("x: f32[n]", "y: f32[_]", "tensor.cumsum(x)", lambda x: np.cumsum(x, dtype=F32), each(vectors())),
     "CumsumInt": Function("x: i32[n]", "y: i32[_]", "tensor.cumsum(x)", lambda x: np.cumsum(x, dtype=np.int32), each([np.array([], np.int32), dice.integers(-2**31, 2**31, 99).astype(np.int32)])),
-    "CumsumStorage": Function("x: u8[n]", "y: u8[_]", "tensor.cumsum(x)", lambda x: TYPE, each([np.array([1], np.uint8)])),
     "Mean": Function("x: f32[n]", "y: f32", "tensor.mean(x)", lambda x: x.mean(dtype=np.float64) if len(x) else NAN, each(vectors(TAME_EDGES) + MILLIONS), 1e-6, 1e-6),
     "Var": Function("x: f32[n]", "y: f32", "tensor.var(x)", lambda x: x.var(dtype=np.float64) if len(x) else NAN, each(vectors(TAME_EDGES) + MILLIONS), 1e-6, 1e-6),
     "Deviation": Function("x: f32[n]", "y: f32", "tensor.deviation(x)", lambda x: x.std(dtype=np.float64) if len(x) else NAN, each(vectors(TAME_EDGES) + MILLIONS), 1e-6, 1e-6),

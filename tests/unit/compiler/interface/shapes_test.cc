@@ -37,6 +37,10 @@ TEST(ShapeMatch, NoSymbolStandsForLessThan0) {
   EXPECT_TRUE(ShapeMatch().Match(DimOf("n + 2"), DimOf("2")));
   EXPECT_TRUE(ShapeMatch().Match(DimOf("n - 1"), DimOf("m - 2")));
   EXPECT_FALSE(ShapeMatch().Match(DimOf("n + 1"), DimOf("m - 2")));
+  EXPECT_TRUE(ShapeMatch().Match(DimOf("5 - n"), DimOf("5 - m")));
+  EXPECT_TRUE(ShapeMatch().Match(DimOf("7 - 2*n"), DimOf("7 - 2*m")));
+  EXPECT_FALSE(ShapeMatch().Match(DimOf("5 - n"), DimOf("6 - m")));
+  EXPECT_FALSE(ShapeMatch().Match(DimOf("0 - n"), DimOf("m")));
 }
 
 TEST(Least, IsTheExtentAtNoLengthOfAnySymbol) {

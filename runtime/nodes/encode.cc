@@ -21,7 +21,10 @@ wf_code CheckSides(wf_ctx* ctx, const wf_tensor& px, int64_t most) {
               static_cast<long long>(px.dim[0]), static_cast<long long>(most), static_cast<long long>(most));
 }
 
-wf_code FailChannels(wf_ctx* ctx, int64_t channels) {
+wf_code FailChannels(wf_ctx* ctx, const wf_tensor& px) {
+  const int64_t channels = ChannelsOf(px);
+  if (px.rank > 3)
+    return Fail(ctx, code::kType, "a picture of %u axes is not encoded; it has height, width and channels", unsigned{px.rank});
   return Fail(ctx, code::kType, "a picture of %lld channels is not encoded", static_cast<long long>(channels));
 }
 
@@ -178,7 +181,7 @@ class PngEncoder {
 
 wf_code EncodeJpeg(wf_ctx* ctx, const wf_tensor& px, int64_t quality, wf_bytes* file) {
   const int64_t channels = ChannelsOf(px);
-  if (channels != 1 && channels != 3) return FailChannels(ctx, channels);
+  if (channels != 1 && channels != 3) return FailChannels(ctx, px);
   if (quality < 1 || quality > 100) return Fail(ctx, code::kType, "quality %lld; it is 1..100", static_cast<long long>(quality));
   if (const wf_code code = CheckSides(ctx, px, kMostJpegSide); code != 0) return code;
   JpegEncoder encoder(ctx);
@@ -187,7 +190,7 @@ wf_code EncodeJpeg(wf_ctx* ctx, const wf_tensor& px, int64_t quality, wf_bytes* 
 
 wf_code EncodePng(wf_ctx* ctx, const wf_tensor& px, wf_bytes* file) {
   const int64_t channels = ChannelsOf(px);
-  if (channels < 1 || channels > 4) return FailChannels(ctx, channels);
+  if (channels < 1 || channels > 4) return FailChannels(ctx, px);
   if (const wf_code code = CheckSides(ctx, px, kMostPngSide); code != 0) return code;
   PngEncoder encoder(ctx);
   return encoder.Write(px) ? encoder.written().CopyTo(ctx, file) : encoder.Fail();

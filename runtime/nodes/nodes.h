@@ -74,6 +74,14 @@ wf_code wf_n_argmax(wf_ctx*, const wf_tensor* x, int64_t* index) WF_NOEXCEPT;
 // Cost: O(n), 8 bytes an element besides the result.
 wf_code wf_n_argsort(wf_ctx*, const wf_tensor* x, wf_tensor* order) WF_NOEXCEPT;
 
+// The elements of x: T[n] in that order: T[n].
+// Cost: O(n), n elements of memory besides the result.
+wf_code wf_n_sort(wf_ctx*, const wf_tensor* x, wf_tensor* sorted) WF_NOEXCEPT;
+
+// Where x: bool[n] is true, in ascending order: i64[_].
+// Cost: O(n), no memory besides the result.
+wf_code wf_n_nonzero(wf_ctx*, const wf_tensor* x, wf_tensor* places) WF_NOEXCEPT;
+
 // Before which element of sorted: T[n], in that order, each of values: T[k] stands; with `right`, behind those that are equal to it. i64[k]
 // Cost: O(k log n).
 wf_code wf_n_searchsorted(wf_ctx*, const wf_tensor* sorted, const wf_tensor* values, const uint8_t* right, wf_tensor* places) WF_NOEXCEPT;

@@ -69,6 +69,7 @@ TEST(Encode, SaysWhatIsWrong) {
     return job.message;
   };
   EXPECT_EQ(jpeg({2, 2, 4}, quality), "a picture of 4 channels is not encoded");
+  EXPECT_EQ(jpeg({2, 2, 1, 2}, quality), "a picture of 4 axes is not encoded; it has height, width and channels");
   EXPECT_EQ(jpeg({2, 2, 3}, none), "quality 0; it is 1..100");
   EXPECT_EQ(jpeg({0, 7}, quality), "a picture of 7 x 0 pixels; 1 x 1 to 65500 x 65500 are encoded");
 }

@@ -71,7 +71,7 @@ NAME : [A-Za-z_] [A-Za-z0-9_]* ;
 INT : [0-9] [0-9_]* | '0x' [0-9a-fA-F_]+ ;
 FLOAT : [0-9] [0-9_]* ('.' [0-9] [0-9_]* EXPONENT? | EXPONENT) ;
 fragment EXPONENT : [eE] [+-]? [0-9]+ ;
-MEASURE : [0-9] [0-9_]* ('.' [0-9] [0-9_]*)? [A-Za-z]+ ; // 2ms, 64MiB; the unit is checked later
+MEASURE : [0-9] [0-9_]* ('.' [0-9] [0-9_]*)? [A-Za-z] [A-Za-z0-9_]* ; // 2ms, 64MiB; the unit is checked later: it may be the `u8` of `1u8`
 
 STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* '"' ;
 RAW_STRING : 'r"' ~["\r\n]* '"' ;

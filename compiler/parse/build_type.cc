@@ -1,5 +1,6 @@
 // Types, dimensions and parameters.
 
+#include "compiler/diag/foreign_number.h"
 #include "compiler/parse/build.h"
 #include "compiler/parse/units.h"
 
@@ -57,6 +58,11 @@ ast::DimExpr TreeBuilder::DimLeaf(P::DimContext& ctx) {
     dim.kind = dim.text == "_" ? Kind::kAny : Kind::kSymbol;
   } else if (LacksDigits(ast::NumberKind::kMeasure, dim.text)) {
     Report(dim.span, diag::kUnexpectedToken, {"`" + dim.text + "`", kHexDigits});
+    dim.kind = Kind::kError;
+  } else if (const auto foreign = diag::ReadForeignNumber(dim.text); foreign && dim.text.starts_with("0")) {
+    auto built = Report(dim.span, diag::kUnexpectedToken, {"`" + dim.text + "`", "a dimension"});
+    built.Help(foreign->help);
+    if (!foreign->ours.empty()) built.Fix(dim.span, foreign->ours);
     dim.kind = Kind::kError;
   } else {
     const size_t unit = dim.text.find_first_not_of("0123456789_.");

@@ -111,7 +111,16 @@ Token* Recovery::recoverInline(Parser* parser) {
       is_brace && atn.nextTokens(atn.states[parser->getState()]->transitions[0]->target).contains(static_cast<ssize_t>(token.getType()));
   if (!fits || !ClosesTooMuch(token.getTokenIndex())) throw antlr4::InputMismatchException(parser);
   Report(parser, token, expected, true);
+  if (reporter_.DivisionBehind(token.getTokenIndex() - 1)) FailAround(*parser->getContext());
   return getMissingSymbol(parser);
+}
+
+// What was read of `if n // 2 > 3 {` is no condition: nothing more is said about what it stands in.
+void Recovery::FailAround(antlr4::ParserRuleContext& rule) {
+  auto* around = &rule;
+  while (around->parent != nullptr && !RecoversHere(around->getRuleIndex()))
+    around = static_cast<antlr4::ParserRuleContext*>(around->parent);
+  around->exception = std::make_exception_ptr(antlr4::RuntimeException("skipped text"));
 }
 
 void Recovery::sync(Parser* parser) {

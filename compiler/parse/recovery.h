@@ -25,6 +25,7 @@ class Recovery : public antlr4::DefaultErrorStrategy {
  private:
   void Resync(antlr4::Parser* parser, size_t from);
   void SkipToBody(antlr4::Parser* parser);
+  static void FailAround(antlr4::ParserRuleContext& rule);
   bool IsSuperfluous(const antlr4::Token& token, const antlr4::misc::IntervalSet& expected) const;
   bool StopsBefore(const Token& token, uint32_t depth, uint32_t column, uint16_t sequences) const;
   bool GoesOnAt(const Token& token, size_t rule, uint32_t column) const;

@@ -15,8 +15,6 @@
 namespace wf::parse {
 namespace {
 
-constexpr std::string_view kDivision = "`//` begins a comment; `/` of two integers is one, rounded toward 0";
-
 using source::Span;
 using P = grammar::WfParser;
 
@@ -94,10 +92,10 @@ std::string Reporter::Quoted(size_t number) const {
 void Reporter::Report(const Mistake& mistake) {
   ++count_;
   if (IsToldWord(mistake)) return;
-  if (ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportOpenSettings(mistake) || ReportElif(mistake) || ReportElse(mistake) ||
-      ReportGlued(mistake) || ReportPrefix(mistake) || ReportForeignStatement(mistake) || ReportAssignment(mistake) ||
-      ReportCallInBlock(mistake) || ReportStart(mistake) || ReportMissingElse(mistake) || ReportMissingSemicolon(mistake) ||
-      ReportWord(mistake)) {
+  if (ReportDivision(mistake) || ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportOpenSettings(mistake) ||
+      ReportElif(mistake) || ReportElse(mistake) || ReportGlued(mistake) || ReportPrefix(mistake) || ReportForeignStatement(mistake) ||
+      ReportAssignment(mistake) || ReportCallInBlock(mistake) || ReportStart(mistake) || ReportMissingElse(mistake) ||
+      ReportMissingSemicolon(mistake) || ReportWord(mistake)) {
     return;
   }
   ReportUnexpected(mistake);
@@ -113,14 +111,6 @@ std::optional<Reporter::Braces> Reporter::UnclosedWithin(size_t open, size_t end
   return std::nullopt;
 }
 
-// `(a // 2)`: the bracket that would close it stands in a comment, on its own line.
-bool Reporter::IsClosedInComment(size_t open) const {
-  const std::string_view after = text_.bytes.substr(SpanAt(open).end);
-  const std::string_view line = after.substr(0, after.find('\n'));
-  const size_t comment = line.find("//");
-  return comment != std::string_view::npos && line.find_first_of(")]}", comment) != std::string_view::npos;
-}
-
 // Brackets that are left open, closed by another kind, or closed without being open.
 bool Reporter::ReportBrackets(const Mistake& mistake) {
   const size_t type = TypeAt(mistake.at);
@@ -134,9 +124,8 @@ bool Reporter::ReportBrackets(const Mistake& mistake) {
           .Label(SpanAt(inner->closer), "by where it stands, this closes what is around");
       return true;
     }
-    auto built = emitter_.Emit(SpanAt(open), diag::kNeverClosed, {Spelling(open)});
-    built.Label(SpanAt(mistake.at), type == Token::EOF ? "the file ends here" : "the next declaration begins here");
-    if (IsClosedInComment(open)) built.Help(std::string(kDivision));
+    emitter_.Emit(SpanAt(open), diag::kNeverClosed, {Spelling(open)})
+        .Label(SpanAt(mistake.at), type == Token::EOF ? "the file ends here" : "the next declaration begins here");
     return true;
   }
   if (!IsCloseBracket(type)) return false;
@@ -154,7 +143,12 @@ bool Reporter::ReportMissingBrace(const Mistake& mistake) {
   if (!mistake.brace_is_missing) return false;
   const Span before = SpanAt(mistake.at - 1);
   const Span gap{before.file, before.end, before.end};
-  emitter_.Emit(gap, diag::kMissingBrace, {Quoted(mistake.at - 1)}).Fix(gap, " {");
+  auto built = emitter_.Emit(gap, diag::kMissingBrace, {Quoted(mistake.at - 1)});
+  if (DivisionBehind(mistake.at - 1)) {
+    LabelDivision(mistake.at, built);
+  } else {
+    built.Fix(gap, " {");
+  }
   return true;
 }
 
@@ -290,20 +284,12 @@ bool Reporter::ReportMissingSemicolon(const Mistake& mistake) {
   const Span before = SpanAt(mistake.at - 1);
   const Span gap{before.file, before.end, before.end};
   auto built = emitter_.Emit(gap, diag::kMissingSemicolon, {Quoted(mistake.at - 1)});
-  if (CommentEndsStatement(mistake.at - 1)) {
+  if (DivisionBehind(mistake.at - 1)) {
     built.Help(std::string(kDivision));
   } else {
     built.Fix(gap, ";");
   }
   return true;
-}
-
-// `a = n // 2;`: the comment is a division of Python, not a remark.
-bool Reporter::CommentEndsStatement(size_t at) const {
-  const std::string_view after = text_.bytes.substr(SpanAt(at).end);
-  const std::string_view line = after.substr(0, after.find('\n'));
-  const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t\r");
-  return first != std::string_view::npos && line.substr(first).starts_with("//") && line[last] == ';';
 }
 
 // A use of what was given a keyword as its name, in the same declaration.
@@ -554,6 +540,7 @@ void Reporter::ReportUnexpected(const Mistake& mistake) {
   auto help = HelpFor(mistake);
   if (!help && rule == P::RuleSetting) help = HelpForSeparator(mistake.at);
   built.HelpIf(help);
+  LabelDivision(mistake.at, built);
   if (const auto fix = FixFor(mistake)) built.Fix(SpanAt(mistake.at), *fix);
 }
 

@@ -29,6 +29,12 @@ class Reporter {
   void Report(const Mistake& mistake);
   size_t count() const { return count_; }
   static bool IsKeyword(size_t type);
+  // A comment that is meant as a division.
+  struct Division {
+    source::Span slashes;
+    std::string_view rest;  // of the line
+  };
+  std::optional<Division> DivisionBehind(size_t at) const;
   bool LeavesSettings(size_t at) const;  // a statement begins there, or after the `;` that stands for a `}`
 
  private:
@@ -44,7 +50,11 @@ class Reporter {
     size_t open, closer;
   };
 
+  static constexpr std::string_view kDivision = "`//` begins a comment; `/` of two integers is one, rounded toward 0";
+
+  void LabelDivision(size_t at, diag::Builder& built) const;
   std::optional<Braces> UnclosedWithin(size_t open, size_t end) const;
+  bool ReportDivision(const Mistake& mistake);
   bool ReportBrackets(const Mistake& mistake);
   bool ReportMissingBrace(const Mistake& mistake);
   bool ReportElif(const Mistake& mistake);
@@ -100,7 +110,6 @@ class Reporter {
   bool IsElif(size_t at) const;
   bool IsNamedByAssign(size_t at) const;
   bool IsInUnnamedTuple(const Mistake& mistake) const;
-  bool IsClosedInComment(size_t open) const;
   bool IsOfParameters(size_t at) const;
   bool HoldsWaitingCall(size_t first, size_t end) const;
   bool IsBoundAbove(std::string_view name, size_t at) const;
@@ -110,7 +119,6 @@ class Reporter {
   bool IsInFor(size_t at) const;
   bool IsCommentOfC(size_t at) const;
   bool IsOfComprehension(size_t at) const;
-  bool CommentEndsStatement(size_t at) const;
   bool WantsDimension(const Mistake& mistake) const;
 
   std::optional<size_t> ItemAt(size_t at) const;

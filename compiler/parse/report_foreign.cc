@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/diag/foreign.h"
+#include "compiler/diag/foreign_number.h"
 #include "compiler/parse/report.h"
 #include "grammar/WfParser.h"
 
@@ -438,6 +439,7 @@ Help Reporter::HelpForHabit(const Mistake& mistake) const {
 // What other languages write here, and what this one does.
 Help Reporter::HelpForForeign(const Mistake& mistake) const {
   const size_t at = mistake.at;
+  if (const auto number = TypeAt(at) == T::MEASURE ? diag::ReadForeignNumber(Spelling(at)) : std::nullopt) return number->help;
   if (auto infix = HelpForInfix(mistake)) return infix;
   for (const size_t place : {at, at - (at > 0 ? 1 : 0)}) {
     const std::string word = TypeAt(place) == Token::EOF ? "" : Spelling(place);

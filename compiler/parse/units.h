@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "compiler/ast/expr.h"
+#include "compiler/diag/foreign_number.h"
 #include "runtime/base/units.h"
 
 namespace wf::parse {
@@ -22,8 +23,8 @@ inline bool IsUnit(std::string_view word) {
 }
 
 // `0x` reads as a number with a unit.
-constexpr bool LacksDigits(ast::NumberKind kind, std::string_view number) {
-  return kind == ast::NumberKind::kMeasure && number.starts_with("0x");
+inline bool LacksDigits(ast::NumberKind kind, std::string_view number) {
+  return kind == ast::NumberKind::kMeasure && number.starts_with("0x") && !diag::ReadForeignNumber(number);
 }
 inline constexpr const char* kHexDigits = "hexadecimal digits behind `0x`";
 

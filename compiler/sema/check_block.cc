@@ -124,7 +124,8 @@ bool IsBuiltInError(std::string_view name) {
 }
 
 void BindIntegerLocal(Body& body, LocalId local, Expr& value) {
-  if (value.type->kind == TypeKind::kScalar && IsInteger(value.type->dtype)) body.infos[local].value = DimOf(body, value);
+  if (value.type->kind == TypeKind::kScalar && IsInteger(value.type->dtype))
+    body.infos[local].value = DimOf(body, value, body.locals[local].name);
 }
 
 ExprPtr HasType(Body& body, const ast::Name& name, ExprPtr value) {

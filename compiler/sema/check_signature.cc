@@ -287,7 +287,8 @@ class SignatureCall {
     if (IsPoison(*value)) return nullptr;
     value = Fit(param, std::move(value));
     if (!value) return nullptr;
-    if (IsIntegerParam(param)) solver_.Bind(param.name, DimOf(body_, *value), value->span, &param);
+    const std::string_view name = given.value == nullptr ? std::string_view(param.name) : "";  // of a default, the span is the call's
+    if (IsIntegerParam(param)) solver_.Bind(param.name, DimOf(body_, *value, name), value->span, &param);
     return value;
   }
 

@@ -6,8 +6,10 @@
 
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/index_place.h"
 #include "compiler/sema/mentions.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/no_extent.h"
 #include "compiler/sema/rest.h"
 #include "compiler/sema/waiting.h"
 #include "runtime/abi/values.h"
@@ -114,7 +116,7 @@ std::optional<Extents> ExtentsOf(Body& body, const ast::LambdaExpr& expr, TypeRe
         body.env.Report(expr.span, kIndexCount,
                         {ToString(wanted), std::to_string(axes) + (axes == 1 ? " axis" : " axes"), expr.indices.size()});
       } else {
-        body.env.Report(index.name.span, kNoExtent, {index.name.text, "n"});
+        ReportNoExtents(body, expr, wanted);
       }
       return std::nullopt;
     }
@@ -122,73 +124,6 @@ std::optional<Extents> ExtentsOf(Body& body, const ast::LambdaExpr& expr, TypeRe
     if (ReportNoExtent(body.env, dim, index.name.span, dim.ToString())) sound = false;
   }
   return sound ? std::optional(std::move(extents)) : std::nullopt;
-}
-
-// Where an index stands bare between brackets: the axis that it runs over.
-struct Use {
-  const ast::IndexExpr* expr;
-  size_t axis;
-};
-
-std::vector<Use> UsesOf(const std::string& index, const ast::Expr& inside) {
-  std::vector<Use> uses;
-  ForEachIndexed(inside, [&](const ast::IndexExpr& expr) {
-    for (size_t axis = 0; axis < expr.subscripts.size(); ++axis) {
-      const ast::Subscript& subscript = expr.subscripts[axis];
-      const auto* name = subscript.first ? ast::DynAs<ast::NameExpr>(*subscript.first) : nullptr;
-      if (!subscript.is_slice && name != nullptr && name->name == index) uses.push_back({&expr, axis});
-    }
-  });
-  const auto stands_before = [](const Use& a, const Use& b) { return a.expr->span.begin < b.expr->span.begin; };
-  std::sort(uses.begin(), uses.end(), stands_before);
-  return uses;
-}
-
-TypeRef TypeOfConst(Body& body, const Entity* entity) {
-  if (entity == nullptr || entity->kind != EntityKind::kConst) return nullptr;
-  return entity->ready && !entity->broken ? entity->type : body.env.types.Error();
-}
-
-Entity* EntityNamed(Body& body, const ast::Expr& expr) {
-  const auto* name = ast::DynAs<ast::NameExpr>(expr);
-  return name != nullptr && !body.Find(name->name) ? FindEntity(body.module, name->name) : nullptr;
-}
-
-// Of x[..] with a position for some axes; null for slices and look-ups.
-TypeRef TypeOfElement(Types& types, TypeRef object, const ast::IndexExpr& index) {
-  const size_t count = index.subscripts.size();
-  for (const ast::Subscript& subscript : index.subscripts) {
-    if (subscript.is_slice) return nullptr;
-  }
-  if (object->kind == TypeKind::kList && count == 1) return object->element;
-  if (object->kind != TypeKind::kTensor || count >= object->dims.size()) return nullptr;
-  return types.Tensor(object->dtype, {object->dims.begin() + static_cast<ptrdiff_t>(count), object->dims.end()});
-}
-
-// The tensor or list that an index runs over is named by locals, fields, constants and elements of them alone, so its type is known before
-// the body is checked.
-TypeRef TypeOfPlace(Body& body, const ast::Expr& expr) {
-  if (const auto* name = ast::DynAs<ast::NameExpr>(expr)) {
-    if (const auto local = body.Find(name->name)) return body.locals[*local].type;
-    return TypeOfConst(body, FindEntity(body.module, name->name));
-  }
-  if (const auto* paren = ast::DynAs<ast::ParenExpr>(expr)) return TypeOfPlace(body, *paren->inner);
-  if (const auto* index = ast::DynAs<ast::IndexExpr>(expr)) {
-    const TypeRef indexed = TypeOfPlace(body, *index->object);
-    return indexed == nullptr || indexed->kind == TypeKind::kError ? indexed : TypeOfElement(body.env.types, indexed, *index);
-  }
-  const auto* member = ast::DynAs<ast::MemberExpr>(expr);
-  if (member == nullptr) return nullptr;
-  if (Entity* module = EntityNamed(body, *member->object); module != nullptr && module->kind == EntityKind::kModule) {
-    return module->target == nullptr ? body.env.types.Error() : TypeOfConst(body, FindEntity(*module->target, member->member.text));
-  }
-  const TypeRef object = TypeOfPlace(body, *member->object);
-  if (object == nullptr || object->kind != TypeKind::kRecord)
-    return object != nullptr && object->kind == TypeKind::kError ? object : nullptr;
-  for (const Field& field : object->fields) {
-    if (field.name == member->member.text) return field.type;
-  }
-  return nullptr;
 }
 
 // The name at the root of `x.y[0]`; null when it is none, or means something.
@@ -211,17 +146,6 @@ const ast::NameExpr* UnknownRoot(Body& body, const ast::Expr& place) {
   return is_known ? nullptr : name;
 }
 
-// Reads nothing but names that mean something here; an index of an inner reducer does not yet.
-bool IsKnownHere(Body& body, const ast::Expr& place) {
-  NameSet names;
-  CollectNames(place, names);
-  const Module* prelude = body.env.prelude;
-  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-    return body.Find(name) || body.symbols.contains(name) || FindEntity(body.module, name) != nullptr || IsBuiltinName(name) ||
-           DTypeNamed(name) || (prelude != nullptr && prelude->entities.contains(name));
-  });
-}
-
 // The index of a reducer: how far it goes, and what is computed before for its sake.
 struct Range {
   ExprPtr extent;                 // null after a report
@@ -234,7 +158,9 @@ Range HoldValue(Body& body, const Use& use, const ast::Name& index, const Where&
   Range range;
   ExprPtr object = CheckExpr(body, *use.expr->object, nullptr, where);
   if (object->type->kind != TypeKind::kTensor || use.axis >= object->type->dims.size()) {
-    if (!IsPoison(*object)) body.env.Report(index.span, kNoExtent, {index.text, object->type->kind == TypeKind::kList ? "len(..)" : "n"});
+    const bool is_list = object->type->kind == TypeKind::kList;
+    const std::string extent = is_list ? "len(" + CodeAt(body, object->span, "..") + ")" : "";
+    if (!IsPoison(*object)) body.env.Report(index.span, kNoExtent, {index.text, ToBound(index.text, extent)});
     return range;
   }
   range.extent = ExtentOfDim(body, object->type->dims[use.axis], index.span);
@@ -305,7 +231,8 @@ Range InferExtent(Body& body, const ast::Name& index, const ast::Expr& inside, c
   if (!extent && !poisoned && computed) return HoldValue(body, *computed, index, where);
   if (!extent && !poisoned) {
     const std::string text(list != nullptr ? body.env.input.sources.Text(list->span) : "");
-    auto builder = body.env.Report(index.span, kNoExtent, {index.text, list != nullptr ? "len(" + text + ")" : "n"});
+    const std::string written = list != nullptr ? "len(" + text + ")" : "";
+    auto builder = body.env.Report(index.span, kNoExtent, {index.text, ToBound(index.text, written)});
     builder.Help(list != nullptr ? "`" + text + "` is a list, whose length no type says"
                                  : "the index takes the extent of an axis that it indexes alone, as in `x[i]`");
   }

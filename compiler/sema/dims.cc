@@ -7,6 +7,7 @@
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/rest.h"
+#include "compiler/sema/waiting.h"
 
 namespace wf::sema {
 namespace {
@@ -485,6 +486,18 @@ std::optional<DimCheck> LeastCheck(const Body& body, const Dim::Linear& stated, 
   return check;
 }
 
+namespace {
+
+// The code of an extent, which no other dimension is called: `a / b`. Where it is long, or would end the name of a symbol or a text that
+// names it, it is an `n` as good as any.
+std::string SymbolFor(const Body& body, const Expr& expr) {
+  constexpr size_t kLongest = 30;
+  const std::string text = expr.span.file == source::FileId::kNone ? "n" : CodeAt(body, expr.span, "n");
+  return text.size() > kLongest || text.find_first_of("#{}\"`\\") != std::string::npos ? "n" : text;
+}
+
+}  // namespace
+
 std::optional<Dim> AsDim(Body& body, const Expr& expr) {
   if (!IsIntegerScalar(expr.type)) return std::nullopt;
   switch (expr.kind) {
@@ -516,9 +529,9 @@ std::optional<Dim> AsDim(Body& body, const Expr& expr) {
   }
 }
 
-Dim DimOf(Body& body, Expr& expr) {
+Dim DimOf(Body& body, Expr& expr, std::string_view name) {
   if (auto value = AsDim(body, expr)) return *value;
-  Dim symbol = body.NewSymbol("n", expr.span);
+  Dim symbol = body.NewSymbol(name.empty() || name == kAnySymbol ? SymbolFor(body, expr) : std::string(name), expr.span);
   expr.fresh.push_back({*symbol.symbol(), {}, FreshSymbol::kWholeValue});
   return symbol;
 }

@@ -102,7 +102,7 @@ std::optional<DimCheck> LeastCheck(const Body& body, const Dim::Linear& stated, 
 
 // The value of an integer expression as a dimension, when it is one: constants, symbols, arithmetic over them.
 std::optional<Dim> AsDim(Body& body, const Expr& expr);
-// The same; an unknown integer becomes a new symbol, which the expression brings into being.
-Dim DimOf(Body& body, Expr& expr);
+// The same; an unknown integer becomes a new symbol, which the expression brings into being, and which is told by `name`, or by its code.
+Dim DimOf(Body& body, Expr& expr, std::string_view name = {});
 
 }  // namespace wf::sema

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "compiler/diag/foreign_number.h"
 #include "compiler/diag/shorten.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/check_expr.h"
@@ -152,10 +153,24 @@ struct Evaluator {
   }
 };
 
-const ast::NumberExpr* FirstMeasure(const ast::Expr& expr) {
+// What is no plain number, as `5s` and `1u8`, each where it stands. True after a report.
+bool ReportMeasures(Body& body, const ast::Expr& expr) {
   const ast::Expr& bare = Bare(expr);
-  const auto* number = ast::DynAs<ast::NumberExpr>(bare);
-  return number != nullptr && number->number_kind == ast::NumberKind::kMeasure ? number : nullptr;
+  if (const auto* unary = ast::DynAs<ast::UnaryExpr>(bare)) return ReportMeasures(body, *unary->operand);
+  if (const auto* number = ast::DynAs<ast::NumberExpr>(bare)) {
+    if (number->number_kind != ast::NumberKind::kMeasure) return false;
+    const auto foreign = diag::ReadForeignNumber(number->text);
+    auto builder =
+        body.env.Report(number->span, kUnitHere, {number->text, foreign ? foreign->has : "a unit; units stand only in settings"});
+    if (foreign) builder.Help(foreign->help);
+    if (foreign && !foreign->ours.empty()) builder.Fix(number->span, foreign->ours);
+    return true;
+  }
+  std::vector<const ast::BinaryExpr*> chain;
+  const ast::Expr& first = Spine(bare, chain);
+  bool found = !chain.empty() && ReportMeasures(body, first);
+  for (const ast::BinaryExpr* step : chain) found = ReportMeasures(body, *step->right) || found;
+  return found;
 }
 
 DType ChooseType(const ast::Expr& expr, TypeRef wanted) {
@@ -180,16 +195,7 @@ bool IsLiteral(const ast::Expr& expr) {
 }
 
 ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted) {
-  if (const ast::NumberExpr* measure = FirstMeasure(expr)) {
-    auto builder = body.env.Report(measure->span, kUnitHere, {measure->text});
-    const size_t end = measure->text.find_last_of("0123456789");
-    const std::string suffix = measure->text.substr(end + 1), digits = measure->text.substr(0, end + 1);
-    const bool is_float = digits.find('.') != std::string::npos;
-    if (suffix == "f" || suffix == "F" || suffix == "L" || suffix == "u" || suffix == "U")
-      builder.Help("a number has no suffix: it takes the type that is wanted, or that of a call: `" +
-                   std::string(is_float || suffix == "f" || suffix == "F" ? "f32" : "i64") + "(" + digits + ")`");
-    return Poison(body, expr.span);
-  }
+  if (ReportMeasures(body, expr)) return Poison(body, expr.span);
   const DType dtype = ChooseType(expr, wanted);
   const bool half = ir::IsFloat(dtype) && ir::SizeOf(dtype) == 2;
   Evaluator evaluator{body, half ? DType::kF64 : dtype, dtype};

@@ -110,7 +110,8 @@ class Reader {
   static std::string Shown(const ast::SettingArg& arg) { return (arg.negative ? "-" : "") + arg.text; }
   bool Measure(const ast::SettingArg& arg, std::string_view example) {
     if (arg.kind != ast::SettingArg::Kind::kNumber) return WrongShape(arg.span);
-    if (arg.number_kind == ast::NumberKind::kMeasure) return true;
+    const bool has_unit = base::SplitMeasure(arg.text).unit.find_first_of("0123456789") == std::string_view::npos;  // and `1e3s` has none
+    if (arg.number_kind == ast::NumberKind::kMeasure) return has_unit || WrongShape(arg.span);
     const std::string word(WordBefore(arg));
     env_.Report(arg.span, kUnitMissing, {word, word + ' ' + std::string(example)});
     return false;

@@ -1,6 +1,7 @@
 #include "runtime/base/dim.h"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -82,10 +83,21 @@ const Dim* ConstantDivision(const Dim& dim, int64_t& divisor) {
   return &atom.division[0];
 }
 
+std::string NameOf(const std::string& symbol) { return symbol.substr(0, symbol.find('#')); }
+
+// Not so of a symbol that is named by the code that gives it its value: `a / b`.
+bool IsWord(const std::string& name) {
+  return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+}
+
 std::string PrintAtom(const Atom& atom, bool alone) {
-  if (atom.division.empty()) return atom.symbol.substr(0, atom.symbol.find('#'));
+  if (atom.division.empty()) {
+    const std::string name = NameOf(atom.symbol);
+    return IsWord(name) ? name : '(' + name + ')';
+  }
   const auto part = [](const Dim& dim) {
-    const bool simple = dim.is_constant() || dim.symbol().has_value();
+    const auto symbol = dim.symbol();
+    const bool simple = dim.is_constant() || (symbol && IsWord(NameOf(*symbol)));
     return simple ? dim.ToString() : '(' + dim.ToString() + ')';
   };
   const std::string text = part(atom.division[0]) + '/' + part(atom.division[1]);
@@ -365,6 +377,7 @@ std::optional<int64_t> Dim::Evaluate(const std::function<std::optional<int64_t>(
 std::string Dim::ToString() const {
   if (fault_ != Fault::kNone) return fault_ == Fault::kTooLarge ? "(too large)" : "(a division by 0)";
   if (terms_.empty()) return "0";
+  if (const auto bare = symbol()) return NameOf(*bare);
   std::string text;
   for (const Term& term : terms_) {
     const bool minus = term.coefficient < 0 && term.coefficient != INT64_MIN;

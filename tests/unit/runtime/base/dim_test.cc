@@ -33,6 +33,11 @@ TEST(Dim, PrintsAsAUserWouldWriteIt) {
   EXPECT_EQ(Dim::FloorDiv(w, 4).ToString(), "w/4");
   EXPECT_EQ((Dim(3) * Dim::FloorDiv(w + 1, 4)).ToString(), "3*((w + 1)/4)");
   EXPECT_EQ(Dim::Symbol("w#7").ToString(), "w");
+  const Dim code = Dim::Symbol("a % b#b1");  // is named by what gives it its value
+  EXPECT_EQ(code.ToString(), "a % b");
+  EXPECT_EQ((Dim(2) * code + h).ToString(), "2*(a % b) + h");
+  EXPECT_EQ((h - code).ToString(), "-(a % b) + h");
+  EXPECT_EQ(Dim::FloorDiv(code, 4).ToString(), "(a % b)/4");
   EXPECT_EQ(UnknownDims("t").Next().ToString(), "_");
 }
 

@@ -73,6 +73,11 @@ ExprPtr TreeBuilder::Lambda(ExprPtr left, P::ExprContext& ctx) {
     if (taken.kind == ast::ExprKind::kNameExpr) built.Help(std::string(diag::OursFor(diag::Foreign::kPrefix, "lambda")));
     return std::make_unique<ast::ErrorExpr>(SpanOfRule(ctx));
   };
+  const auto* binary = ast::DynAs<ast::BinaryExpr>(*left);
+  if (binary != nullptr && binary->right != nullptr && binary->right->kind == ast::ExprKind::kListExpr) {
+    Report(left->span, diag::kBadLambda, {"an operator"}).Help("a tensor that is an operand stands in parentheses: `x + ([i] => e)`");
+    return std::make_unique<ast::ErrorExpr>(SpanOfRule(ctx));
+  }
   if (left->kind != ast::ExprKind::kListExpr) return refuse(left->span, "no list");
   for (ExprPtr& element : static_cast<ast::ListExpr&>(*left).elements) {
     ast::LambdaExpr::Index index;

@@ -126,8 +126,9 @@ class BodyWriter {
   ir::ValueId ReshapeOrEmpty(ir::ValueId tensor, std::vector<ir::ValueId> extents, ir::ValueId found);
   void RequireCount(const std::vector<Dim>& dims, const Indices& extents, ir::ValueId found);
   void RequireSmall(const Indices& extents, const std::vector<Dim>* reshaped = nullptr);  // `reshaped`: the shape that a reshape wants
-  ir::ValueId Extent(ir::ValueId value, const Dim* dim = nullptr, const std::string& written = {});  // 7004 below 0; in elements 0, sticky
-  bool IsNatural(ir::ValueId value) const;                                                           // proved to be 0 or more
+  // 7004 below 0; in elements 0, sticky. told: as it was before it became an i64.
+  ir::ValueId Extent(ir::ValueId value, const Dim* dim = nullptr, const std::string& written = {}, ir::ValueId told = ir::ValueId::kNone);
+  bool IsNatural(ir::ValueId value) const;                                                // proved to be 0 or more
   ir::ValueId WriteI64(const Expr& expr), WriteExtent(const Expr& expr, const Dim& dim);  // an index or an extent, which is `dim`
   ir::ValueId ToI64(ir::ValueId value) { return b_.Convert(value, DType::kI64); }
   std::vector<ir::TypeId> Integers(size_t count) { return std::vector<ir::TypeId>(count, b_.ScalarType(DType::kI64)); }

@@ -177,7 +177,9 @@ std::string NamedText(const Dim& dim) {
 ValueId BodyWriter::WriteExtent(const Expr& expr, const Dim& dim) {
   const ir::Place outer_place = Enter(expr.span);
   RequireExact(dim);  // first: no message tells a number that has wrapped
-  const ValueId extent = Extent(WriteI64(expr), nullptr, NamedText(dim));
+  const bool is_widened = expr.kind == ExprKind::kConvert && expr.args[0]->span == expr.span;  // by us: told as it was
+  const ValueId written = Write(is_widened ? *expr.args[0] : expr);
+  const ValueId extent = written == ValueId::kNone ? b_.I64(0) : Extent(ToI64(written), nullptr, NamedText(dim), written);
   b_.set_place(outer_place);
   return extent;
 }
@@ -279,7 +281,7 @@ void BodyWriter::BindIndex(LocalId local, ValueId param) {
 
 bool BodyWriter::IsNatural(ValueId value) const { return MostOfNatural(b_, indices_, value).has_value(); }
 
-ValueId BodyWriter::Extent(ValueId value, const Dim* dim, const std::string& written) {
+ValueId BodyWriter::Extent(ValueId value, const Dim* dim, const std::string& written, ValueId told) {
   if (IsNatural(value)) return value;
   const ValueId is_negative = b_.Binary(OpKind::kLt, value, b_.I64(0));
   if (tensor_depth_ > 0) {
@@ -289,7 +291,7 @@ ValueId BodyWriter::Extent(ValueId value, const Dim* dim, const std::string& wri
     std::vector<ValueId> shown;
     std::string format = "an axis of {} elements" + (written.empty() ? "" : " (`" + written + "`)");
     if (dim == nullptr) {
-      shown = {value};
+      shown = {told == ValueId::kNone ? value : told};
     } else {
       format = "an extent below 0 in the shape " + Told({*dim}, {value}, shown);
     }

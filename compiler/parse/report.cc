@@ -385,6 +385,7 @@ std::optional<std::string> Reporter::HelpForSeparator(size_t at) const {
   };
   const auto first = is_separator(at) ? ItemAt(at) : std::nullopt;
   if (!first) return std::nullopt;
+  if (Spelling(*first) == "within") return "`within` belongs to a `batch`: `batch 32 within 2ms;`";
   size_t end = at + 1;
   while (TypeAt(end) != Token::EOF && TypeAt(end) != T::SEMI && TypeAt(end) != T::RBRACE && !FirstOnLine(text_, At(end))) ++end;
   const bool is_next = TypeAt(at) == T::COMMA && TypeAt(at + 1) == T::NAME && Spelling(at + 1) != "within";
@@ -458,7 +459,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   if (at > 0 && TypeAt(at - 1) == T::STRING && EndsInHole(TextOf(text_, At(at - 1))))
     return "the text before this ends at the `\"` in its braces; give the value a name first, by `let`";
   if (const auto foreign = HelpForForeign(mistake)) return foreign;
-  if (WantsDimension(mistake)) return "a dimension is a number, a name, or `_` for any: `f32[3, h, _]`";
+  if (WantsDimension(mistake)) return HelpForDimension(at);
   if (mistake.rule == P::RuleErrorDecl && type != T::NAME) {
     return TypeAt(at - 1) == T::KW_AS ? "behind `as` stands the name of a status: `as not_found`"
                                       : "an error has a code and a text: `error Bad = 100001 \"what happened\";`";

@@ -223,6 +223,15 @@ Help Reporter::HelpForTypeOfCpp(size_t at) const {
   return fmt::format("that is `{}` here", ours);
 }
 
+// `Item[]`, `float[]`, and what else stands between the brackets of a type.
+std::string Reporter::HelpForDimension(size_t at) const {
+  if (TypeAt(at) != T::RBRACKET || TypeAt(at - 1) != T::LBRACKET || TypeAt(at - 2) != T::NAME)
+    return "a dimension is a number, a name, or `_` for any: `f32[3, h, _]`";
+  const std::string element = Spelling(at - 2), scalar = ScalarFor(element), ours = scalar.empty() ? element : scalar;
+  const bool is_number = !scalar.empty() && scalar != "string";
+  return is_number ? fmt::format("a list is `list<{0}>`, a tensor `{0}[n]`", ours) : fmt::format("a list is `list<{}>`", ours);
+}
+
 // `-> y: i64`.
 Help Reporter::HelpForResult(size_t at) const {
   if (at < 2 || TypeAt(at - 1) != T::NAME || TypeAt(at - 2) != T::ARROW) return std::nullopt;

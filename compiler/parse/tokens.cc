@@ -16,7 +16,14 @@ using source::Span;
 
 uint32_t Narrow(size_t offset) { return static_cast<uint32_t>(offset); }
 
-std::optional<std::string> HelpForCharacter(char32_t character) {
+// Where a value or a type begins: `&x`, `x: &T`.
+bool BeginsOperand(std::string_view before) {
+  const size_t last = before.find_last_not_of(" \t\r\n");
+  return last != std::string_view::npos && std::string_view("(,:=>[").find(before[last]) != std::string_view::npos;
+}
+
+std::optional<std::string> HelpForCharacter(char32_t character, std::string_view before) {
+  if (character == '&' && BeginsOperand(before)) return "a value is handed on as it is, and never changes; leave out the `&`";
   switch (character) {
     case '\'':
     case '`':
@@ -162,7 +169,7 @@ bool Reader::TakeBadCharacter(std::unique_ptr<Token> token) {
   if (close != std::string_view::npos) return TakeSingleQuoted(std::move(token), close);
   const source::CodePoint first = source::DecodeUtf8(rest);
   emitter_.Emit({text_.file, Narrow(begin), Narrow(begin + first.length)}, diag::kStrayCharacter, {NameOfCharacter(rest)})
-      .HelpIf(HelpForCharacter(first.value));
+      .HelpIf(HelpForCharacter(first.value, text_.bytes.substr(0, begin)));
   list_.damaged.push_back(list_.owned.size());
   return CountMistake();
 }

@@ -9,9 +9,26 @@
 namespace wf::sema {
 namespace {
 
-ExprPtr CheckPosition(Body& body, const ast::Expr& expr, const Where& where) {
+// `x[mask]`, `x[at]`, where `object` has one index: many elements at once are taken by a function.
+bool ReportMany(Body& body, const Expr& object, const Expr& position) {
+  const TypeRef many = position.type;
+  if (many->kind != TypeKind::kTensor || many->dims.size() != 1) return false;
+  const bool is_list = object.type->kind == TypeKind::kList, is_mask = many->dtype == DType::kBool;
+  const std::string name = CodeAt(body, object.span, "x"), at = CodeAt(body, position.span, "at");
+  auto builder = body.env.Report(position.span, kTypeMismatch, {"i64", ToString(many)});
+  if (!is_list && is_mask) builder.Help("what stands where it holds is `tensor.compress(" + at + ", " + name + ")` of std.tensor");
+  if (IsInteger(many->dtype))
+    builder.Help("what stands at each of them is `" + std::string(is_list ? "lists" : "tensor") + ".gather(" + name + ", " + at +
+                 ")` of std." + (is_list ? "lists" : "tensor"));
+  return true;
+}
+
+// `object`: what it is the only index of; null: a slice of, or one of several.
+ExprPtr CheckPosition(Body& body, const ast::Expr& expr, const Where& where, const Expr* object = nullptr) {
   const TypeRef i64 = body.env.types.Scalar(DType::kI64);
-  ExprPtr value = CheckAs(body, expr, i64, where);
+  ExprPtr value = CheckExpr(body, expr, i64, where.For(nullptr));
+  if (object != nullptr && ReportMany(body, *object, *value)) return Poison(body, expr.span);
+  value = Coerce(body, std::move(value), i64);
   const auto known = IsPoison(*value) ? std::nullopt : AsDim(body, *value);
   if (known && known->constant().value_or(0) < 0) {
     const std::string text(body.env.input.sources.Text(expr.span)), number = std::to_string(*known->constant());
@@ -104,7 +121,7 @@ ExprPtr IndexTensor(Body& body, const ast::IndexExpr& expr, ExprPtr object, cons
       sound = sound && size.has_value();
       dims.push_back(size.value_or(Dim(0)));
     } else {
-      subscript.first = CheckPosition(body, *expr.subscripts[axis].first, where);
+      subscript.first = CheckPosition(body, *expr.subscripts[axis].first, where, written == 1 ? object.get() : nullptr);
       sound = sound && !IsPoison(*subscript.first) && IsInside(body, *object, *subscript.first, extents[axis], false);
     }
   }
@@ -132,7 +149,7 @@ ExprPtr IndexOne(Body& body, const ast::IndexExpr& expr, ExprPtr object, const W
     return Poison(body, expr.span);
   }
   const ast::Expr& at = *expr.subscripts[0].first;
-  ExprPtr key = is_list ? CheckPosition(body, at, where) : CheckAs(body, at, body.env.types.Simple(TypeKind::kString), where);
+  ExprPtr key = is_list ? CheckPosition(body, at, where, object.get()) : CheckAs(body, at, body.env.types.Simple(TypeKind::kString), where);
   if (IsPoison(*key)) return Poison(body, expr.span);
   const auto length = is_list ? LengthOf(body, *object) : std::nullopt;
   if (length && !IsInside(body, *object, *key, Dim(*length), false)) return Poison(body, expr.span);

@@ -65,10 +65,11 @@ DType TypeOfElement(Body& body, const ast::LambdaExpr& lambda, const ast::Expr& 
     return number->number_kind == ast::NumberKind::kFloat ? DType::kF32 : DType::kNone;
   if (const auto* binary = ast::DynAs<ast::BinaryExpr>(expr)) {
     if (binary->op >= ast::BinaryOp::kEq && binary->op <= ast::BinaryOp::kOr) return DType::kBool;
-    const DType left = TypeOfElement(body, lambda, *binary->left);
-    return left != DType::kNone ? left : TypeOfElement(body, lambda, *binary->right);
+    return TypeOfElement(body, lambda, IsLiteral(*binary->left) ? *binary->right : *binary->left);
   }
   if (const auto* call = ast::DynAs<ast::CallExpr>(expr)) {
+    const auto* reduces = ast::DynAs<ast::IndexExpr>(*call->callee);  // `sum[i](x[i])`
+    if (reduces != nullptr && call->arguments.size() == 1) return TypeOfElement(body, lambda, *call->arguments[0].value);
     const auto* name = ast::DynAs<ast::NameExpr>(*call->callee);
     return name != nullptr ? DTypeNamed(name->name).value_or(DType::kNone) : DType::kNone;
   }
@@ -135,9 +136,9 @@ void ReportNoExtents(Body& body, const ast::LambdaExpr& expr, TypeRef wanted) {
   const std::string code = expr.indices.size() == 1 ? "`" + bounds + "`" : "`[" + bounds + "]`";
   auto builder = body.env.Report(first->name.span, kNoExtent, {first->name.text, (is_known ? "" : kHowFar) + code});
   const std::string holder = wanted == nullptr && is_type ? HolderOf(body, expr) : "";
-  if (holder.empty()) return;
-  const DType element = TypeOfElement(body, expr, *expr.body);
-  const std::string type(ir::NameOf(element == DType::kNone ? DType::kF32 : element));
+  const DType element = holder.empty() ? DType::kNone : TypeOfElement(body, expr, *expr.body);
+  if (element == DType::kNone) return;
+  const std::string type(ir::NameOf(element));
   builder.Help("a written type says it too: `" + holder + ": " + type + "[" + dims + "] = ..`");
 }
 

@@ -38,8 +38,9 @@ int64_t ContentLength(const http::Head& head, bool ended) {
   return std::from_chars(text.data(), text.data() + text.size(), length).ec == std::errc() ? length : INT64_MAX;
 }
 
-// What nghttp2 leaves open. Empty: nothing is wrong with it.
-std::string_view WhyNoRequest(const http::Head& head, std::string_view authority) {
+// What nghttp2 leaves open. Empty: nothing is wrong with it. CONNECT has no scheme.
+std::string_view WhyNoRequest(const http::Head& head, std::string_view authority, std::string_view scheme) {
+  if (!scheme.empty() && !http::IsScheme(scheme)) return http::kOtherScheme;
   const std::string_view host = head.Find("host");
   if (!authority.empty() && !host.empty() && !base::EqualIgnoringCase(authority, host))
     return "the header Host names another host than :authority";
@@ -387,7 +388,7 @@ void Session::FinishHead(Stream& stream) noexcept {
     if (!base::EqualIgnoringCase(header.value, "100-continue")) return RefuseHead(stream, 417, "an expectation other than `100-continue`");
     head.expects_continue = true;
   }
-  if (const std::string_view reason = WhyNoRequest(head, authority); !reason.empty()) return RefuseHead(stream, 400, reason);
+  if (const std::string_view reason = WhyNoRequest(head, authority, scheme); !reason.empty()) return RefuseHead(stream, 400, reason);
   if (!authority.empty() && head.Find("host").data() == nullptr) head.AddLast({"host", authority});
   if (repeats_.wants(static_cast<uint32_t>(stream.id_))) repeats_.Learn(head, scheme);
   user_.OnHead(stream);

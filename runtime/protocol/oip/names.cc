@@ -56,8 +56,8 @@ Route ParseRepository(std::string_view rest) {
 }  // namespace
 
 Route ParsePath(std::string_view path) {
-  if (path == "/v2" || path == "/v2/") return {Call::kServerMetadata, {}, {}};
-  if (!path.starts_with("/v2/")) return {};
+  if (path == "/v2") return {Call::kServerMetadata, {}, {}};
+  if (!path.starts_with("/v2/") || path.ends_with('/')) return {};
   std::string_view rest = path.substr(4);
   if (rest == "health/live") return {Call::kServerLive, {}, {}};
   if (rest == "health/ready") return {Call::kServerReady, {}, {}};

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/abi/view.h"
-#include "runtime/base/text.h"
+#include "runtime/base/name_parts.h"
 
 namespace wf::oip {
 namespace {
@@ -130,7 +130,7 @@ std::vector<std::string> Names::All() const {
 std::string_view Names::Nearest(std::string_view model) const {
   std::vector<std::string_view> candidates;
   for (const auto& [name, workflow] : by_name_) candidates.push_back(name);
-  return base::Nearest(model, candidates);
+  return base::NearestOfParts(model, candidates, '.');
 }
 
 }  // namespace wf::oip

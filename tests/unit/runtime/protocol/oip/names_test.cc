@@ -77,7 +77,9 @@ TEST(OipNames, AModelIsAServiceOrAWorkflowOrBoth) {
   EXPECT_EQ(find("Types.Pair"), &plan.workflows[1]);
   EXPECT_EQ(find("Types."), nullptr);
   EXPECT_EQ(find(""), nullptr);
-  EXPECT_EQ(names.Nearest("Types.Pear"), "Types.Pair");
+  EXPECT_EQ(names.Nearest("Types.Piar"), "Types.Pair");
+  EXPECT_EQ(names.Nearest("Types.Pear"), "") << "half of the letters";
+  EXPECT_EQ(names.Nearest("Types.Pole"), "");
 }
 
 TEST(OipNames, EachWorkflowHasOneFullName) {

@@ -2,8 +2,10 @@
 
 #include <uv.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "runtime/base/ascii.h"
 #include "runtime/base/check.h"
 
 namespace wf::net {
@@ -27,6 +29,22 @@ void DropInterim(std::string* answer) {
   constexpr int kClass = 100;
   for (size_t end = 0; StatusOf(*answer) / kClass == 1 && (end = answer->find(kHeadEnd)) != std::string::npos;)
     answer->erase(0, end + kHeadEnd.size());
+}
+
+// In seconds, of an answer as far as it has come; -1: none. A date is passed over: it would ask for clocks that agree.
+int64_t RetryAfterOf(std::string_view answer) {
+  constexpr std::string_view kName = "retry-after:", kLineEnd = "\r\n";
+  std::string_view head = answer.substr(0, answer.find("\r\n\r\n"));
+  while (!head.empty()) {
+    const std::string_view line = head.substr(0, head.find(kLineEnd));
+    head.remove_prefix(std::min(line.size() + kLineEnd.size(), head.size()));
+    if (!base::EqualIgnoringCase(line.substr(0, kName.size()), kName)) continue;
+    const std::string_view value = base::Trim(line.substr(kName.size()));
+    if (value.empty() || !std::all_of(value.begin(), value.end(), [](char c) { return c >= '0' && c <= '9'; })) return -1;
+    int64_t seconds = 0;
+    return std::from_chars(value.data(), value.data() + value.size(), seconds).ec == std::errc() ? seconds : INT64_MAX;
+  }
+  return -1;
 }
 
 }  // namespace
@@ -145,9 +163,10 @@ void Poster::Attempt::Leave() noexcept {
 
 void Poster::Attempt::End(int status) noexcept {
   Poster& told = *poster;
+  const int64_t retry_after_s = RetryAfterOf(answer);
   told.attempt_ = nullptr;
   Leave();
-  told.user_.OnPosted(status);
+  told.user_.OnPosted(status, retry_after_s);
 }
 
 void Poster::Post(std::string_view content_type, wf_sink& body) noexcept {

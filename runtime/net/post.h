@@ -18,14 +18,15 @@ struct PostTarget {
 };
 
 // Sends bodies to one HTTP server, one at a time, each on a connection of its own.
-// Thread: loop-confined.   Owns: the connection.   Borrows: loop, user.   Bounds: 4 KiB of the answer, of which the status is read; no time
-// limit of its own: whoever has waited enough calls Drop.
+// Thread: loop-confined.   Owns: the connection.   Borrows: loop, user.   Bounds: 4 KiB of the answer, of which the status and
+// `retry-after` are read; no time limit of its own: whoever has waited enough calls Drop.
 class Poster {
  public:
   class User {
    public:
     virtual ~User() = default;
-    virtual void OnPosted(int status) noexcept = 0;  // of HTTP; 0: there was no answer
+    // Of HTTP; 0: there was no answer. retry_after_s: what that asks for; -1: nothing, or in another way than seconds.
+    virtual void OnPosted(int status, int64_t retry_after_s) noexcept = 0;
   };
   Poster(loop::Loop& loop, User& user, PostTarget target) : loop_(loop), user_(user), target_(std::move(target)) {}
   ~Poster() { Drop(); }

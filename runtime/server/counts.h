@@ -8,6 +8,7 @@
 #include "runtime/abi/plan.h"
 #include "runtime/bus/bus.h"
 #include "runtime/observe/metrics.h"
+#include "runtime/protocol/http/breach.h"
 #include "runtime/server/protocols.h"
 
 namespace wf::server {
@@ -62,6 +63,7 @@ struct LoopCounts {
   std::vector<observe::Counter> inflight;                             // by service
   observe::Counter inflight_all, connections;
   observe::Counter refused_inflight, refused_late, refused_bytes, refused_connections, refused_handshakes, refused_keys, broken_for_memory;
+  observe::Counter breaches[http::kBreachCount];  // connections that were ended for them
 };
 
 }  // namespace wf::server

@@ -11,6 +11,7 @@
 #include "runtime/base/timer.h"
 #include "runtime/bus/bus.h"
 #include "runtime/protocol/coding/coding.h"
+#include "runtime/protocol/http/breach.h"
 #include "runtime/protocol/http/head.h"
 #include "runtime/protocol/http/trace.h"
 #include "runtime/protocol/oip/names.h"
@@ -55,6 +56,8 @@ class Site {
   virtual bool ClaimLast(int64_t bytes) noexcept { return ClaimUnsent(bytes); }
   // There was none, and a connection is closed for it.
   virtual void OnBrokenForMemory() noexcept {}
+  // A connection ends for what came on it, or did not in time. `why` lives for ever.
+  virtual void OnBreach(http::Breach, std::string_view /*why*/) noexcept {}
   // The request is complete. Session::Reply is called now or later.
   virtual void OnRequest(Exchange& exchange) noexcept = 0;
   // A refusal is about to be answered. The data_id that the answer carries.

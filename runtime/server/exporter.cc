@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kLookEveryNs = 200 * base::kNsPerMs;  // at what has collected
 constexpr int64_t kSendEveryNs = base::kNsPerSecond;    // however little it is
 constexpr int64_t kAnswerNs = 10 * base::kNsPerSecond, kFirstPauseNs = base::kNsPerSecond, kTellEveryNs = 60 * base::kNsPerSecond;
+constexpr int64_t kMostPauseS = 30, kNotSaid = -1;
 constexpr int kMostAttempts = 4;
 
 // What the collector may take another time.
@@ -56,7 +57,7 @@ void Exporter::OnTime() {
   if (poster_.busy()) {
     if (now - sent_at_ < kAnswerNs) return;
     poster_.Drop();
-    return OnPosted(0);
+    return OnPosted(0, kNotSaid);
   }
   if (!batch_.empty()) {
     if (now >= again_at_) Send();
@@ -92,7 +93,7 @@ void Exporter::Send() {
   poster_.Post("application/x-protobuf", body);
 }
 
-void Exporter::OnPosted(int status) noexcept {
+void Exporter::OnPosted(int status, int64_t retry_after_s) noexcept {
   constexpr int kFirstOk = 200, kBehindOk = 300;
   timer_at_ = clock_.Now() + (held() >= kMostSpans / 2 || flushing_ ? 0 : kLookEveryNs);
   if (status >= kFirstOk && status < kBehindOk) {
@@ -103,7 +104,8 @@ void Exporter::OnPosted(int status) noexcept {
   }
   ++counts_.failed_requests;
   if (!IsPassing(status) || attempts_ == kMostAttempts || flushing_) return GiveUp(status);
-  again_at_ = clock_.Now() + (kFirstPauseNs << (attempts_ - 1));
+  const int64_t asked_ns = std::min(retry_after_s, kMostPauseS) * base::kNsPerSecond;
+  again_at_ = clock_.Now() + (retry_after_s == kNotSaid ? kFirstPauseNs << (attempts_ - 1) : asked_ns);
 }
 
 void Exporter::GiveUp(int status) {

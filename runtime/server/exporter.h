@@ -16,9 +16,9 @@ namespace wf::server {
 using SpanRing = base::Ring<otlp::Span, 8192>;
 
 // Sends the spans of all loops to a collector, some at a time.
-// Thread: the admin loop.   Owns: the batch under way.   Borrows: rings.   Errors: what a collector does not take after a few attempts, or
-// refuses, is counted and told once in a while; requests see nothing of it.   Bounds: kMostSpans on their way; the rings hold the rest, or
-// drop it.
+// Thread: the admin loop.   Owns: the batch under way.   Borrows: rings.   Errors: what a collector does not take after a few attempts,
+// which come when it asks for them, or refuses, is counted and told once in a while; requests see nothing of it.   Bounds: kMostSpans on
+// their way; the rings hold the rest, or drop it.
 class Exporter final : public net::Poster::User {
  public:
   static constexpr size_t kMostSpans = 2048;
@@ -40,7 +40,7 @@ class Exporter final : public net::Poster::User {
   Counts counts() const;
 
  private:
-  void OnPosted(int status) noexcept override;
+  void OnPosted(int status, int64_t retry_after_s) noexcept override;
   size_t held() const;
   void TakeBatch();
   void Send();

@@ -82,6 +82,7 @@ void Front::OnFlush() noexcept {
 void Front::OnSecond() noexcept {
   connections_.OnSecond();
   counts_.connections.Set(connections_.count());
+  site_.LogBreaches();
   if (failed_handshakes_ == 0) return;
   observe::Log(observe::Level::kInfo, "TLS handshakes failed", {{"count", failed_handshakes_}, {"last_reason", handshake_failure_}});
   failed_handshakes_ = 0;

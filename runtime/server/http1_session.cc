@@ -113,9 +113,9 @@ std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) n
     if (event == http1::Event::kEnd) OnEnd();
     if (event == http1::Event::kHttp2) {
       if (request_ == Request::kFirst) break;
-      AnswerBroken(505, "HTTP/2 begins where a connection does");
+      AnswerBreach(505, "HTTP/2 begins where a connection does");
     }
-    if (event == http1::Event::kError) AnswerBroken(decoder_.status(), decoder_.reason());
+    if (event == http1::Event::kError) AnswerBreach(decoder_.status(), decoder_.reason());
   }
   processing_ = false;
   return bytes;
@@ -182,6 +182,13 @@ void Http1Session::AnswerBroken(int status, std::string_view reason) noexcept {
   const int32_t code = status == 408 ? code::kTimeout : status >= 500 ? code::kNotImplemented : code::kInputParams;
   exchange_->Refuse(status, code, reason);
   EndInRefusal(true);
+}
+
+void Http1Session::AnswerBreach(int status, std::string_view reason) noexcept {
+  constexpr int kSlow = 408, kTooLarge = 413, kLongTarget = 414, kManyFields = 431;
+  const bool passes = status == kTooLarge || status == kLongTarget || status == kManyFields;
+  owner_.site_.OnBreach(status == kSlow ? http::Breach::kSlow : passes ? http::Breach::kLimit : http::Breach::kProtocol, reason);
+  AnswerBroken(status, reason);
 }
 
 void Http1Session::Put(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
@@ -258,7 +265,7 @@ void Http1Session::OnTimeout() noexcept {
   } else if (exchange_ == nullptr || decoder_.between_messages()) {
     connection_->CloseAfterFlush();  // of a slow reader the answer may still be on its way
   } else if (decoder_.in_head()) {
-    AnswerBroken(408, "the head of the request did not arrive in time");
+    AnswerBreach(408, "the head of the request did not arrive in time");
   } else if (LookAtBody(*exchange_, owner_.limits_.body_rate)) {
     connection_->SetTimeout(kBodyCheckMs);
   } else {

@@ -37,6 +37,7 @@ class Http2Session final : public Session, private http2::User {
   size_t OnBody(http2::Stream& stream, std::span<const uint8_t> part) noexcept override;
   void OnEnd(http2::Stream& stream) noexcept override;
   void OnClosed(http2::Stream& stream) noexcept override;
+  void OnBreach(http::Breach breach, std::string_view why) noexcept override { owner_.site_.OnBreach(breach, why); }
   void Resume() noexcept override;
   void Put(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept override;
   size_t unsent() const noexcept override;

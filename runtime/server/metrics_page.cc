@@ -232,6 +232,15 @@ void AddExporter(const Exporter& exporter, MetricsText* out) {
   out->Sample({{"result", "error"}}, static_cast<double>(counts.failed_requests));
 }
 
+void AddBreaches(const Shared& shared, MetricsText* out) {
+  out->Family("wf_broken_connections_total", "counter", "Connections that were ended for what came on them, or did not come in time.");
+  for (size_t i = 0; i < http::kBreachCount; ++i) {
+    uint64_t count = 0;
+    for (const auto& loop : shared.loops) count += loop->breaches[i].value();
+    out->Sample({{"reason", http::kBreaches[i]}}, static_cast<double>(count));
+  }
+}
+
 void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
   uint64_t inflight = 0, by_inflight = 0, by_deadline = 0, by_bytes = 0, by_connections = 0, by_handshake = 0, by_key = 0, connections = 0,
            broken = 0, queue_full = 0, drained = 0, answered = 0;
@@ -269,6 +278,7 @@ void AddLoops(const Shared& shared, std::span<const sched::EngineStats* const> e
   out->Sample({{"reason", "handshake"}}, static_cast<double>(by_handshake));
   out->Sample({{"reason", "key"}}, static_cast<double>(by_key));
   out->Sample({{"reason", "queue"}}, static_cast<double>(queue_full));
+  AddBreaches(shared, out);
   out->Family("wf_log_lines_dropped_total", "counter", "Log lines for which there was no room.");
   out->Sample({}, static_cast<double>(observe::DroppedLogLines()));
 }

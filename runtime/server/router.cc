@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/abi/view.h"
-#include "runtime/base/text.h"
+#include "runtime/base/name_parts.h"
 
 namespace wf::server {
 
@@ -24,7 +24,7 @@ const wf_workflow* Router::Find(std::string_view path) const {
 
 std::string_view Router::Nearest(std::string_view path) const {
   const std::vector<std::string_view> candidates(paths_.begin(), paths_.end());
-  return base::Nearest(path, candidates);
+  return base::NearestOfParts(path, candidates, '/');
 }
 
 }  // namespace wf::server

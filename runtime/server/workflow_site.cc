@@ -11,6 +11,7 @@
 #include "runtime/base/text.h"
 #include "runtime/base/units.h"
 #include "runtime/observe/crash.h"
+#include "runtime/observe/log.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/server/codings.h"
 #include "runtime/server/grpc_service.h"
@@ -39,6 +40,18 @@ std::string_view LogIdOf(const http::Head& head) {
 }
 
 }  // namespace
+
+void WorkflowSite::OnBreach(http::Breach breach, std::string_view why) noexcept {
+  counts_.breaches[static_cast<size_t>(breach)].Add();
+  ++breaches_;
+  breach_ = why;
+}
+
+void WorkflowSite::LogBreaches() noexcept {
+  if (breaches_ == 0) return;
+  observe::Log(observe::Level::kInfo, "connections were ended for what came on them", {{"count", breaches_}, {"last_reason", breach_}});
+  breaches_ = 0;
+}
 
 void WorkflowSite::OnHead(Exchange& exchange) noexcept {
   const http::Head& head = exchange.head;

@@ -50,10 +50,12 @@ class WorkflowSite final : public Site {
   void set_engine(sched::Engine* engine, bus::Memory& memory, base::Mailbox& mailbox);
   void set_settings(const Settings& settings);                                           // what holds from now on
   void set_keys(std::shared_ptr<const Keys> keys) noexcept { keys_ = std::move(keys); }  // the same; null: nobody needs one
+  void LogBreaches() noexcept;                                                           // since the last call
 
   bool ClaimUnsent(int64_t bytes) noexcept override { return memory_->Claim(bytes); }
   bool ClaimLast(int64_t bytes) noexcept override { return memory_->ClaimLast(bytes); }
   void OnBrokenForMemory() noexcept override { counts_.broken_for_memory.Add(); }
+  void OnBreach(http::Breach breach, std::string_view why) noexcept override;  // workflow_site.cc
   void UnclaimUnsent(int64_t bytes) noexcept override { memory_->Unclaim(bytes); }
   bool closing() const noexcept override { return shared_.draining.load(std::memory_order_relaxed); }
 
@@ -159,6 +161,8 @@ class WorkflowSite final : public Site {
   http::Header fields_[4];  // of FieldsOf
   uint64_t span_ = uint64_t{std::random_device{}()} << 32 | std::random_device{}();
   std::vector<char> path_;  // percent-decoded
+  uint64_t breaches_ = 0;   // not in the log yet
+  std::string_view breach_;
 };
 
 inline constexpr std::string_view kPreflight = "preflight";  // an own_path that is none: what a browser asks before a page may

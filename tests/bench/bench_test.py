@@ -62,6 +62,10 @@ class OfRows(unittest.TestCase):
             self.assertNotIn(name, rows.BENCHMARKS)
             self.assertLessEqual(set(members), set(rows.BENCHMARKS))
 
+    def test_what_serving_is_to_reach_has_what_observing_it_costs(self):
+        import rows
+        self.assertIn("observed", rows.GROUPS["runtime"])
+
     def test_sides_take_turns(self):
         turns, answers = [], {"a": iter((5, 1, 3)), "b": iter((2, 2, 9))}
         found = bench.in_turns(3, {name: lambda name=name: turns.append(name) or next(answers[name]) for name in answers})

@@ -224,7 +224,7 @@ BENCHMARKS = {run.__name__: run for run in (
     digits, model, start, memory, observed, engine.engine, kernels, std.images, std.audio,
     std.std_tensor, std.std_nn, std.std_lists, std.std_feature, std.std_time, texts.std_text, jsons.std_json, wfc_times, growth, lsp)}
 GROUPS = {
-    "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "overload"),
+    "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "observed", "overload"),
     "compiler": ("kernels", "wfc_times", "growth", "lsp"),
     "std": ("images", "audio", "std_tensor", "std_nn", "std_lists", "std_feature", "std_time", "std_text", "std_json"),
 }

@@ -97,6 +97,7 @@ class BadHttp(harness.ServerCase):
                  (400, post + b"content-length : 2\r\n\r\n{}"),
                  (431, b"GET / HTTP/1.1\r\nx: " + b"a" * 100_000 + b"\r\n\r\n"), (414, b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\n\r\n"),
                  (431, b"GET / HTTP/1.1\r\n" + b"x: y\r\n" * 10_000 + b"\r\n")]
+        ended = self.broken_connections()
         for status, head in heads:
             with self.subTest(head=head[:80]), self.server.connect() as connection:
                 connection.send(head)
@@ -104,6 +105,13 @@ class BadHttp(harness.ServerCase):
                 self.assert_error(reply, status, 3000 if status > 500 else 5000)
                 self.assertEqual(reply.headers.get("connection"), "close", reply)
                 self.assertTrue(connection.closed_within(5), head[:80])
+        limit = sum(status in (414, 431) for status, _ in heads)
+        self.assertEqual(self.broken_connections(), {"protocol": ended["protocol"] + len(heads) - limit, "limit": ended["limit"] + limit, "slow": ended["slow"]})
+        self.assertTrue(self.server.logs('"connections were ended for what came on them"', '"last_reason":"'))
+
+    def broken_connections(self):
+        metrics = self.server.metrics()
+        return {reason: metrics[f'wf_broken_connections_total{{reason="{reason}"}}'] for reason in ("protocol", "limit", "slow")}
 
     def test_bytes_that_begin_no_request_are_refused_at_once(self):
         for data, word in ((b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "TLS"), (b"\x80\x2e\x01", "no request")):

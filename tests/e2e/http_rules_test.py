@@ -66,6 +66,17 @@ class HttpRules(harness.ServerCase):
             method = "GET" if path.startswith("/v2") else "POST"
             self.assertEqual(self.server.call(method, path).status, 404, path)
 
+    def test_a_slash_at_the_end_is_as_none_and_only_one(self):
+        for path, port in (("/v2", "http"), ("/v2/health/live", "http"), ("/v2/models/Hello", "http"), ("/v2/models/Hello/versions/1/ready", "http"), ("/livez", "http"),
+                           ("/livez", "admin"), ("/metrics", "admin"), ("/debug/schedule", "admin")):
+            for end, status in (("", 200), ("/", 200), ("//", 404)):
+                self.assertEqual(self.server.call("GET", path + end, port=port).status, status, path + end)
+        self.assertEqual(self.server.call("GET", "/debug/schedule/?format=json", port="admin").status, 200)
+        self.assertEqual(self.server.call("GET", "/debug/schedule?format=json/", port="admin").status, 400, "of a query it is a letter")
+        for end, status in (("", 200), ("/", 200), ("//", 404), ("%2F", 404)):
+            self.assertEqual(self.server.call("POST", "/Hello/Greet" + end, b"{}").status, status, end)
+            self.assertEqual(self.server.call("POST", "/v2/models/Hello/infer" + end, b'{"inputs": []}').status, status, end)
+
     def test_escapes_are_the_same_on_every_path(self):
         for path in ("/live%7a", "/%72eadyz", "/v%32/health/live", "/v2/mod%65ls/Hell%6f/ready"):
             self.assertEqual(self.server.call("GET", path).status, 200, path)

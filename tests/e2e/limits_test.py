@@ -66,6 +66,8 @@ class Limits(harness.ServerCase):
             self.assertEqual(len(client.reply(stream).json["text"]), 300_000)
 
     def test_control_frames(self):
+        name = 'wf_broken_connections_total{reason="limit"}'
+        before = self.server.metrics()[name]
         with Client(self.server) as client:
             for _ in range(15):
                 client.socket.sendall(client.raw("settings", 0, 0))
@@ -75,6 +77,8 @@ class Limits(harness.ServerCase):
                 client.socket.sendall(client.raw("settings", 0, 0))
             client.until_closed()
             self.assertEqual(client.goaway.error_code, 11)  # ENHANCE_YOUR_CALM
+        self.assertEqual(self.server.metrics()[name], before + 1)
+        self.assertTrue(self.server.logs('"connections were ended for what came on them"', '"count":1', "limits.control_frames"))
 
     def test_what_is_read_of_a_refused_body(self):
         for size, stays in ((900, True), (1100, False)):

@@ -56,18 +56,21 @@ def source():
 
 
 class Collector:
-    """Keeps the spans that are sent to it. `status`: what it answers; `seconds`: after how long."""
+    """Keeps the spans that are sent to it. `status`: what it answers; `seconds`: after how long; `retry_after`: with what, where not None."""
     def __init__(self):
-        self.status, self.seconds, self.requests = 200, 0, []
+        self.status, self.seconds, self.retry_after, self.requests, self.times = 200, 0, None, [], []
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 body, status = self.rfile.read(int(self.headers["content-length"])), outer.status  # what is noted is what is answered
+                outer.times.append(time.monotonic())
                 outer.requests.append((self.path, self.headers["content-type"], ExportTraceServiceRequest.FromString(body), status))
                 time.sleep(outer.seconds)
                 try:
                     self.send_response(status)
+                    if outer.retry_after is not None:
+                        self.send_header("Retry-After", outer.retry_after)
                     self.end_headers()
                 except BrokenPipeError:
                     pass
@@ -264,6 +267,21 @@ class Trouble(Traced):
         self.assertEqual(metrics['wf_span_exports_total{result="error"}'] + metrics['wf_span_exports_total{result="ok"}'], len(collector.requests))
         self.assertGreater(metrics['wf_span_exports_total{result="error"}'], refused)
         self.assertEqual(metrics['wf_spans_total{result="failed"}'], 2)
+
+    def test_it_says_when_to_come_again(self):
+        for status, said, least, most in ((503, "4", 4, 8), (429, "0", 0, 0.9), (503, "soon", 1, 3)):  # else after 1 s
+            with self.subTest(status=status, retry_after=said):
+                collector = Collector()
+                collector.status, collector.retry_after = status, said
+                server = self.start("--trace-sample=1", collector=collector)
+                self.post(server, "/Traced/Check", {"n": 1})
+                until = time.monotonic() + 20
+                while len(collector.times) < 2 and time.monotonic() < until:
+                    time.sleep(0.01)
+                collector.status = 200
+                waited = collector.times[1] - collector.times[0]
+                self.assertGreaterEqual(waited, least - 0.1)
+                self.assertLess(waited, most)
 
     def test_nobody_listens(self):
         collector = Collector()

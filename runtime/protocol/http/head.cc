@@ -81,6 +81,7 @@ void Head::SetPathAndQuery(std::string_view text) {
   const size_t question = text.find('?');
   path = text.substr(0, question);
   if (path.empty()) path = "/";
+  if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   query = question == std::string_view::npos ? std::string_view() : text.substr(question + 1);
 }
 

@@ -32,7 +32,8 @@ class Head {
  public:
   Method method = Method::kOther;
   std::string_view method_name, target;
-  std::string_view path, query;  // target before and after the first `?`; still percent-encoded
+  // Of the target, before and after the first `?`; still percent-encoded. A slash at the end of a path is as none.
+  std::string_view path, query;
   std::span<const Header> headers() const { return headers_; }
   int64_t content_length = 0;  // -1: chunked
   bool keep_alive = false;

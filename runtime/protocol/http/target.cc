@@ -64,6 +64,8 @@ bool LeavesRoot(std::string_view path) {
 
 }  // namespace
 
+bool IsScheme(std::string_view text) { return base::EqualIgnoringCase(text, "http") || base::EqualIgnoringCase(text, "https"); }
+
 bool IsHost(std::string_view text) {
   size_t host = 0;
   if (text.starts_with('[')) {

@@ -316,9 +316,7 @@ Event Decoder::SplitTarget(http::Head* head) {
   std::string_view rest = head->target;
   const size_t colon = rest.starts_with('/') ? std::string_view::npos : rest.find("://");
   if (colon != std::string_view::npos) {
-    const std::string_view scheme = rest.substr(0, colon);
-    if (!EqualIgnoringCase(scheme, "http") && !EqualIgnoringCase(scheme, "https"))
-      return Fail(400, "a target that is not of http or https");
+    if (!http::IsScheme(rest.substr(0, colon))) return Fail(400, http::kOtherScheme);
     rest.remove_prefix(colon + 3);
     const size_t authority = std::min(rest.find_first_of("/?#"), rest.size());
     if (!http::IsHost(rest.substr(0, authority))) return Fail(400, "the target names no host");

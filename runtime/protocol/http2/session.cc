@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/ascii.h"
@@ -37,8 +38,9 @@ int64_t ContentLength(const http::Head& head, bool ended) {
   return std::from_chars(text.data(), text.data() + text.size(), length).ec == std::errc() ? length : INT64_MAX;
 }
 
-// What nghttp2 leaves open. Empty: nothing is wrong with it.
-std::string_view WhyNoRequest(const http::Head& head, std::string_view authority) {
+// What nghttp2 leaves open. Empty: nothing is wrong with it. CONNECT has no scheme.
+std::string_view WhyNoRequest(const http::Head& head, std::string_view authority, std::string_view scheme) {
+  if (!scheme.empty() && !http::IsScheme(scheme)) return http::kOtherScheme;
   const std::string_view host = head.Find("host");
   if (!authority.empty() && !host.empty() && !base::EqualIgnoringCase(authority, host))
     return "the header Host names another host than :authority";
@@ -129,7 +131,7 @@ bool Session::Open(const Limits& limits) noexcept {
   passes_ = 0;
   in_block_ = broken_ = false;
   ends_ = 0;
-  greeted_ = sent_since_ping_ = false;
+  greeted_ = sent_since_ping_ = breached_ = false;
   Pool::Parts& parts = *pool_.parts_;
   nghttp2_mem memory = {&held_, Allocate, Free, AllocateZeros, Reallocate};  // copied
   if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &memory) != 0) {
@@ -201,9 +203,15 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   const int64_t read = ReadAll(before, bytes);
   for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return nghttp2_session_want_read(session_) != 0;
-  const bool flood = read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS;
   broken_ = broken_ || read == NGHTTP2_ERR_NOMEM || read == NGHTTP2_ERR_CALLBACK_FAILURE;
-  Terminate(flood ? NGHTTP2_ENHANCE_YOUR_CALM : read == NGHTTP2_ERR_BAD_CLIENT_MAGIC ? NGHTTP2_PROTOCOL_ERROR : NGHTTP2_INTERNAL_ERROR);
+  if (broken_) return false;
+  if (read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS) {
+    Terminate(NGHTTP2_ENHANCE_YOUR_CALM, http::Breach::kLimit, "too many frames that wait for an answer, or continuations of a head");
+  } else if (read == NGHTTP2_ERR_BAD_CLIENT_MAGIC) {
+    Terminate(NGHTTP2_PROTOCOL_ERROR);
+  } else {
+    Ask([&] { return nghttp2_session_terminate_session(session_, NGHTTP2_INTERNAL_ERROR); });
+  }
   return false;
 }
 
@@ -269,8 +277,13 @@ int64_t Session::ReadStandIn(const FrameHead& head) noexcept {
 
 void Session::Note(int result) noexcept { broken_ = nghttp2_is_fatal(result) != 0; }
 
-void Session::Terminate(uint32_t error) noexcept {
+void Session::Terminate(uint32_t error, http::Breach breach, std::string_view why) noexcept {
+  TellBreach(breach, why.empty() ? nghttp2_http2_strerror(error) : why);
   Ask([&] { return nghttp2_session_terminate_session(session_, error); });
+}
+
+void Session::TellBreach(http::Breach breach, std::string_view why) noexcept {
+  if (!std::exchange(breached_, true)) user_.OnBreach(breach, why);
 }
 
 // What nghttp2 takes, or passes over, and RFC 9113 does not: frames that are too large behind HEADERS (4.2), PRIORITY of the connection
@@ -333,7 +346,8 @@ void Session::OnDataFrame(size_t length, size_t padding, bool ends) noexcept {
 }
 
 void Session::Spend() noexcept {
-  if (!budget_.Spend(now_ms_)) Terminate(NGHTTP2_ENHANCE_YOUR_CALM);
+  if (budget_.Spend(now_ms_)) return;
+  Terminate(NGHTTP2_ENHANCE_YOUR_CALM, http::Breach::kLimit, "more resets, pings and their like than `limits.control_frames`");
 }
 
 void Session::FinishRepeated(Stream& stream) noexcept {
@@ -374,7 +388,7 @@ void Session::FinishHead(Stream& stream) noexcept {
     if (!base::EqualIgnoringCase(header.value, "100-continue")) return RefuseHead(stream, 417, "an expectation other than `100-continue`");
     head.expects_continue = true;
   }
-  if (const std::string_view reason = WhyNoRequest(head, authority); !reason.empty()) return RefuseHead(stream, 400, reason);
+  if (const std::string_view reason = WhyNoRequest(head, authority, scheme); !reason.empty()) return RefuseHead(stream, 400, reason);
   if (!authority.empty() && head.Find("host").data() == nullptr) head.AddLast({"host", authority});
   if (repeats_.wants(static_cast<uint32_t>(stream.id_))) repeats_.Learn(head, scheme);
   user_.OnHead(stream);
@@ -523,7 +537,7 @@ void Session::GoAway() noexcept {
   });
 }
 
-void Session::Fail() noexcept { Terminate(NGHTTP2_PROTOCOL_ERROR); }
+void Session::Fail() noexcept { Terminate(NGHTTP2_PROTOCOL_ERROR, http::Breach::kSlow, "the head of a request did not arrive in time"); }
 
 void Session::ResetStalled(uint64_t least) noexcept {
   const auto has_waited = [](const Stream& stream) { return !stream.body_.empty() && stream.sent_before_ != UINT64_MAX; };

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "runtime/base/sink.h"
+#include "runtime/protocol/http/breach.h"
 #include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/http2/blocks.h"
 #include "runtime/protocol/http2/budget.h"
@@ -55,7 +56,8 @@ class User {
   // The view ends with the call. How much of it is taken: the window opens again by so much, by the rest with Consume.
   virtual size_t OnBody(Stream& stream, std::span<const uint8_t> part) noexcept = 0;
   virtual void OnEnd(Stream& stream) noexcept = 0;
-  virtual void OnClosed(Stream& stream) noexcept = 0;  // answered, or reset by either side; the last call
+  virtual void OnClosed(Stream& stream) noexcept = 0;                             // answered, or reset by either side; the last call
+  virtual void OnBreach(http::Breach breach, std::string_view why) noexcept = 0;  // the connection ends for it; once. `why` stays
 
  protected:
   ~User() = default;
@@ -126,7 +128,8 @@ class Session {
     if (!broken_) Note(function());
   }
   void Note(int result) noexcept;
-  void Terminate(uint32_t error) noexcept;
+  void Terminate(uint32_t error, http::Breach breach = http::Breach::kProtocol, std::string_view why = {}) noexcept;
+  void TellBreach(http::Breach breach, std::string_view why) noexcept;
   void OnFrameHead(const FrameHead& head) noexcept;
   void OnSettings() noexcept;
   void OnTableBytes(uint32_t bytes) noexcept;
@@ -153,10 +156,9 @@ class Session {
   int64_t now_ms_ = 0;
   wf_sink* out_ = nullptr;  // during Send
   size_t high_mark_ = 0, body_blocks_ = 0, open_ = 0;
-  Stream* first_ = nullptr;
-  Stream* latest_ = nullptr;   // that was looked for
-  Stream* reading_ = nullptr;  // whose head is being read; null: none, or nobody wants it
-  size_t block_bytes_ = 0;     // of the fields being read
+  Stream *first_ = nullptr, *latest_ = nullptr;  // of all open ones; that was looked for
+  Stream* reading_ = nullptr;                    // whose head is being read; null: none, or nobody wants it
+  size_t block_bytes_ = 0;                       // of the fields being read
   FrameHeads frames_;
   Repeats repeats_;
   HeadWriter writer_;
@@ -167,7 +169,7 @@ class Session {
   IdleResets idle_resets_;
   size_t passes_ = 0;  // bytes to come of a frame that is passed over
   int ends_ = 0;       // of bodies, without data, that no stream has taken yet
-  bool greeted_ = false, sent_since_ping_ = false;
+  bool greeted_ = false, sent_since_ping_ = false, breached_ = false;
   bool broken_ = false;       // there was no memory for what nghttp2 had to do
   bool in_block_ = false;     // between HEADERS and the last CONTINUATION
   bool repeats_one_ = false;  // nghttp2 reads a stand-in

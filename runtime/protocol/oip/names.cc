@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/abi/view.h"
-#include "runtime/base/text.h"
+#include "runtime/base/name_parts.h"
 
 namespace wf::oip {
 namespace {
@@ -56,8 +56,8 @@ Route ParseRepository(std::string_view rest) {
 }  // namespace
 
 Route ParsePath(std::string_view path) {
-  if (path == "/v2" || path == "/v2/") return {Call::kServerMetadata, {}, {}};
-  if (!path.starts_with("/v2/")) return {};
+  if (path == "/v2") return {Call::kServerMetadata, {}, {}};
+  if (!path.starts_with("/v2/") || path.ends_with('/')) return {};
   std::string_view rest = path.substr(4);
   if (rest == "health/live") return {Call::kServerLive, {}, {}};
   if (rest == "health/ready") return {Call::kServerReady, {}, {}};
@@ -130,7 +130,7 @@ std::vector<std::string> Names::All() const {
 std::string_view Names::Nearest(std::string_view model) const {
   std::vector<std::string_view> candidates;
   for (const auto& [name, workflow] : by_name_) candidates.push_back(name);
-  return base::Nearest(model, candidates);
+  return base::NearestOfParts(model, candidates, '.');
 }
 
 }  // namespace wf::oip

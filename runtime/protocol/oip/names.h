@@ -41,7 +41,7 @@ bool NamesModel(Call call);  // always: it has to be one of ours
 enum class Verb : uint8_t { kGet, kPost, kEither };
 Verb VerbOf(Call call);
 
-// A path under /v2; kNone for one that is not served.
+// A path under /v2, without a slash at its end; kNone for one that is not served.
 Route ParsePath(std::string_view path);
 inline bool IsPath(std::string_view path) { return path == "/v2" || path.starts_with("/v2/"); }
 

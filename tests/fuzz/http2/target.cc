@@ -87,6 +87,10 @@ class Peer final : public wf::http2::User {
     std::erase(waiting_, &stream);
     delete &Of(stream);
   }
+  void OnBreach(wf::http::Breach, std::string_view why) noexcept override {
+    Require(!breached_ && !why.empty());
+    breached_ = true;
+  }
 
   void Answer(Stream& stream) {
     wf_sink body;
@@ -117,6 +121,7 @@ class Peer final : public wf::http2::User {
 
   Session session_;
   const uint8_t way_;
+  bool breached_ = false;
   std::vector<Stream*> waiting_;
   wf_sink out_;
 };

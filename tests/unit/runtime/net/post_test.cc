@@ -60,8 +60,9 @@ class PostTest : public testing::Test, public loop::Turn, public Poster::User {
   base::TimePoint NextTimerAt() noexcept override { return INT64_MAX; }
   void OnTime() noexcept override {}
   void OnSecond() noexcept override {}
-  void OnPosted(int status) noexcept override {
+  void OnPosted(int status, int64_t retry_after_s) noexcept override {
     status_ = status;
+    retry_after_s_ = retry_after_s;
     loop_.Stop();
   }
   // The status that is told.
@@ -77,6 +78,7 @@ class PostTest : public testing::Test, public loop::Turn, public Poster::User {
   const base::SystemClock clock_;
   loop::Loop loop_{clock_};
   int status_ = -1;
+  int64_t retry_after_s_ = -2;
 };
 
 TEST_F(PostTest, SendsTheBodyAndTellsTheStatus) {
@@ -101,6 +103,31 @@ TEST_F(PostTest, AnInterimAnswerIsNotTheAnswer) {
     Poster poster(loop_, *this, {"127.0.0.1", peer.port, "/"});
     peer.Answer(interim + "HTTP/1.1 " + std::to_string(status) + " x\r\ncontent-length: 0\r\n\r\n", 1);
     EXPECT_EQ(Post(poster, "body"), status);
+  }
+}
+
+TEST_F(PostTest, TellsWhenTheServerWantsToBeAskedAgain) {
+  const struct {
+    std::string head;
+    int64_t seconds;
+  } rows[] = {
+      {"retry-after: 7", 7},
+      {"x: 1\r\nRetry-After:\t30 \r\ny: 2", 30},
+      {"retry-after: 0", 0},
+      {"retry-after: 99999999999999999999", INT64_MAX},
+      {"retry-after: Fri, 27 Nov 2026 19:00:00 GMT", -1},
+      {"retry-after: -1", -1},
+      {"retry-after: 1.5", -1},
+      {"retry-after:", -1},
+      {"x-retry-after: 5", -1},
+      {"x: 1\r\n\r\nretry-after: 5", -1},  // a body
+  };
+  for (const auto& row : rows) {
+    Peer peer;
+    Poster poster(loop_, *this, {"127.0.0.1", peer.port, "/"});
+    peer.Answer("HTTP/1.1 503 x\r\n" + row.head + "\r\n\r\n", 1);
+    EXPECT_EQ(Post(poster, "body"), 503);
+    EXPECT_EQ(retry_after_s_, row.seconds) << row.head;
   }
 }
 

@@ -104,6 +104,23 @@ TEST_F(Http1SessionTest, HalfARequestIsAnsweredWhereThePeerSendsNoMore) {
     EXPECT_TRUE(peer.received.starts_with("HTTP/1.1 400 ")) << peer.received;
     EXPECT_TRUE(peer.closed);
   }
+  EXPECT_EQ(site_.told, "refused refused ") << "it is the peer that ended them";
+}
+
+TEST_F(Http1SessionTest, WhyAConnectionCannotGoOnIsTold) {
+  peers_[0].under_way = "GET /a HTTP/1.1\r\nhost : t\r\n\r\n";
+  peers_[1].under_way = "GET /" + std::string(10'000, 'a') + " HTTP/1.1\r\nhost: t\r\n\r\n";
+  Turn();
+  for (test::SimPeer& peer : peers_) EXPECT_NE(peer.received.find("connection: close"), std::string::npos) << peer.received;
+  EXPECT_EQ(site_.told, "protocol refused limit refused ");
+}
+
+TEST_F(Http1SessionTest, AHeadThatDoesNotComeInTimeIsTold) {
+  peers_[0].under_way = "GET /a HTTP/1.1\r\nho";
+  Turn();
+  PassSeconds(11);
+  EXPECT_TRUE(peers_[0].received.starts_with("HTTP/1.1 408 ")) << peers_[0].received;
+  EXPECT_EQ(site_.told, "slow refused ") << "the other connection has begun no request";
 }
 
 TEST_F(Http1SessionTest, AllThatCameWholeIsAnsweredWhereThePeerSendsNoMore) {

@@ -302,6 +302,7 @@ TEST_F(Http2SessionTest, AFloodIsToldAndEndsTheConnection) {
     Send(flood);
   }
   EXPECT_EQ(reader_.goaway, kEnhanceYourCalm);
+  EXPECT_NE(site_.told.find("limit "), std::string::npos) << site_.told;
   PassSeconds(3);
   EXPECT_TRUE(peer().closed);
   EXPECT_LT(peer().delivered, 300'000U);
@@ -362,7 +363,7 @@ TEST_F(Http2SessionTest, AHeadThatDoesNotGoOnEndsTheConnection) {
   PassSeconds(4);
   EXPECT_GT(reader_.goaway, 0);
   EXPECT_TRUE(peer().closed);
-  EXPECT_EQ(site_.told, "");
+  EXPECT_EQ(site_.told, "slow ");
 }
 
 TEST_F(Http2SessionTest, ASlowBodyIsRefusedWhateverTheOthersDo) {

@@ -15,6 +15,7 @@ TEST(Router, FindsWorkflowsByTheirPath) {
     EXPECT_EQ(router.Find(path), nullptr) << path;
   EXPECT_EQ(router.Nearest("/Test/Gret"), "/Test/Greet");
   EXPECT_EQ(router.Nearest("/entirely/other"), "");
+  EXPECT_EQ(router.Nearest("/Test/Grass"), "") << "far from `Greet`, near to `/Test/Greet`";
   EXPECT_EQ(router.services(), 2U);
 }
 

@@ -30,6 +30,9 @@ class TestSite final : public Site {
     return true;
   }
   void OnBrokenForMemory() noexcept override { ++broken_for_memory; }
+  void OnBreach(http::Breach breach, std::string_view) noexcept override {
+    told += std::string(http::kBreaches[static_cast<size_t>(breach)]) + " ";
+  }
   bool ClaimLast(int64_t bytes) noexcept override {
     if (bytes > room + last - claimed) return false;
     claimed += bytes;

@@ -49,6 +49,19 @@ TEST(Head, CutsTheTargetAtTheFirstQuestionMark) {
   EXPECT_EQ(head.query, "");
 }
 
+TEST(Head, OneSlashAtTheEndOfAPathIsAsNone) {
+  Head head;
+  head.SetPathAndQuery("/a/b/?c=d/");
+  EXPECT_EQ(head.path, "/a/b");
+  EXPECT_EQ(head.query, "c=d/");
+  head.SetPathAndQuery("/a//");
+  EXPECT_EQ(head.path, "/a/");
+  head.SetPathAndQuery("/");
+  EXPECT_EQ(head.path, "/");
+  head.SetPathAndQuery("//");
+  EXPECT_EQ(head.path, "/");
+}
+
 TEST(Head, FieldsStayWhereTheirViewsSayWhileOthersAreAdded) {
   Head head;
   std::string name = "name0", value = "first";

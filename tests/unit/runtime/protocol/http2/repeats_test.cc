@@ -143,6 +143,9 @@ class Listener final : public User {
     told.append(part.begin(), part.end());
     return part.size();
   }
+  void OnBreach(http::Breach breach, std::string_view) noexcept override {
+    told += std::string(http::kBreaches[static_cast<size_t>(breach)]) + "\n";
+  }
   void OnEnd(Stream& stream) noexcept override {
     told += "end\n";
     wf_sink none;

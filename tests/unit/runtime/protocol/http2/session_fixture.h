@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/protocol/http2/session.h"
@@ -37,6 +38,7 @@ class SessionTest : public testing::Test, protected User {
     session_.Close();
     requests_.clear();
     closed_ = 0;
+    why_broken_.clear();
     alive_ = true;
     ASSERT_TRUE(session_.Open(limits));
     reader_ = std::make_unique<test::Http2Reader>();
@@ -108,12 +110,18 @@ class SessionTest : public testing::Test, protected User {
     ++closed_;
     static_cast<Request*>(stream.user)->stream = nullptr;
   }
+  void OnBreach(http::Breach breach, std::string_view why) noexcept override {
+    EXPECT_EQ(std::exchange(why_broken_, why), "") << "told twice";
+    EXPECT_NE(why, "");
+    breach_ = breach;
+  }
 
   Pool pool_;
   std::vector<std::unique_ptr<Request>> requests_;
   size_t room_ = SIZE_MAX, most_out_ = 0;
   int heads_ = 0, bad_heads_ = 0, closed_ = 0;
-  std::string why_bad_;
+  std::string why_bad_, why_broken_;  // empty: it was not
+  http::Breach breach_ = http::Breach::kProtocol;
   std::function<void(Stream&)> on_head_, on_end_;
   Session session_{pool_, *this};
   std::unique_ptr<test::Http2Reader> reader_;

@@ -38,6 +38,8 @@ TEST_F(SessionTest, BreakingTheFramesEndsTheConnection) {
     EXPECT_FALSE(Feed(bytes)) << i;
     EXPECT_GT(reader_->goaway, 0) << i;
     EXPECT_TRUE(session_.over()) << i;
+    EXPECT_NE(why_broken_, "") << i;
+    EXPECT_EQ(breach_, http::Breach::kProtocol) << i;
     ++i;
   }
 }
@@ -47,6 +49,7 @@ TEST_F(SessionTest, APrefaceThatGoesOnAsSomethingElseEndsTheConnection) {
   ASSERT_TRUE(session_.Open({}));
   alive_ = true;
   EXPECT_FALSE(Feed("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n"));
+  EXPECT_EQ(why_broken_, "PROTOCOL_ERROR");
 }
 
 // ---- calls of gRPC that are reset before their heads are written ----
@@ -132,8 +135,40 @@ TEST_F(SessionTest, FloodsEndTheConnection) {
     }
     EXPECT_LT(i, 1200U) << which;
     EXPECT_EQ(reader_->goaway, kEnhanceYourCalm) << which;
+    EXPECT_NE(why_broken_, "") << which;
+    EXPECT_EQ(breach_, http::Breach::kLimit) << which;
     ++which;
   }
+}
+
+// What tells the peer why may never leave.
+TEST_F(SessionTest, AFloodOfAPeerThatReadsNothingIsTold) {
+  const std::string ping = Frame(kPing, 0, 0, "12345678");
+  int sent = 0;
+  while (sent < 3000 && why_broken_.empty()) {
+    session_.Receive({reinterpret_cast<const uint8_t*>(ping.data()), ping.size()}, now_ms_);
+    ++sent;
+  }
+  EXPECT_LT(sent, 1200);
+  EXPECT_EQ(breach_, http::Breach::kLimit);
+  EXPECT_EQ(why_broken_, "more resets, pings and their like than `limits.control_frames`");
+}
+
+TEST_F(SessionTest, APeerThatTakesTooLongIsToldAsThat) {
+  Feed(Frame(kHeaders, 0, 1, Block(test::http2::Request("GET", "/")).substr(0, 1)));
+  session_.Fail();
+  Pump();
+  EXPECT_EQ(reader_->goaway, kProtocolError);
+  EXPECT_EQ(breach_, http::Breach::kSlow);
+}
+
+TEST_F(SessionTest, WhatEndsInPeaceIsNoBreach) {
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
+  Feed(Get(1, "/"));
+  session_.GoAway();
+  Pump();
+  EXPECT_TRUE(session_.over());
+  EXPECT_EQ(why_broken_, "");
 }
 
 TEST_F(SessionTest, WhatIsSpreadOverTimeIsNoFlood) {

@@ -18,13 +18,16 @@ TEST(OipNames, PathsAreCalls) {
   };
   const Row rows[] = {
       {"/v2", Call::kServerMetadata},
-      {"/v2/", Call::kServerMetadata},
+      {"/v2/", Call::kNone},
       {"/v2/health/live", Call::kServerLive},
       {"/v2/health/ready", Call::kServerReady},
       {"/v2/health", Call::kNone},
       {"/v2/health/live/", Call::kNone},
       {"/v2/models", Call::kNone},
       {"/v2/models/", Call::kNone},
+      {"/v2/models/m/", Call::kNone},
+      {"/v2/models/m/versions/1/", Call::kNone},
+      {"/v2/models/m/infer/", Call::kNone},
       {"/v2/models/m", Call::kModelMetadata, "m"},
       {"/v2/models/m/ready", Call::kModelReady, "m"},
       {"/v2/models/m/infer", Call::kInfer, "m"},
@@ -74,7 +77,9 @@ TEST(OipNames, AModelIsAServiceOrAWorkflowOrBoth) {
   EXPECT_EQ(find("Types.Pair"), &plan.workflows[1]);
   EXPECT_EQ(find("Types."), nullptr);
   EXPECT_EQ(find(""), nullptr);
-  EXPECT_EQ(names.Nearest("Types.Pear"), "Types.Pair");
+  EXPECT_EQ(names.Nearest("Types.Piar"), "Types.Pair");
+  EXPECT_EQ(names.Nearest("Types.Pear"), "") << "half of the letters";
+  EXPECT_EQ(names.Nearest("Types.Pole"), "");
 }
 
 TEST(OipNames, EachWorkflowHasOneFullName) {

@@ -179,6 +179,7 @@ ValueId BodyWriter::WriteExtent(const Expr& expr, const Dim& dim) {
   RequireExact(dim);  // first: no message tells a number that has wrapped
   const bool is_widened = expr.kind == ExprKind::kConvert && expr.args[0]->span == expr.span;  // by us: told as it was
   const ValueId written = Write(is_widened ? *expr.args[0] : expr);
+  if (is_widened && written != ValueId::kNone) BindFresh(expr.fresh, ToI64(written), expr.type);
   const ValueId extent = written == ValueId::kNone ? b_.I64(0) : Extent(ToI64(written), nullptr, NamedText(dim), written);
   b_.set_place(outer_place);
   return extent;

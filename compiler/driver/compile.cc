@@ -162,7 +162,8 @@ bool Compilation::Link(const std::string& output) {
   const bool unwritable = !place.ok() || status.code() == base::kPermissionDenied || status.code() == base::kResourceExhausted;
   if (unwritable) {
     emitter_.Emit({}, diag::kCannotWriteFile, {output, status.message()});
-  } else if (!ReportUndefined(*products_.checked, externs, status.message(), emitter_)) {
+  } else if (const bool undefined = ReportUndefined(*products_.checked, externs, status.message(), emitter_);
+             !ReportTwice(externs, status.message(), emitter_) && !undefined) {
     emitter_.Emit({}, diag::kCannotLink, {output, status.message()});
   }
   return false;

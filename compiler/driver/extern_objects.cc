@@ -251,4 +251,27 @@ bool ReportUndefined(const sema::Program& program, const ExternObjects& externs,
   return reported;
 }
 
+// Of LLD: "error: duplicate symbol: main", and below ">>> defined at", once for each of the two files that define it.
+bool ReportTwice(const ExternObjects& externs, std::string_view words, diag::Emitter& emitter) {
+  constexpr std::string_view kTwice = "duplicate symbol: ";
+  bool reported = false;
+  for (size_t at = words.find(kTwice); at != std::string_view::npos;) {
+    at += kTwice.size();
+    const size_t next = words.find(kTwice, at);
+    const std::string_view block = words.substr(at, next - at), symbol = block.substr(0, block.find('\n'));
+    std::vector<const sema::Extern*> definers;
+    for (size_t i = 0; i < externs.objects.size(); ++i) {
+      if (block.find(externs.objects[i]) != std::string_view::npos) definers.push_back(externs.firsts[i]);
+    }
+    if (!definers.empty()) {
+      const std::string other = definers.size() > 1 ? fmt::format("`{}`", definers[0]->source) : "the server itself";
+      emitter.Emit(definers.back()->span, diag::kCannotLink, {definers.back()->source, fmt::format("{} defines `{}`, too", other, symbol)})
+          .Help("a function that only its own file calls is `static`, or stands in `namespace { }`");
+      reported = true;
+    }
+    at = next;
+  }
+  return reported;
+}
+
 }  // namespace wf::driver

@@ -34,4 +34,7 @@ ExternObjects CompileExterns(const sema::Program& program, const source::SourceM
 // over something else.
 bool ReportUndefined(const sema::Program& program, const ExternObjects& externs, std::string_view words, diag::Emitter& emitter);
 
+// The same of names that a source of externs defines and another one, or the server, defines as well.
+bool ReportTwice(const ExternObjects& externs, std::string_view words, diag::Emitter& emitter);
+
 }  // namespace wf::driver

@@ -22,6 +22,10 @@ json::Object Scalar(ir::DType dtype) {
     Bound<T>(schema);
     schema["format"] = format;
   };
+  const auto between = [&](double end) {
+    schema["exclusiveMinimum"] = -end;
+    schema["exclusiveMaximum"] = end;
+  };
   switch (dtype) {
     case ir::DType::kI8:
       bounded(int8_t(), "int8");
@@ -47,17 +51,14 @@ json::Object Scalar(ir::DType dtype) {
     case ir::DType::kU64:
       bounded(uint64_t(), "uint64");
       break;
-    case ir::DType::kF16:  // the ends of floats are as servers write them, in their fewest digits
-      schema["minimum"] = -65504.0;
-      schema["maximum"] = 65504.0;
+    case ir::DType::kF16:  // of floats: what rounds to a finite value is taken, a tie with the first value beyond is not
+      between(65520.0);
       break;
     case ir::DType::kBf16:
-      schema["minimum"] = -3.39e+38;
-      schema["maximum"] = 3.39e+38;
+      between(0x1.ffp+127);
       break;
     case ir::DType::kF32:
-      schema["minimum"] = -3.4028235e+38;
-      schema["maximum"] = 3.4028235e+38;
+      between(0x1.ffffffp+127);
       schema["format"] = "float";
       break;
     case ir::DType::kF64:

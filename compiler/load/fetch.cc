@@ -5,10 +5,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <optional>
 
+#include "runtime/base/ascii.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/descriptor.h"
 #include "runtime/base/system_error.h"
@@ -55,16 +58,36 @@ base::Status SendAll(int fd, std::string_view request, int64_t until_ns) {
   return base::Status::Ok();
 }
 
-// What comes until the other side closes; nothing when the time is over first.
+// How many bytes the answer that begins like this has, if they say it.
+std::optional<size_t> BytesOf(std::string_view answer) {
+  constexpr std::string_view kField = "\r\ncontent-length:";
+  const size_t head = answer.find("\r\n\r\n");
+  if (head == std::string_view::npos) return std::nullopt;
+  const auto same = [](char a, char b) { return base::EqualIgnoringCase({&a, 1}, {&b, 1}); };
+  const auto field = std::search(answer.begin(), answer.begin() + head, kField.begin(), kField.end(), same);
+  if (field == answer.begin() + head) return std::nullopt;
+  std::string_view value = answer.substr(field - answer.begin() + kField.size());
+  value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+  size_t body = 0;
+  const auto [end, wrong] = std::from_chars(value.data(), value.data() + value.size(), body);
+  if (wrong != std::errc() || body > kMaxAnswer || *end != '\r') return std::nullopt;
+  return head + 4 + body;
+}
+
+// What comes until the answer is whole, or the other side closes; nothing when the time is over first. Its end is not left to the closing
+// alone: a process that the server has forked may hold the connection.
 std::optional<std::string> ReadAll(int fd, int64_t until_ns) {
   std::string text;
   std::array<char, 65536> buffer{};
+  std::optional<size_t> whole;
   while (text.size() < kMaxAnswer) {
     if (!WaitFor(fd, POLLIN, until_ns)) return std::nullopt;
     const ssize_t got = read(fd, buffer.data(), buffer.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (got <= 0) break;
     text.append(buffer.data(), static_cast<size_t>(got));
+    if (!whole) whole = BytesOf(text);
+    if (whole && text.size() >= *whole) break;
   }
   return text;
 }

@@ -206,7 +206,8 @@ bool Reporter::ReportElse(const Mistake& mistake) {
   if (TypeAt(mistake.at) == T::LBRACE && ExpectsExpression(mistake)) {
     std::string_view help = "a record is written `Name(field: value)` or `(field: value)`";
     if (TypeAt(mistake.at + 1) == T::STRING || TypeAt(mistake.at + 1) == T::RBRACE)
-      help = "a map is not written out; it comes from a file, as `const M: map<i64> = json(\"m.json\");`, from a request or from `json.parse`";
+      help =
+          "a map is not written out; it comes from a file, as `const M: map<i64> = json(\"m.json\");`, from a request or from `json.parse`";
     if (after_else) {
       const bool raised = TypeAt(mistake.statement) == T::KW_REQUIRE;
       help = raised ? "what is raised stands behind `else` without braces: `require c else fail E;`"

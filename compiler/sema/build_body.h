@@ -117,8 +117,7 @@ class BodyWriter {
   bool IsReady(ir::ValueId value) const;  // it was whole before this body began
   ir::ValueId AxisExtent(ir::ValueId tensor, TypeRef type, size_t axis);
   ir::ValueId WriteIndex(const Expr& expr);
-  ir::ValueId CheckedIndex(const Expr& expr, ir::ValueId extent);
-  ir::ValueId Slice(const Expr& expr, ir::ValueId tensor);
+  ir::ValueId CheckedIndex(const Expr& expr, ir::ValueId extent), Slice(const Expr& expr, ir::ValueId tensor);
   bool CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent);
   ir::ValueId WriteBuild(const Expr& expr), WriteReduce(const Expr& expr);
   ir::ValueId WriteReshape(const Expr& expr, const std::vector<ir::ValueId>& args);
@@ -127,7 +126,7 @@ class BodyWriter {
   void RequireCount(const std::vector<Dim>& dims, const Indices& extents, ir::ValueId found);
   void RequireSmall(const Indices& extents, const std::vector<Dim>* reshaped = nullptr);  // `reshaped`: the shape that a reshape wants
   // 7004 below 0; in elements 0, sticky. told: as it was before it became an i64.
-  ir::ValueId Extent(ir::ValueId value, const Dim* dim = nullptr, const std::string& written = {}, ir::ValueId told = ir::ValueId::kNone);
+  ir::ValueId Extent(ir::ValueId value, const Dim* dim = nullptr, const std::string& text = {}, ir::ValueId told = ir::ValueId::kNone);
   bool IsNatural(ir::ValueId value) const;                                                // proved to be 0 or more
   ir::ValueId WriteI64(const Expr& expr), WriteExtent(const Expr& expr, const Dim& dim);  // an index or an extent, which is `dim`
   ir::ValueId ToI64(ir::ValueId value) { return b_.Convert(value, DType::kI64); }

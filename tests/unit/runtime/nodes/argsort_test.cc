@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
@@ -15,12 +16,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std:
 
 template <typename T>
 Order OrderOf(std::vector<T> data, uint8_t dtype) {
-  FakeJob job;
-  const wf_tensor x = Vector(data, dtype);
-  wf_tensor order;
-  EXPECT_EQ(wf_n_argsort(&job.ctx, &x, &order), 0) << job.message;
-  EXPECT_EQ(order.dtype, WF_I64);
-  return Elements<int64_t>(order);
+  return ResultOf<int64_t>(wf_n_argsort, std::move(data), dtype, WF_I64);
 }
 
 TEST(ArgSort, GivesTheSmallestFirst) {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <utility>
 
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
@@ -10,12 +11,7 @@ namespace {
 
 template <typename T>
 std::vector<T> SumsOf(std::vector<T> data, uint8_t dtype) {
-  FakeJob job;
-  const wf_tensor x = Vector(data, dtype);
-  wf_tensor sums;
-  EXPECT_EQ(wf_n_cumsum(&job.ctx, &x, &sums), 0) << job.message;
-  EXPECT_EQ(sums.dtype, dtype);
-  return Elements<T>(sums);
+  return ResultOf<T>(wf_n_cumsum, std::move(data), dtype, dtype);
 }
 
 TEST(CumSum, AddsUpToEachElement) {

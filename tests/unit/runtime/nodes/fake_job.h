@@ -45,6 +45,17 @@ std::vector<T> Elements(const wf_tensor& x) {
   return {data, data + count};
 }
 
+// What a native function from a vector to a tensor gives, whose elements are Result of this dtype.
+template <typename Result, typename T>
+std::vector<Result> ResultOf(wf_code (*native)(wf_ctx*, const wf_tensor*, wf_tensor*), std::vector<T> data, uint8_t dtype, uint8_t result) {
+  FakeJob job;
+  const wf_tensor x = Vector(data, dtype);
+  wf_tensor out;
+  EXPECT_EQ(native(&job.ctx, &x, &out), 0) << job.message;
+  EXPECT_EQ(out.dtype, result);
+  return Elements<Result>(out);
+}
+
 // Of a native function from a vector to a tensor that it allocates.
 inline void ExpectItFailsWithoutMemoryAndStops(wf_code (*native)(wf_ctx*, const wf_tensor*, wf_tensor*)) {
   std::vector<float> data{1, 2};

@@ -1,19 +1,14 @@
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
 
 namespace wf::nodes {
 namespace {
 
-std::vector<int64_t> PlacesOf(std::vector<uint8_t> data) {
-  FakeJob job;
-  const wf_tensor x = Vector(data, WF_BOOL);
-  wf_tensor places;
-  EXPECT_EQ(wf_n_nonzero(&job.ctx, &x, &places), 0) << job.message;
-  EXPECT_EQ(places.dtype, WF_I64);
-  return Elements<int64_t>(places);
-}
+std::vector<int64_t> PlacesOf(std::vector<uint8_t> data) { return ResultOf<int64_t>(wf_n_nonzero, std::move(data), WF_BOOL, WF_I64); }
 
 TEST(NonZero, GivesThePlacesInTheirOrder) {
   EXPECT_EQ(PlacesOf({0, 1, 1, 0, 1}), (std::vector<int64_t>{1, 2, 4}));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
@@ -15,12 +16,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std:
 
 template <typename T>
 std::vector<T> Sorted(std::vector<T> data, uint8_t dtype) {
-  FakeJob job;
-  const wf_tensor x = Vector(data, dtype);
-  wf_tensor sorted;
-  EXPECT_EQ(wf_n_sort(&job.ctx, &x, &sorted), 0) << job.message;
-  EXPECT_EQ(sorted.dtype, dtype);
-  return Elements<T>(sorted);
+  return ResultOf<T>(wf_n_sort, std::move(data), dtype, dtype);
 }
 
 TEST(Sort, PutsTheSmallestFirstAndNanLast) {

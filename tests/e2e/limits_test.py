@@ -93,6 +93,14 @@ class Limits(harness.ServerCase):
                 self.assertEqual(held.enter_context(self.server.connect(port="admin")).call("GET", "/livez").status, 200)
             more = held.enter_context(self.server.connect(port="admin"))
             self.assertTrue(more.closed_within(5))
+        until = time.monotonic() + 10
+        while True:  # until the server has seen that they are gone
+            try:
+                self.server.metrics()
+                break
+            except ConnectionError:
+                self.assertLess(time.monotonic(), until)
+                time.sleep(0.01)
 
     def test_memory_of_a_request(self):
         self.assertEqual(self.server.post("/Texts/Ramp", {"n": 50_000}).status, 200)

@@ -12,11 +12,11 @@
 namespace wf::base {
 namespace {
 
-using Wide = unsigned __int128;
+using Product = unsigned __int128;
 
 uint64_t ScaledToOdd(const PowerOfTen& power, uint64_t value) {
-  const auto low = static_cast<uint64_t>(static_cast<Wide>(power.low) * value >> 64);
-  const Wide product = static_cast<Wide>(power.high) * value + low;
+  const auto low = static_cast<uint64_t>(static_cast<Product>(power.low) * value >> 64);
+  const Product product = static_cast<Product>(power.high) * value + low;
   const bool rest = static_cast<uint64_t>(product) > 1;  // less is what the power was rounded up by
   return static_cast<uint64_t>(product >> 64) | (rest ? 1 : 0);
 }

@@ -18,7 +18,8 @@ from http2_client import Client  # noqa: E402
 SOURCE = """
 workflow Copy(text: string) -> (text: string) { return (text: text); }
 workflow Ramp(n: i64) -> (y: f64) { node xs: f64[n] = [i < n] => f64(i); node y = sum[i](xs[i]); return (y: y); }
-service Texts { workflow Copy; workflow Ramp; }
+workflow Refuse(text: string) -> (text: string) { require text == "" else fail InputParams("unknown label {text}"); return (text: text); }
+service Texts { workflow Copy; workflow Ramp; workflow Refuse; }
 """
 
 
@@ -101,6 +102,12 @@ class Limits(harness.ServerCase):
             except ConnectionError:
                 self.assertLess(time.monotonic(), until)
                 time.sleep(0.01)
+
+    def test_what_a_failure_quotes(self):
+        for size, told in ((1000, 1000 + len("unknown label ")), (100_000, 65536)):
+            reply = self.server.call("POST", "/Texts/Refuse", copy_of(size), {"content-type": "application/json"})
+            self.assert_error(reply, 400, 5000)
+            self.assertEqual(len(reply.error["message"]), told, size)
 
     def test_memory_of_a_request(self):
         self.assertEqual(self.server.post("/Texts/Ramp", {"n": 50_000}).status, 200)

@@ -48,8 +48,11 @@ wf_code InferRequest::KeepTexts(bus::Bus& bus) {
 uint64_t InferRequest::fill_bytes() const {
   constexpr uint64_t kRawBytesPerByte = 16;  // copied or looked at, not converted
   uint64_t bytes = 0;
-  for (const Input& input : inputs_) {
-    const bool converted = input.coding == Coding::kJson || input.coding == Coding::kTyped;
+  for (uint32_t i = 0; i < workflow_->n_in; ++i) {
+    const Input& input = inputs_[i];
+    const Form form = ShapeOf(*plan_, workflow_->in[i]).form;
+    const bool has_parts = form == Form::kJson || form == Form::kStrings || form == Form::kByteses;  // each is read by itself
+    const bool converted = has_parts || input.coding == Coding::kJson || input.coding == Coding::kTyped;
     bytes += converted ? input.data.len : input.data.len / kRawBytesPerByte;
   }
   return bytes;

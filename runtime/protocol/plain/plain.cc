@@ -5,6 +5,7 @@
 
 #include "runtime/base/ascii.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/text.h"
 #include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/json/reader.h"
 #include "runtime/protocol/plain/query.h"
@@ -112,10 +113,11 @@ const bus::Failure& NameResult(bus::Bus& bus, const bus::Failure& failure, wf_si
 }
 
 protocol::Answer WriteFailure(bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
+  constexpr size_t kMostMessage = 65536;  // it may quote what a client sent, and is written on the loop
   const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
-  const std::string_view path = bus.PathOf(failure);
-  WriteError({failure.code, info.name, failure.message, path, bus.data_id(), bus.log_id()}, body);
-  return {failure.code, base::HttpStatus(info.status), failure.message, path};
+  const std::string_view path = bus.PathOf(failure), message = base::Cut(failure.message, kMostMessage);
+  WriteError({failure.code, info.name, message, path, bus.data_id(), bus.log_id()}, body);
+  return {failure.code, base::HttpStatus(info.status), message, path};
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ Infer::Reply Infer::Serve(uint32_t workflow, wf_code read) {
     const bus::Failure& failure = scratch_.TakeFailure(read);
     code = bus->main.Fail(failure.code, 0, failure.message).code;
   } else if (code == 0) {
+    reply_.fill_bytes = request_.fill_bytes();
     code = request_.Fill(*bus);
   }
   scratch_.Reset();

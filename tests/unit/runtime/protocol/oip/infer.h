@@ -28,6 +28,7 @@ class Infer final : public bus::Client {
     uint32_t samples = 0;
     int64_t timeout_ns = 0;
     int borrowed = 0;  // tensors among the parameters of all samples that stand in the body
+    uint64_t fill_bytes = 0;
   };
   // `workflow`: index in the plan. `json_bytes`: of ReadRest; the byte behind them is aligned to 64.
   Reply Call(uint32_t workflow, std::string_view body, int64_t json_bytes = oip::kAllJson);

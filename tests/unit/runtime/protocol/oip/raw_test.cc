@@ -107,6 +107,12 @@ TEST(OipRaw, RecordsTravelAsTheirJson) {
   EXPECT_EQ(Split(Call(kAll, Json(Said("point", "BYTES", "[]", point.size()), kBinary + Wants("point")), point)).raw, point);
 }
 
+TEST(OipRaw, WhatIsReadElementByElementCountsInFull) {
+  const std::string point = Elements({R"({"x":1,"label":"p"})"}), half = Raw<uint16_t>({0x3c00, 0x7e00});
+  EXPECT_EQ(Call(kAll, Json(Said("point", "BYTES", "[]", point.size()), kBinary + Wants("point")), point).fill_bytes, point.size());
+  EXPECT_LT(Call(kHalf, Json(Said("half", "FP16", "[2]", 4)), half).fill_bytes, half.size());
+}
+
 TEST(OipRaw, RawAndJsonMixBothWays) {
   const std::string b = R"({"name":"b","datatype":"INT64","shape":[],"data":[5]})";
   const std::string a = Raw<float>({1, 2});

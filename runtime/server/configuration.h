@@ -21,9 +21,8 @@ class Configuration final : public sched::Catalogue {
     deadlines = {settings.default_timeout.ns, settings.timeout_cap.ns};
     tuned = &retuned_.plan();
   }
-  void Arrive() const noexcept {
-    awaited_.fetch_sub(1, std::memory_order_release);
-  }  // at each loop once, for all that it begins from then on
+  // At each loop once, for all that it begins from then on.
+  void Arrive() const noexcept { awaited_.fetch_sub(1, std::memory_order_release); }
   bool holds() const noexcept { return awaited_.load(std::memory_order_acquire) == 0; }
   void Leave() const noexcept { users_.fetch_sub(1, std::memory_order_acq_rel); }  // by each loop once, when its last request has drained
   bool unused() const noexcept { return users_.load(std::memory_order_acquire) == 0; }

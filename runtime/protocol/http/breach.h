@@ -7,7 +7,7 @@
 
 namespace wf::http {
 
-// Why a server ends a connection of which nothing more can be read, or is worth its reading.
+// Why a server ends a connection of which nothing more can be read, or which costs more than it is worth.
 enum class Breach : uint8_t {
   kProtocol,  // what came is not the protocol
   kLimit,     // more came, of what costs the peer nothing, than a limit lets it

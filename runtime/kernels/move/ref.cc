@@ -65,7 +65,7 @@ std::unique_ptr<Kernel> MakeWhereOf(const Operation& operation) {
 // Where position `at` of the padded axis comes from: -1 is the padding.
 int64_t PadSource(Pad::Mode mode, int64_t at, int64_t extent) {
   if (at >= 0 && at < extent) return at;
-  if (mode == Pad::Mode::kConstant || extent == 0) return -1;
+  if (mode == Pad::Mode::kConstant || extent <= 0) return -1;
   if (mode == Pad::Mode::kEdge) return at < 0 ? 0 : extent - 1;
   const auto within = [](int64_t place, int64_t period) { return place % period + (place % period < 0 ? period : 0); };
   if (mode == Pad::Mode::kWrap) return within(at, extent);
@@ -92,11 +92,13 @@ struct Padding {
   void Fill(size_t depth, const uint8_t* in, const uint8_t* value, uint8_t* out) const {
     const Axis& axis = axes[depth];
     const bool last = depth + 1 == axes.size();
+    // What a padding below 0 takes away is gone before the rest is repeated.
+    const int64_t first = std::max<int64_t>(0, -axis.begin), end = axis.in + std::min<int64_t>(0, axis.out - axis.in - axis.begin);
     for (int64_t at = 0; at < axis.out;) {
-      const int64_t place = at - axis.begin, from = PadSource(mode, place, axis.in);
+      const int64_t place = at - axis.begin, kept = PadSource(mode, place - first, end - first), from = kept < 0 ? kept : first + kept;
       int64_t run = 1;
       if (from < 0) run = place < 0 ? std::min(-place, axis.out - at) : axis.out - at;
-      if (last && from >= 0 && place == from) run = std::min(axis.in - from, axis.out - at);
+      if (last && from >= 0 && place == from) run = std::min(end - from, axis.out - at);
       uint8_t* to = out + at * axis.out_bytes;
       if (from < 0) {
         FillWith(value, element, to, run * axis.out_bytes);

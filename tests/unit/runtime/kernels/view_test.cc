@@ -51,6 +51,12 @@ TEST(ViewKernels, PadsTurnMoreThanOnce) {
   EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kWrap, {4}, 0}, {x}, {9}), (F{3, 1, 2, 3, 1, 2, 3, 1, 2}));
   EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kReflect, {5}, 0}, {x}, {9}), (F{2, 1, 2, 3, 2, 1, 2, 3, 2}));
   EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kReflect, {1}, 0}, {Floats({1}, {7})}, {3}), (F{7, 7, 7}));
+  const Tensor five = Floats({5}, {1, 2, 3, 4, 5});  // what is taken away is not repeated
+  EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kWrap, {-1}, 0}, {five}, {6}), (F{2, 3, 4, 5, 2, 3}));
+  EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kWrap, {2}, 0}, {five}, {6}), (F{3, 4, 1, 2, 3, 4}));
+  EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kReflect, {-1}, 0}, {five}, {6}), (F{2, 3, 4, 5, 4, 3}));
+  EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kEdge, {-3}, 0}, {five}, {4}), (F{4, 5, 5, 5}));
+  EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kConstant, {-3}, 7}, {five}, {4}), (F{4, 5, 7, 7}));
   EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kConstant, {-1, 1}, 9}, {Floats({2, 2}, {1, 2, 3, 4})}, {2, 3}), (F{9, 3, 4, 9, 9, 9}));
   EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kConstant, {}, 9}, {Floats({}, {5})}, {}), F{5});
   EXPECT_EQ(RunFloats(ref::MakePad, Pad{Pad::Mode::kConstant, {1, 0}, 9}, {Floats({0, 2}, {})}, {2, 2}), (F{9, 9, 9, 9}));

@@ -223,14 +223,28 @@ ExternObjects CompileExterns(const sema::Program& program, const source::SourceM
   return made;
 }
 
+namespace {
+
+// Calls report(symbol, block) for each complaint of LLD that says `phrase` and a symbol: the block is it and the lines below. Whether one
+// call was true.
+template <typename Report>
+bool ForEachComplaint(std::string_view words, std::string_view phrase, Report&& report) {
+  bool reported = false;
+  for (size_t at = words.find(phrase); at != std::string_view::npos;) {
+    at += phrase.size();
+    const size_t next = words.find(phrase, at);
+    const std::string_view block = words.substr(at, next - at);
+    if (report(block.substr(0, block.find('\n')), block)) reported = true;
+    at = next;
+  }
+  return reported;
+}
+
+}  // namespace
+
 // Of LLD: "error: undefined symbol: q(long)", and in lines below, behind ">>>", the objects with the functions that refer to it.
 bool ReportUndefined(const sema::Program& program, const ExternObjects& externs, std::string_view words, diag::Emitter& emitter) {
-  constexpr std::string_view kUndefined = "undefined symbol: ";
-  bool reported = false;
-  for (size_t at = words.find(kUndefined); at != std::string_view::npos;) {
-    at += kUndefined.size();
-    const size_t next = words.find(kUndefined, at);
-    const std::string_view block = words.substr(at, next - at), symbol = block.substr(0, block.find('\n'));
+  return ForEachComplaint(words, "undefined symbol: ", [&](std::string_view symbol, std::string_view block) {
     for (size_t i = 0; i < externs.objects.size(); ++i) {
       const size_t line = block.find(externs.objects[i]);
       if (line == std::string_view::npos) continue;
@@ -243,35 +257,25 @@ bool ReportUndefined(const sema::Program& program, const ExternObjects& externs,
       const sema::Extern& external = it == program.externs.end() ? *externs.firsts[i] : *it;
       emitter.Emit(external.span, diag::kCannotLink, {external.source, fmt::format("nothing defines `{}`", symbol)})
           .Help("what it calls stands in the same file or in one that it includes; no other libraries are linked");
-      reported = true;
-      break;
+      return true;
     }
-    at = next;
-  }
-  return reported;
+    return false;
+  });
 }
 
 // Of LLD: "error: duplicate symbol: main", and below ">>> defined at", once for each of the two files that define it.
 bool ReportTwice(const ExternObjects& externs, std::string_view words, diag::Emitter& emitter) {
-  constexpr std::string_view kTwice = "duplicate symbol: ";
-  bool reported = false;
-  for (size_t at = words.find(kTwice); at != std::string_view::npos;) {
-    at += kTwice.size();
-    const size_t next = words.find(kTwice, at);
-    const std::string_view block = words.substr(at, next - at), symbol = block.substr(0, block.find('\n'));
+  return ForEachComplaint(words, "duplicate symbol: ", [&](std::string_view symbol, std::string_view block) {
     std::vector<const sema::Extern*> definers;
     for (size_t i = 0; i < externs.objects.size(); ++i) {
       if (block.find(externs.objects[i]) != std::string_view::npos) definers.push_back(externs.firsts[i]);
     }
-    if (!definers.empty()) {
-      const std::string other = definers.size() > 1 ? fmt::format("`{}`", definers[0]->source) : "the server itself";
-      emitter.Emit(definers.back()->span, diag::kCannotLink, {definers.back()->source, fmt::format("{} defines `{}`, too", other, symbol)})
-          .Help("a function that only its own file calls is `static`, or stands in `namespace { }`");
-      reported = true;
-    }
-    at = next;
-  }
-  return reported;
+    if (definers.empty()) return false;
+    const std::string other = definers.size() > 1 ? fmt::format("`{}`", definers[0]->source) : "the server itself";
+    emitter.Emit(definers.back()->span, diag::kCannotLink, {definers.back()->source, fmt::format("{} defines `{}`, too", other, symbol)})
+        .Help("a function that only its own file calls is `static`, or stands in `namespace { }`");
+    return true;
+  });
 }
 
 }  // namespace wf::driver

@@ -46,12 +46,7 @@ TEST(ArgSort, KnowsEveryType) {
 // Longer ones are sorted by the digits of their keys.
 template <typename T>
 void ExpectStableOrder(uint8_t dtype, const std::vector<T>& few) {
-  std::vector<T> data;
-  uint32_t state = 1;
-  for (int i = 0; i < 3000; ++i) {
-    state = state * 1664525 + 1013904223;
-    data.push_back(state >> 30 == 0 ? few[(state >> 20) % few.size()] : static_cast<T>(static_cast<int32_t>(state)));
-  }
+  const std::vector<T> data = ManyAmong(few);
   std::vector<int64_t> wanted(data.size());
   std::iota(wanted.begin(), wanted.end(), int64_t{0});
   std::stable_sort(wanted.begin(), wanted.end(), [&](int64_t a, int64_t b) {

@@ -45,6 +45,18 @@ std::vector<T> Elements(const wf_tensor& x) {
   return {data, data + count};
 }
 
+// 3,000 numbers, a quarter of them of those few.
+template <typename T>
+std::vector<T> ManyAmong(const std::vector<T>& few) {
+  std::vector<T> data;
+  uint32_t state = 1;
+  for (int i = 0; i < 3000; ++i) {
+    state = state * 1664525 + 1013904223;
+    data.push_back(state >> 30 == 0 ? few[(state >> 20) % few.size()] : static_cast<T>(static_cast<int32_t>(state)));
+  }
+  return data;
+}
+
 // What a native function from a vector to a tensor gives, whose elements are Result of this dtype.
 template <typename Result, typename T>
 std::vector<Result> ResultOf(wf_code (*native)(wf_ctx*, const wf_tensor*, wf_tensor*), std::vector<T> data, uint8_t dtype, uint8_t result) {

@@ -38,12 +38,7 @@ TEST(Sort, KnowsEveryType) {
 // Bit for bit: what is equal stays in its order.
 template <typename T>
 void ExpectSorted(uint8_t dtype, const std::vector<T>& few) {
-  std::vector<T> data;
-  uint32_t state = 1;
-  for (int i = 0; i < 3000; ++i) {
-    state = state * 1664525 + 1013904223;
-    data.push_back(state >> 30 == 0 ? few[(state >> 20) % few.size()] : static_cast<T>(static_cast<int32_t>(state)));
-  }
+  const std::vector<T> data = ManyAmong(few);
   std::vector<T> wanted = data;
   std::stable_sort(wanted.begin(), wanted.end(), [](const T& a, const T& b) { return a < b || (b != b && a == a); });
   const std::vector<T> found = Sorted(data, dtype);

@@ -18,6 +18,20 @@ namespace {
 
 bool IsDigit(uint8_t c) { return static_cast<uint8_t>(c - '0') < 10; }
 
+// A mantissa and a power of ten that doubles hold exactly give the nearest double in one operation (Clinger, How to Read Floating Point
+// Numbers Accurately). False: one of them is too large.
+bool DoubleOfFewDigits(const Number& number, double* out) {
+  constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  const bool down = number.exponent < 0;
+  const auto power = static_cast<uint32_t>(down ? -number.exponent : number.exponent);
+  if (number.mantissa >> std::numeric_limits<double>::digits != 0 || power >= std::size(kPowers)) return false;
+  const auto mantissa = static_cast<double>(number.mantissa);
+  const double value = down ? mantissa / kPowers[power] : mantissa * kPowers[power];
+  *out = number.negative ? -value : value;
+  return true;
+}
+
 // The nearest double, unless it is subnormal or too large, or the digits do not decide it here: those of the mantissa times the first 128
 // bits of the power of ten are rounded, and what the power lacks must not reach a bit that is looked at.
 bool NearestDouble(const Number& number, double* out) {
@@ -36,8 +50,9 @@ bool NearestDouble(const Number& number, double* out) {
   const Wide high = static_cast<Wide>(mantissa) * power.high + static_cast<uint64_t>(low >> 64);
   const auto top = static_cast<uint64_t>(high >> 64), middle = static_cast<uint64_t>(high);
   const bool exact = base::IsExactTenTo(number.exponent);
-  // An inexact product is above the true one, by less than the mantissa: this is above `top` all the same, or the digits decide nothing.
-  if (!exact && middle == 0 && static_cast<uint64_t>(low) < mantissa) return false;
+  // An inexact product is above the true one, by less than the mantissa: this is above `top` all the same, or the digits decide nothing, as
+  // those of 0.5, 0.25 and all else that a double holds exactly.
+  if (!exact && middle == 0 && static_cast<uint64_t>(low) < mantissa) return DoubleOfFewDigits(number, out);
   const bool rest = !exact || middle != 0 || static_cast<uint64_t>(low) != 0;
 
   const int dropped = 64 - kBits - (top >> 63 == 0 ? 1 : 0);

@@ -125,6 +125,25 @@ TEST(StoreNumber, ReadsDoublesLikeTheLibrary) {
   }
 }
 
+// What a double holds exactly, as 0.5 or -3.625, and the neighbours of that in the last digit.
+TEST(StoreNumber, ReadsFractionsOfPowersOfTwoLikeTheLibrary) {
+  for (int places = 1; places <= 24; ++places) {
+    for (uint64_t numerator = 1; numerator < 2000; numerator += 2) {
+      char text[64];
+      const double value = std::ldexp(static_cast<double>(numerator), -places);
+      std::string digits(text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr);
+      IsReadAsByLibrary(digits);
+      IsReadAsByLibrary("-" + digits + "000");
+      IsReadAsByLibrary(digits + "e" + std::to_string(places - 12));
+      ++digits.back();  // a digit other than 9: they end with 5
+      IsReadAsByLibrary(digits);
+      float single = 0;
+      ASSERT_EQ(Store(digits, WF_F32, &single), Stored::kOk) << digits;
+      ASSERT_EQ(single, std::strtof(digits.c_str(), nullptr)) << digits;
+    }
+  }
+}
+
 // Numbers half way between two doubles, exactly and a digit of the last place beside.
 TEST(StoreNumber, RoundsHalvesToEven) {
   std::mt19937_64 random(3);

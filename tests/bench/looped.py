@@ -39,6 +39,18 @@ def seconds(source, given, duration):
     return float(done.stdout.split()[0]) * 1e-9
 
 
+class Served:
+    """The same work behind the least server of two threads, both on the server's core."""
+    def __init__(self, source, given):
+        with peers.OnCores(peers.SERVER_CPU):
+            self.process = subprocess.Popen([loop_of(source), given, "serve", source.parent], stdout=subprocess.PIPE, text=True)
+        self.address = ("127.0.0.1", int(self.process.stdout.readline()))
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
 def shares(source, given, duration, parts):
     """What part of that time goes where: `parts` are patterns of "LIBRARY SYMBOL" by name, of which the first that matches counts; what matches none is the `rest`."""
     file = harness.scratch() / "perf.data"

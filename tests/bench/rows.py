@@ -56,11 +56,12 @@ def write_model_program(layers, weights):
 
 def model(options):
     """a model of about 1 ms behind the server, against the same model looped in one process; then one whose weights fill every cache"""
-    yield model_row(options, "model-1ms-served", 0.97, weights=1)
-    yield model_row(options, "model-1ms-streamed-served", 0)  # each run throws out of the caches what the server had there
+    yield from model_rows(options, "model-1ms-served", 0.97, weights=1)
+    yield from model_rows(options, "model-1ms-streamed-served", 0)  # each run throws out of the caches what the server had there
 
 
-def model_row(options, name, goal, weights=None):
+def model_rows(options, name, goal, weights=None):
+    """Beside the loop, and beside a bare server of two threads: what switching between them on one core costs, no server with a pool avoids."""
     def seconds_of(layers):
         source = write_model_program(layers, weights)
         return source, looped.seconds(source, source.parent / "input.json", 0.5)
@@ -71,12 +72,16 @@ def model_row(options, name, goal, weights=None):
         source, took = seconds_of(layers)
     server = peers.start_server(source)
     body = (source.parent / "input.json").read_bytes()
-    served, alone = [], []
+    bare = looped.Served(source, source.parent / "input.json")
+    served, alone, behind = [], [], []
     for _ in range(options.rounds):
         served.append(peers.wrk(server.addresses["http"], "/Bench/Run", body, options.seconds, 4))
         alone.append(1 / looped.seconds(source, source.parent / "input.json", options.seconds))
+        behind.append(peers.wrk(bare.address, "/Bench/Run", body, options.seconds, 4))
     server.stop()
-    return Row(name, median(served), median(alone), "req/s", "same model looped", goal)
+    bare.stop()
+    yield Row(name, median(served), median(alone), "req/s", "same model looped", goal)
+    yield Row(name, median(served), median(behind), "req/s", "epoll and one worker", goal)
 
 
 def seconds_to_ready(source):

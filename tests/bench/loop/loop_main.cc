@@ -5,13 +5,16 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 
+#include "tests/bench/loop/bare_server.h"
 #include "tests/bench/loop/recorder.h"
 
-// loop INPUT SECONDS MODEL_ROOT: prints ns per request and the number of steps, of the plan's first workflow.
+// loop INPUT SECONDS MODEL_ROOT: prints ns per request and the number of steps, of the plan's first workflow. SECONDS `serve`: does that
+// work behind a bare server.
 int main(int argc, char** argv) {
   if (argc != 4) {
-    std::fprintf(stderr, "usage: %s INPUT SECONDS MODEL_ROOT\n", argv[0]);
+    std::fprintf(stderr, "usage: %s INPUT SECONDS|serve MODEL_ROOT\n", argv[0]);
     return 2;
   }
   const wf_plan& plan = wf_plan_main;
@@ -27,6 +30,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", failed.c_str());
     return 1;
   }
+  if (argv[2] == std::string_view("serve")) wf::bench::ServeBare([&recorder] { recorder.Repeat(); });
   using Clock = std::chrono::steady_clock;
   const auto wanted = std::chrono::duration<double>(std::strtod(argv[2], nullptr));
   size_t steps = 0;

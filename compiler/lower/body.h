@@ -114,9 +114,9 @@ class BodyEmitter {
     ir::ValueId apart = ir::ValueId::kNone;  // what is left to write: in each row, the element for which this comparison differs
   };
   void EmitEither(Value* condition, const std::function<void()>& yes, const std::function<void()>& no);
-  void EmitUsual(const Nest& nest), EmitFlat(const Nest& nest);
+  void EmitUsual(const Nest& nest), EmitFlat(const Nest& nest), EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at);
+  llvm::SmallVector<ir::ValueId, 8> FewLoads(const ir::Block& block) const;
   Value* AssumeUnpadded(const ir::Type& type, Leaves& tensor);
-  void EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at);
   bool IsPointwise(const ir::Op& op) const;
   Value* AllDense(const Nest& nest);
   Value *TargetIsDense(const Nest& nest), *AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents);

@@ -155,7 +155,11 @@ void BodyEmitter::CheckStop() {
   FailWhen(b_.CreateICmpNE(set, b_.getInt32(0)));
 }
 
-Value* BodyEmitter::NotNegative(Value* count) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b_.getInt64(0)); }
+// A known extent stays known: the builder itself folds no intrinsic.
+Value* BodyEmitter::NotNegative(Value* count) {
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count); known != nullptr) return known->isNegative() ? b_.getInt64(0) : count;
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b_.getInt64(0));
+}
 
 Value* BodyEmitter::Bytes(llvm::ArrayRef<Value*> extents, uint64_t element) {
   uint64_t known = element;

@@ -15,6 +15,7 @@ using llvm::Value;
 
 namespace {
 constexpr uint64_t kCopyWork = 64;  // of a row
+constexpr size_t kFewOps = 24;      // of an element that is written twice, for whole vectors and for the rest
 }  // namespace
 
 Leaves BodyEmitter::DenseTensor(Value* data, llvm::ArrayRef<Value*> extents) {
@@ -81,7 +82,7 @@ void BodyEmitter::EmitEither(Value* condition, const std::function<void()>& yes,
 }
 
 // What is almost surely so: rows are not padded, so that strides inside known extents are constants and every third byte of an image is
-// read with whole vectors; and tensors that are read here and there have elements. A copy of the nest in lanes relies on it.
+// read with whole vectors; and tensors that are read here and there have elements. A copy of the nest relies on it.
 void BodyEmitter::EmitUsual(const Nest& nest) {
   llvm::SmallVector<Value*, 8> at;
   const ir::Block& block = body_[nest.op.blocks[0]];
@@ -89,18 +90,17 @@ void BodyEmitter::EmitUsual(const Nest& nest) {
   const size_t from_last = HasPixels(nest) ? 2 : 1;
   if (!block.params.empty())
     row = LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params[block.params.size() - from_last], 16, false, true});
-  if (!row.is_worth_it) return EmitNest(nest, b_.getInt64(0), at);
   std::vector<std::pair<ir::ValueId, Leaves>> restore;
   const llvm::DenseSet<uint32_t> outer = filled_;
   Value* usual = b_.getTrue();
-  for (const ir::ValueId id : row.scattered) {
+  for (const ir::ValueId id : row.is_worth_it ? row.scattered : FewLoads(block)) {
     const ir::Op& op = body_[id];
     if (std::find(block.ops.begin(), block.ops.end(), op.args[0]) != block.ops.end()) continue;
     Leaves& tensor = values_[static_cast<size_t>(op.args[0])];
     const Leaves before = tensor;
     usual = b_.CreateAnd(usual, AssumeUnpadded(TypeOf(op.args[0]), tensor));
     if (tensor != before) restore.emplace_back(op.args[0], before);
-    if (HasElements(op) == nullptr) continue;
+    if (!row.is_worth_it || HasElements(op) == nullptr) continue;
     for (size_t i = 1; i < op.args.size(); ++i) usual = b_.CreateAnd(usual, b_.CreateICmpSGT(tensor[i], b_.getInt64(0)));
     filled_.insert(static_cast<uint32_t>(op.args[0]));
   }
@@ -113,6 +113,17 @@ void BodyEmitter::EmitUsual(const Nest& nest) {
   };
   EmitEither(usual, [&] { EmitNest(nest, b_.getInt64(0), at); }, unusual);
   filled_ = outer;
+}
+
+// The loads of an element that takes few operations, whose loop LLVM makes vectors of; none of one that is not to be written twice.
+llvm::SmallVector<ir::ValueId, 8> BodyEmitter::FewLoads(const ir::Block& block) const {
+  llvm::SmallVector<ir::ValueId, 8> loads;
+  if (block.ops.size() > kFewOps) return {};
+  for (const ir::ValueId id : block.ops) {
+    if (!body_[id].blocks.empty()) return {};
+    if (body_[id].kind == OpKind::kLoad) loads.push_back(id);
+  }
+  return loads;
 }
 
 // Makes the strides constants that are, unless rows are padded; when they are not padded is what it returns.

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
+#include <optional>
 
+#include "compiler/base/written_integer.h"
 #include "compiler/diag/shorten.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
@@ -135,23 +136,19 @@ void WarnOfHole(Env& env, const ast::ErrorCodeDecl& decl) {
 
 void CheckErrorCode(Env& env, Entity& entity, const ast::ErrorCodeDecl& decl) {
   WarnOfHole(env, decl);
-  int64_t code = 0;
-  std::string digits = decl.code;
-  digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code);
-  const bool in_class = error == std::errc() && end == digits.data() + digits.size() && code::IsOfProgram(code);
+  const std::optional<uint64_t> code = source::ReadWrittenInteger(decl.code);
+  const bool large = !code || *code > INT32_MAX;
   entity.message = decl.message;
-  if (!in_class || code > INT32_MAX) {
-    const bool large = error == std::errc::result_out_of_range || code > INT32_MAX;
+  if (large || !code::IsOfProgram(static_cast<int64_t>(*code))) {
     env.Report(decl.code_span, kErrorCodeClass, {decl.code, large ? "is too large" : "belongs to the framework"});
     entity.code = code::kDeclared;
     return;
   }
-  entity.code = static_cast<int32_t>(code);
+  entity.code = static_cast<int32_t>(*code);
   const int status = decl.status ? StatusOf(env, *decl.status) : static_cast<int>(base::kInvalidArgument);
   const auto [first, is_new] = env.error_codes.emplace(entity.code, decl.code_span);
   if (!is_new) {
-    env.Report(decl.code_span, kErrorCodeTwice, {code}).Label(first->second, "first declared here");
+    env.Report(decl.code_span, kErrorCodeTwice, {entity.code}).Label(first->second, "first declared here");
     return;
   }
   env.program.errors.push_back({decl.name.text, QualifiedName(env, entity), decl.message, entity.code, status, decl.code_span});

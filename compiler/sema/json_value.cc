@@ -1,12 +1,12 @@
 #include "compiler/sema/json_value.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "compiler/base/json_scanner.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/resolve_type.h"
+#include "runtime/base/number_text.h"
 
 namespace wf::sema {
 namespace {
@@ -73,38 +73,17 @@ class Reader {
       return Status::Ok();
     }
     const std::string_view digits = json_.Digits();
-    const bool sound = !digits.empty() && digits[0] != '+' && digits[0] != '.' &&
-                       (ir::IsFloat(dtype) ? Float(dtype, digits, bits) : Integer(dtype, digits, bits));
-    if (!sound) return json_.Unexpected("a number of type `" + std::string(ir::NameOf(dtype)) + "`");
+    if (!ReadNumber(dtype, digits, bits)) return json_.Unexpected("a number of type `" + std::string(ir::NameOf(dtype)) + "`");
     json_.Skip(digits.size());
     return Status::Ok();
   }
-  static bool Float(DType dtype, std::string_view digits, uint64_t& bits) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) return false;
-    if (dtype == DType::kF64) {
-      bits = ir::F64Bits(value);
-      return true;
-    }
-    float narrow = 0;
-    const auto [narrow_end, narrow_error] = std::from_chars(digits.data(), digits.data() + digits.size(), narrow);
-    if (narrow_error != std::errc()) return false;
-    bits = ir::F32Bits(narrow);
-    if (dtype != DType::kF32) bits = ir::ConvertScalar(DType::kF32, dtype, bits);
-    return true;
-  }
-  static bool Integer(DType dtype, std::string_view digits, uint64_t& bits) {
-    if (ir::IsSigned(dtype)) {
-      int64_t value = 0;
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-      bits = ir::MaskTo(dtype, static_cast<uint64_t>(value));
-      return error == std::errc() && end == digits.data() + digits.size() && ir::SignedOf(dtype, bits) == value;
-    }
-    uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    bits = ir::MaskTo(dtype, value);
-    return error == std::errc() && end == digits.data() + digits.size() && bits == value;
+  // As a request has them.
+  static bool ReadNumber(DType dtype, std::string_view digits, uint64_t& bits) {
+    const auto* begin = reinterpret_cast<const uint8_t*>(digits.data());
+    base::Number number;
+    if (!base::ScanNumber(begin, begin + digits.size(), &number) || number.end != begin + digits.size()) return false;
+    bits = 0;
+    return base::StoreNumber(number, static_cast<uint32_t>(dtype), &bits) == base::Stored::kOk;
   }
 
   Status Axis(const Type& type, size_t axis, std::vector<int64_t>& dims, std::string& elements) {

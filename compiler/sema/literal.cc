@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
+#include <cctype>
 #include <cmath>
+#include <optional>
+#include <type_traits>
 
+#include "compiler/base/written_integer.h"
 #include "compiler/diag/foreign_number.h"
 #include "compiler/diag/shorten.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/check_expr.h"
+#include "runtime/abi/values.h"
+#include "runtime/base/check.h"
 #include "runtime/base/half.h"
+#include "runtime/base/number_text.h"
 
 namespace wf::sema {
 namespace {
@@ -73,16 +79,12 @@ struct Evaluator {
   }
 
   Wide IntOfNumber(const ast::NumberExpr& number, const ast::Expr& whole, bool negative) {
-    std::string text = number.text;
-    text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
-    const bool hex = text.starts_with("0x");
-    uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data() + (hex ? 2 : 0), text.data() + text.size(), value, hex ? 16 : 10);
-    if (error != std::errc() || end != text.data() + text.size()) {
+    const std::optional<uint64_t> value = source::ReadWrittenInteger(number.text);
+    if (!value) {
       Report(whole, kNumberOutOfRange);
       return 0;
     }
-    return InRange(negative ? -static_cast<Wide>(value) : static_cast<Wide>(value), whole, kNumberOutOfRange);
+    return InRange(negative ? -static_cast<Wide>(*value) : static_cast<Wide>(*value), whole, kNumberOutOfRange);
   }
   Wide Int(const ast::Expr& expr) {
     const ast::Expr& bare = Bare(expr);
@@ -100,10 +102,15 @@ struct Evaluator {
     }
     return value;
   }
+  // Of two that fit 64 bits; what does not fit more stays too large.
+  static Wide Product(Wide left, Wide right) {
+    Wide product = 0;
+    return __builtin_mul_overflow(left, right, &product) ? Wide{1} << 100 : product;
+  }
   Wide Apply(const ast::BinaryExpr& step, Wide left, Wide right) {
     if (step.op == ast::BinaryOp::kAdd) return left + right;
     if (step.op == ast::BinaryOp::kSub) return left - right;
-    if (step.op == ast::BinaryOp::kMul) return left * right;
+    if (step.op == ast::BinaryOp::kMul) return Product(left, right);
     if (right == 0) {
       body.env.Report(step.span, kConstantDivisor);
       failed = true;
@@ -114,20 +121,27 @@ struct Evaluator {
 
   template <typename T>
   T FloatOfNumber(const ast::NumberExpr& number) {
-    std::string text = number.text;
-    text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
-    if (text.starts_with("0x")) {
-      uint64_t bits = 0;
-      std::from_chars(text.data() + 2, text.data() + text.size(), bits, 16);
-      return static_cast<T>(bits);
+    if (number.text.starts_with("0x")) {
+      const std::optional<uint64_t> bits = source::ReadWrittenInteger(number.text);
+      if (!bits) Report(number, kNumberOutOfRange);
+      return static_cast<T>(bits.value_or(0));
     }
     T value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    // Too small is 0 and too large is an error; from_chars tells both alike.
-    if (error == std::errc::result_out_of_range && text.find("e-") == std::string::npos && text.find("E-") == std::string::npos) {
-      Report(number, kNumberOutOfRange);
-    }
-    return error == std::errc() ? value : T{0};
+    Decimal(number, number, std::is_same_v<T, float> ? WF_F32 : WF_F64, &value);
+    return value;
+  }
+
+  // A number that is not hexadecimal, as one of a request is read: the nearest value of the type, 0 where it is too small.
+  void Decimal(const ast::NumberExpr& number, const ast::Expr& whole, uint32_t as, void* value) {
+    std::string text = number.text;
+    text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
+    text.erase(0, std::min(text.find_first_not_of('0'), text.size()));  // `007` is a number here
+    if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) == 0) text.insert(0, "0");
+    const auto* begin = reinterpret_cast<const uint8_t*>(text.data());
+    base::Number read;
+    const bool is_number = base::ScanNumber(begin, begin + text.size(), &read) && read.end == begin + text.size();
+    WF_CHECK(is_number, number.text);
+    if (base::StoreNumber(read, as, value) != base::Stored::kOk) Report(whole, kNumberOutOfRange);
   }
   template <typename T>
   T Float(const ast::Expr& expr) {
@@ -141,12 +155,13 @@ struct Evaluator {
       if (step->op == ast::BinaryOp::kAdd) value = value + right;
       if (step->op == ast::BinaryOp::kSub) value = value - right;
       if (step->op == ast::BinaryOp::kMul) value = value * right;
-      if (step->op == ast::BinaryOp::kDiv && right == 0) {
+      const bool divides = step->op == ast::BinaryOp::kDiv || step->op == ast::BinaryOp::kRem;
+      if (divides && right == 0) {
         body.env.Report(step->span, kConstantDivisor);
         failed = true;
       }
       if (step->op == ast::BinaryOp::kDiv && right != 0) value = value / right;
-      if (step->op == ast::BinaryOp::kRem) value = std::fmod(value, right);
+      if (step->op == ast::BinaryOp::kRem && right != 0) value = std::fmod(value, right);
       if (!std::isfinite(value) && !failed) Report(*step, kConstantOverflow);
     }
     return value;
@@ -182,6 +197,14 @@ DType ChooseType(const ast::Expr& expr, TypeRef wanted) {
   return dtype;
 }
 
+// The number, if the literal is a decimal one and nothing more than perhaps negated.
+const ast::NumberExpr* DecimalOf(const ast::Expr& expr) {
+  const ast::Expr* bare = &Bare(expr);
+  if (const auto* unary = ast::DynAs<ast::UnaryExpr>(*bare)) bare = unary->operand.get();
+  const auto* number = ast::DynAs<ast::NumberExpr>(*bare);
+  return number != nullptr && !number->text.starts_with("0x") ? number : nullptr;
+}
+
 }  // namespace
 
 bool IsLiteral(const ast::Expr& expr) {
@@ -203,6 +226,10 @@ ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted) {
   uint64_t bits = 0;
   if (!ir::IsFloat(dtype)) {
     bits = ir::MaskTo(dtype, static_cast<uint64_t>(evaluator.Int(expr)));
+  } else if (const ast::NumberExpr* number = half ? DecimalOf(expr) : nullptr; number != nullptr) {
+    uint16_t value = 0;
+    evaluator.Decimal(*number, expr, dtype == DType::kF16 ? WF_F16 : WF_BF16, &value);
+    bits = number == &Bare(expr) ? value : value ^ 0x8000U;
   } else if (dtype == DType::kF32) {
     bits = ir::F32Bits(evaluator.Float<float>(expr));
   } else {

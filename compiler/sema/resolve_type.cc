@@ -35,7 +35,12 @@ std::optional<Dim> EntityDim(Body& body, const ast::DimExpr& dim, const Entity& 
   if (entity == nullptr) return std::nullopt;
   const bool integer = entity->kind == EntityKind::kConst && entity->type->kind == TypeKind::kScalar && !ir::IsFloat(entity->type->dtype) &&
                        entity->type->dtype != DType::kBool;
-  if (integer) return Dim(ir::SignedOf(entity->type->dtype, body.env.program.consts[entity->index].value.bits));
+  const uint64_t bits = integer ? body.env.program.consts[entity->index].value.bits : 0;
+  if (integer && !ir::IsSigned(entity->type->dtype) && bits > INT64_MAX) {
+    body.env.Report(dim.span, kBadDimension, {std::to_string(bits), "it is too large"}).Label(entity->span, "declared here");
+    return std::nullopt;
+  }
+  if (integer) return Dim(ir::SignedOf(entity->type->dtype, bits));
   const std::string what =
       entity->kind == EntityKind::kConst ? "a `const` of type `" + ToString(entity->type) + "`" : std::string(NameOf(entity->kind));
   body.env.Report(dim.span, kWrongKind, {dim.text, what, "a dimension"}).Label(entity->span, "declared here");

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <span>
+#include <utility>
 
+#include "compiler/base/written_integer.h"
 #include "compiler/diag/foreign.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/resolve_type.h"
@@ -71,12 +74,9 @@ class Reader {
       WrongShape(arg.span);
       return std::nullopt;
     }
-    std::string digits = arg.text;
-    digits.erase(std::remove(digits.begin(), digits.end(), '_'), digits.end());
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool sound = error == std::errc() && end == digits.data() + digits.size();
-    if (sound && !arg.negative && value >= low && value <= high) return static_cast<uint32_t>(value);
+    const std::optional<uint64_t> value = source::ReadWrittenInteger(arg.text);
+    if (value && !arg.negative && std::cmp_greater_equal(*value, low) && std::cmp_less_equal(*value, high))
+      return static_cast<uint32_t>(*value);
     env_.Report(arg.span, kSettingRange, {row_.word, Shown(arg), std::to_string(low) + " to " + std::to_string(high)});
     return std::nullopt;
   }

@@ -1,4 +1,4 @@
-#include "runtime/protocol/json/number.h"
+#include "runtime/base/number_text.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,9 @@
 #include <random>
 #include <string>
 
-namespace wf::json {
+#include "runtime/abi/values.h"
+
+namespace wf::base {
 namespace {
 
 Number Scan(const std::string& text) {
@@ -206,7 +208,48 @@ TEST(StoreNumber, RefusesWhatIsTooLargeAndTakesWhatIsTooSmallAsZero) {
   EXPECT_EQ(Store("65504", WF_F16, &h), Stored::kOk);
   EXPECT_EQ(h, 0x7bff);
   EXPECT_EQ(Store("65520", WF_F16, &h), Stored::kOutOfRange);
+  EXPECT_EQ(Store("65519.9999999999999999999", WF_F16, &h), Stored::kOk);
+  EXPECT_EQ(h, 0x7bff);
+}
+
+// Halves whose double lies half way between two of them, where only digits that no double has tell which is nearer.
+TEST(StoreNumber, RoundsToTheNearestHalfByAllDigits) {
+  struct Case {
+    const char* text;
+    uint32_t dtype;
+    uint16_t bits;
+  };
+  const Case cases[] = {
+      {"0.0043277740478515625", WF_F16, 0x1c6e},
+      {"0.004327774047851562500001", WF_F16, 0x1c6f},
+      {"0.00432777404785156249999", WF_F16, 0x1c6e},
+      {"-0.004327774047851562500001", WF_F16, 0x9c6f},
+      {"432.777404785156250000e-5", WF_F16, 0x1c6e},
+      {"43277740.47851562500001e-10", WF_F16, 0x1c6f},
+      {"2.98023223876953125e-8", WF_F16, 0x0000},
+      {"2.980232238769531250000001e-8", WF_F16, 0x0001},
+      {"1.00390625", WF_BF16, 0x3f80},
+      {"1.003906250000000000000001", WF_BF16, 0x3f81},
+      {"1.01171875", WF_BF16, 0x3f82},
+      {"1.011718749999999999999999", WF_BF16, 0x3f81},
+  };
+  for (const Case& c : cases) {
+    uint16_t bits = 0xffff;
+    EXPECT_EQ(Store(c.text, c.dtype, &bits), Stored::kOk) << c.text;
+    EXPECT_EQ(bits, c.bits) << c.text;
+  }
+}
+
+TEST(StoreNumber, CountsPlacesAndExponentsHoweverMany) {
+  double value = -1;
+  for (const size_t zeros : {99'990U, 99'999U, 100'000U, 150'000U}) {
+    const std::string text = "0." + std::string(zeros, '0') + "1e";
+    EXPECT_EQ(Store(text + std::to_string(zeros), WF_F64, &value), Stored::kOk) << zeros;
+    EXPECT_EQ(value, 0.1) << zeros;
+    EXPECT_EQ(Store(text + "100005", WF_F64, &value), zeros < 99'700 ? Stored::kOutOfRange : Stored::kOk) << zeros;
+    EXPECT_EQ(value, zeros == 150'000 ? 0 : std::pow(10.0, 100'004 - static_cast<double>(zeros))) << zeros;
+  }
 }
 
 }  // namespace
-}  // namespace wf::json
+}  // namespace wf::base

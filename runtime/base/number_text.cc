@@ -1,4 +1,4 @@
-#include "runtime/protocol/json/number.h"
+#include "runtime/base/number_text.h"
 
 #include <algorithm>
 #include <array>
@@ -8,13 +8,18 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <string>
 
+#include "runtime/base/dtype.h"
 #include "runtime/base/half.h"
 #include "runtime/base/load.h"
 #include "runtime/base/powers_of_ten.h"
 
-namespace wf::json {
+namespace wf::base {
 namespace {
+
+// More places behind the point than these are left to the library; a written exponent that is no smaller outweighs all of them.
+constexpr int32_t kMostPlaces = 100'000, kMostExponent = 10'000'000;
 
 bool IsDigit(uint8_t c) { return static_cast<uint8_t>(c - '0') < 10; }
 
@@ -40,16 +45,16 @@ bool NearestDouble(const Number& number, double* out) {
     *out = number.negative ? -0.0 : 0.0;
     return true;
   }
-  if (number.exponent < base::kLeastPowerOfTen || number.exponent > base::kMostPowerOfTen) return false;
+  if (number.exponent < kLeastPowerOfTen || number.exponent > kMostPowerOfTen) return false;
   using Wide = unsigned __int128;
   constexpr int kBits = std::numeric_limits<double>::digits, kBias = 1075;
-  const base::PowerOfTen& power = base::TenTo(number.exponent);
+  const PowerOfTen& power = TenTo(number.exponent);
   const int zeros = std::countl_zero(number.mantissa);
   const uint64_t mantissa = number.mantissa << zeros;
   const Wide low = static_cast<Wide>(mantissa) * power.low;
   const Wide high = static_cast<Wide>(mantissa) * power.high + static_cast<uint64_t>(low >> 64);
   const auto top = static_cast<uint64_t>(high >> 64), middle = static_cast<uint64_t>(high);
-  const bool exact = base::IsExactTenTo(number.exponent);
+  const bool exact = IsExactTenTo(number.exponent);
   // An inexact product is above the true one, by less than the mantissa: this is above `top` all the same, or the digits decide nothing, as
   // those of 0.5, 0.25 and all else that a double holds exactly.
   if (!exact && middle == 0 && static_cast<uint64_t>(low) < mantissa) return DoubleOfFewDigits(number, out);
@@ -58,37 +63,13 @@ bool NearestDouble(const Number& number, double* out) {
   const int dropped = 64 - kBits - (top >> 63 == 0 ? 1 : 0);
   const uint64_t kept = top >> dropped, half = UINT64_C(1) << (dropped - 1), below = top & (2 * half - 1);
   const bool up = below > half || (below == half && (rest || (kept & 1) != 0));
-  const int exponent = base::FloorLog2OfTenTo(number.exponent) + 1 - zeros + dropped + kBias;
+  const int exponent = FloorLog2OfTenTo(number.exponent) + 1 - zeros + dropped + kBias;
   if (exponent < 1) return false;
   // The leading bit adds one to the exponent, as a carry out of the mantissa does.
   const uint64_t bits = (static_cast<uint64_t>(exponent - 1) << (kBits - 1)) + kept + (up ? 1 : 0);
   if (bits >= UINT64_C(0x7ff) << (kBits - 1)) return false;
   *out = std::bit_cast<double>(bits | (number.negative ? UINT64_C(1) << 63 : 0));
   return true;
-}
-
-// Is a number that from_chars calls out of range too large, rather than too small?
-bool IsHuge(const Number& number) {
-  int64_t power = -1;  // of the first digit that is not zero
-  bool fraction = false, seen = false;
-  const uint8_t* at = number.begin + (number.negative ? 1 : 0);
-  for (; at < number.end && *at != 'e' && *at != 'E'; ++at) {
-    if (*at == '.') {
-      fraction = true;
-    } else if (!seen && *at == '0') {
-      if (fraction) --power;
-    } else {
-      seen = true;
-      if (!fraction) ++power;
-    }
-  }
-  if (at == number.end) return power >= 0;
-  ++at;
-  const bool down = *at == '-';
-  if (*at == '-' || *at == '+') ++at;
-  int64_t exponent = 0;
-  for (; at < number.end && exponent < INT64_C(1'000'000'000'000); ++at) exponent = exponent * 10 + (*at - '0');
-  return power + (down ? -exponent : exponent) >= 0;
 }
 
 template <typename T>
@@ -135,7 +116,7 @@ const uint8_t* ScanDigits(const uint8_t* at, const uint8_t* end, Number* number)
   constexpr uint64_t kZeros = UINT64_C(0x3030303030303030), kLeft = UINT64_C(0xf0f0f0f0f0f0f0f0), kSix = UINT64_C(0x0606060606060606);
   uint64_t mantissa = number->mantissa;
   while (end - at >= 8) {
-    const auto bytes = base::Load<uint64_t>(at);
+    const auto bytes = Load<uint64_t>(at);
     // A carry of the sum reaches only bytes behind the first that is no digit.
     const uint64_t others = ((bytes ^ kZeros) | ((bytes + kSix) ^ kZeros)) & kLeft;
     const int count = others == 0 ? 8 : std::countr_zero(others) / 8;
@@ -168,7 +149,8 @@ bool ScanNumber(const uint8_t* at, const uint8_t* end, Number* number) {
     if (at == fraction) return false;
     number->integer = false;
     const ptrdiff_t digits = at - fraction;
-    number->exponent = digits < 100000 ? -static_cast<int32_t>(digits) : -100000;
+    number->exponent = digits < kMostPlaces ? -static_cast<int32_t>(digits) : 0;
+    number->overflowed |= digits >= kMostPlaces;
   }
   if (at < end && (*at | 0x20) == 'e') {
     ++at;
@@ -176,7 +158,7 @@ bool ScanNumber(const uint8_t* at, const uint8_t* end, Number* number) {
     if (at < end && (*at == '-' || *at == '+')) ++at;
     const uint8_t* first = at;
     int32_t exponent = 0;
-    for (; at < end && IsDigit(*at); ++at) exponent = exponent < 100000 ? exponent * 10 + (*at - '0') : exponent;
+    for (; at < end && IsDigit(*at); ++at) exponent = exponent < kMostExponent ? exponent * 10 + (*at - '0') : exponent;
     if (at == first) return false;
     number->integer = false;
     number->exponent += down ? -exponent : exponent;
@@ -204,6 +186,29 @@ std::string_view NumberProblem(const uint8_t* at, const uint8_t* end) {
   ++at;
   if (at < end && (*at == '-' || *at == '+')) ++at;
   return digit_follows() ? "" : "a digit must follow the `e` of a number";
+}
+
+bool IsHuge(const Number& number) {
+  int64_t power = -1;  // of the first digit that is not zero
+  bool fraction = false, seen = false;
+  const uint8_t* at = number.begin + (number.negative ? 1 : 0);
+  for (; at < number.end && *at != 'e' && *at != 'E'; ++at) {
+    if (*at == '.') {
+      fraction = true;
+    } else if (!seen && *at == '0') {
+      if (fraction) --power;
+    } else {
+      seen = true;
+      if (!fraction) ++power;
+    }
+  }
+  if (at == number.end) return power >= 0;
+  ++at;
+  const bool down = *at == '-';
+  if (*at == '-' || *at == '+') ++at;
+  int64_t exponent = 0;
+  for (; at < number.end && exponent < INT64_C(1'000'000'000'000); ++at) exponent = exponent * 10 + (*at - '0');
+  return power + (down ? -exponent : exponent) >= 0;
 }
 
 template <typename T>
@@ -251,10 +256,60 @@ Stored StoreFloat(const Number& number, float* out) {
 
 namespace {
 
+// The digits of a positive decimal from the first that is not 0 on, and the power of ten of that digit. No digits: 0.
+struct Decimal {
+  std::string digits;
+  int64_t power = -1;
+};
+
+Decimal ReadDecimal(const char* at, const char* end) {
+  Decimal decimal;
+  bool fraction = false;
+  for (; at < end && *at != 'e' && *at != 'E'; ++at) {
+    if (*at == '.') {
+      fraction = true;
+      continue;
+    }
+    if (!decimal.digits.empty() || *at != '0') decimal.digits += *at;
+    if (fraction && decimal.digits.empty()) --decimal.power;
+    if (!fraction && !decimal.digits.empty()) ++decimal.power;
+  }
+  int64_t exponent = 0;
+  if (at < end) std::from_chars(at + (at[1] == '+' ? 2 : 1), end, exponent);
+  decimal.power += exponent;
+  decimal.digits.erase(decimal.digits.find_last_not_of('0') + 1);
+  return decimal;
+}
+
+// Below 0: the double is less than what the text says, exactly; above 0: it is more. REQUIRES: neither is 0, and the double is near the
+// text.
+int CompareWithText(double value, const Number& number) {
+  char text[1100];
+  constexpr int kAllDigits = 770;  // of a double
+  const double magnitude = std::fabs(value);
+  const char* end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific, kAllDigits).ptr;
+  const auto* begin = reinterpret_cast<const char*>(number.begin) + (number.negative ? 1 : 0);
+  const Decimal exact = ReadDecimal(text, end), told = ReadDecimal(begin, reinterpret_cast<const char*>(number.end));
+  const int order = exact.power != told.power ? (exact.power < told.power ? -1 : 1) : exact.digits.compare(told.digits);
+  return number.negative ? -order : order;
+}
+
 template <typename T, typename Value>
 void StoreBytes(void* out, Value value) {
   const T stored = static_cast<T>(value);
   std::memcpy(out, &stored, sizeof stored);
+}
+
+// Of a double that lies half way between two values of the type, the text decides, which may lie beside it.
+uint16_t NearestHalf(double value, const Number& number, uint32_t dtype) {
+  const auto narrow = [dtype](double wide) { return dtype == WF_F16 ? HalfFromDouble(wide) : BfloatFromDouble(wide); };
+  const auto widen = [dtype](uint16_t bits) -> double { return dtype == WF_F16 ? DoubleFromHalf(bits) : FloatFromBfloat(bits); };
+  const uint16_t bits = narrow(value);
+  const double nearest = widen(bits), as_far = value + (value - nearest);
+  if (as_far == nearest || widen(narrow(as_far)) != as_far) [[likely]]
+    return bits;
+  const int order = CompareWithText(value, number);
+  return order == 0 ? bits : narrow(std::nextafter(value, order > 0 ? -HUGE_VAL : HUGE_VAL));
 }
 
 template <typename T>
@@ -279,7 +334,7 @@ Stored StoreFloatBytes(const Number& number, uint32_t dtype, void* out) {
     StoreBytes<double>(out, value);
     return stored;
   }
-  const uint16_t bits = dtype == WF_F16 ? base::HalfFromDouble(value) : base::BfloatFromDouble(value);
+  const uint16_t bits = NearestHalf(value, number, dtype);
   const uint16_t infinity = dtype == WF_F16 ? 0x7c00 : 0x7f80;
   if ((bits & 0x7fff) == infinity) return Stored::kOutOfRange;
   StoreBytes<uint16_t>(out, bits);
@@ -311,4 +366,4 @@ Stored StoreNumber(const Number& number, uint32_t dtype, void* out) {
   }
 }
 
-}  // namespace wf::json
+}  // namespace wf::base

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <limits>
 #include <new>
 #include <string>
 #include <thread>
@@ -58,7 +57,7 @@ void HandleBugs() {
 }
 
 // Most of what a build allocates lives until its end, so all threads share one heap that grows in large steps, lies on large pages where
-// the system has them, and returns nothing. That builds digits in 0.9 of the time; pages that nobody touches still cost no memory.
+// the system has them, and returns little. That builds digits in 0.9 of the time; pages that nobody touches still cost no memory.
 void GrowHeapInLargeSteps() {
   if (wf::base::kSeesPoison) return;
   constexpr int kStep = 64 << 20;
@@ -66,7 +65,7 @@ void GrowHeapInLargeSteps() {
   const auto begin = (reinterpret_cast<uintptr_t>(sbrk(0)) + kLargePage - 1) & ~(kLargePage - 1);
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_TOP_PAD, kStep);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TRIM_THRESHOLD, 4 * kStep);
   mallopt(M_MMAP_THRESHOLD, kStep / 2);
   void* const volatile first_step = std::malloc(kLargePage);  // volatile: it is made, though nobody uses it
   std::free(first_step);

@@ -64,6 +64,20 @@ bool BlocksUse(const ir::Body& body, const ir::Op& op, const std::vector<bool>& 
 
 bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bool takes_columns, std::vector<bool>& varies);
 
+// Does it choose one arm for all lanes? Arms hold no checks: they would stop lanes of what comes behind them.
+bool TakesChoice(Context& context, const ir::Body& body, const ir::Op& op, std::vector<bool>& varies) {
+  if (op.kind != OpKind::kIf || varies[static_cast<size_t>(op.args[0])] || op.type == ir::TypeId::kNone) return false;
+  if (context.type(op.type).kind != ir::TypeKind::kScalar) return false;
+  return std::all_of(op.blocks.begin(), op.blocks.end(), [&](ir::BlockId arm) {
+    const auto is_check = [&](ir::ValueId id) {
+      const OpKind kind = body[id].kind;
+      return kind == OpKind::kCheckIndex || kind == OpKind::kCheckDivisor || kind == OpKind::kStickyIf;
+    };
+    const std::vector<ir::ValueId>& ops = body[arm].ops;
+    return std::none_of(ops.begin(), ops.end(), is_check) && TakesOps(context, body, body[arm], /*takes_columns=*/false, varies);
+  });
+}
+
 // Sums and products: of floats in the lanes' order, over more elements than are written out.
 bool TakesColumns(Context& context, const ir::Body& body, const ir::Op& op, std::vector<bool>& varies) {
   if (op.kind != OpKind::kReduce || varies[static_cast<size_t>(op.args[0])]) return false;
@@ -80,7 +94,7 @@ bool TakesOps(Context& context, const ir::Body& body, const ir::Block& block, bo
   for (const ir::ValueId id : block.ops) {
     const ir::Op& op = body[id];
     if (BlocksUse(body, op, varies)) {
-      if (!takes_columns || !TakesColumns(context, body, op, varies)) return false;
+      if (!TakesChoice(context, body, op, varies) && !(takes_columns && TakesColumns(context, body, op, varies))) return false;
       varies[static_cast<size_t>(id)] = true;
       continue;
     }
@@ -151,7 +165,11 @@ bool InspectOps(Context& context, const ir::Body& body, const ir::Block& block, 
       found.has_floats = true;
       continue;
     }
-    const bool is_uniform = std::all_of(op.args.begin(), op.args.end(), [&](ir::ValueId arg) { return StepOf(found.steps, arg) == 0; });
+    bool is_uniform = std::all_of(op.args.begin(), op.args.end(), [&](ir::ValueId arg) { return StepOf(found.steps, arg) == 0; });
+    for (const ir::BlockId arm : op.kind == OpKind::kIf ? op.blocks : std::vector<ir::BlockId>()) {
+      if (!InspectOps(context, body, body[arm], longest, found)) return false;
+      is_uniform &= StepOf(found.steps, body[arm].result) == 0;
+    }
     if (is_uniform || op.type == ir::TypeId::kNone) continue;
     if (op.kind == OpKind::kLoad && !InspectLoad(context, body, id, longest, found)) return false;
     std::optional<int64_t>& own = found.steps[static_cast<size_t>(id)];
@@ -215,9 +233,11 @@ void BodyEmitter::LaneBlock::Assume(ir::ValueId comparison, bool value) {
 bool BodyEmitter::LaneBlock::IsVarying(const ir::Op& op) const {
   const auto varies = [&](ir::ValueId arg) { return Varies(arg); };
   if (std::any_of(op.args.begin(), op.args.end(), varies)) return true;
-  if (op.kind != OpKind::kReduce) return false;
-  const ir::Block& inner = o_.body_[op.blocks[0]];
-  return Varies(inner.result) || std::any_of(inner.ops.begin(), inner.ops.end(), [&](ir::ValueId id) { return IsVarying(o_.body_[id]); });
+  return std::any_of(op.blocks.begin(), op.blocks.end(), [&](ir::BlockId id) {
+    const ir::Block& inner = o_.body_[id];
+    return (inner.result != ir::ValueId::kNone && Varies(inner.result)) ||
+           std::any_of(inner.ops.begin(), inner.ops.end(), [&](ir::ValueId op_inside) { return IsVarying(o_.body_[op_inside]); });
+  });
 }
 
 void BodyEmitter::LaneBlock::EmitOps(const ir::Block& block) {
@@ -259,6 +279,32 @@ void BodyEmitter::LaneBlock::EmitArm(const Arms& arms, const Arms::Arm& arm) {
     phi->addIncoming(llvm::Constant::getNullValue(phi->getType()), before);
     lanes_[static_cast<uint32_t>(arm.results[i])].vector = phi;
   }
+}
+
+// One arm for all lanes: what is known, as that of a channel of pixels is, needs no branch.
+Value* BodyEmitter::LaneBlock::Choose(const ir::Op& op) {
+  const auto outer = lanes_;
+  const auto emit_arm = [&](size_t arm) {
+    const ir::Block& block = o_.body_[op.blocks[arm]];
+    EmitOps(block);
+    Value* result = Vector(block.result);
+    lanes_ = outer;
+    return result;
+  };
+  Value* condition = o_.Scalar(op.args[0]);
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition); known != nullptr) return emit_arm(known->isOne() ? 0 : 1);
+  Value* results[2];
+  Block* ends[2];
+  const auto arm_of = [&](size_t arm) {
+    return [&, arm] {
+      results[arm] = emit_arm(arm);
+      ends[arm] = b_.GetInsertBlock();
+    };
+  };
+  o_.EmitEither(condition, arm_of(0), arm_of(1));
+  llvm::PHINode* phi = b_.CreatePHI(results[0]->getType(), 2);
+  for (size_t arm = 0; arm < 2; ++arm) phi->addIncoming(results[arm], ends[arm]);
+  return phi;
 }
 
 // A reduction for each lane of the row. Its own lanes, whose order fixes the bits (reduce.cc), lie below each other in memory, a vector
@@ -364,6 +410,8 @@ void BodyEmitter::LaneBlock::EmitVarying(ir::ValueId id) {
   Lane lane;
   if (op.kind == OpKind::kReduce) {
     lane.vector = ReduceColumns(op);
+  } else if (op.kind == OpKind::kIf) {
+    lane.vector = Choose(op);
   } else if (op.kind == OpKind::kLoad) {
     lane = Load(op);
   } else if (op.kind == OpKind::kCheckIndex) {

@@ -26,7 +26,8 @@ class BodyEmitter::LaneBlock {
     bool is_flat = false;        // BodyEmitter::IsPointwise: every load that names a parameter reads element number `first + lane`
     bool takes_columns = false;  // reductions inside, each lane one of its own
   };
-  // Can the block be written this way? Not with blocks inside that depend on the index, but for columns, nor lists or text.
+  // Can the block be written this way? Not with blocks inside that depend on the index, but for columns and ifs that choose one arm for all
+  // lanes, nor lists or text.
   static bool Takes(Context& context, const ir::Body& body, const Shape& shape);
   // For builds, where LLVM's own vectoriser is the alternative: floats, whose loads are all runs, short strides or through tables; in
   // columns all runs.
@@ -54,7 +55,7 @@ class BodyEmitter::LaneBlock {
   void EmitOps(const ir::Block& block);
   void EmitArm(const Arms& arms, const Arms::Arm& arm);
   void EmitVarying(ir::ValueId id);
-  Value* ReduceColumns(const ir::Op& op);
+  Value *Choose(const ir::Op& op), *ReduceColumns(const ir::Op& op);
   bool IsVarying(const ir::Op& op) const;
   bool Varies(ir::ValueId id) const { return lanes_.count(static_cast<uint32_t>(id)) != 0; }
   Lane Get(ir::ValueId id) const;

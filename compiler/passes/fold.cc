@@ -1,5 +1,6 @@
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "compiler/ir/scalar.h"
@@ -77,20 +78,32 @@ class Folder : public Rewriter {
     }
   }
 
-  // Cheap arms without checks and loads are both computed.
-  ValueId FoldIf(const ir::Op& op) {
-    if (op.type == ir::TypeId::kNone || b_.types()[op.type].kind != ir::TypeKind::kScalar) return ValueId::kNone;
-    if (b_.IsConstant(Mapped(op.args[0]))) return ValueId::kNone;
+  // Operations of a block that is cheap, without checks and loads; ifs inside that are cheap themselves become selections with it. Nothing:
+  // it is not cheap.
+  std::optional<size_t> CheapOps(ir::BlockId block) {
     size_t count = 0;
-    for (const ir::BlockId block : op.blocks) {
-      for (const ValueId id : old_[block].ops) {
-        const OpKind kind = old_[id].kind;
-        const bool is_leaf = kind == OpKind::kScalar || kind == OpKind::kSlot || kind == OpKind::kConstant;
-        if (!is_leaf && (!ir::IsScalarArithmetic(kind) || kind == OpKind::kDiv || kind == OpKind::kRem)) return ValueId::kNone;
-        count += !is_leaf;
+    for (const ValueId id : old_[block].ops) {
+      const ir::Op& op = old_[id];
+      if (op.kind == OpKind::kScalar || op.kind == OpKind::kSlot || op.kind == OpKind::kConstant) continue;
+      ++count;
+      if (op.kind == OpKind::kIf && IsScalar(op.type)) {
+        const std::optional<size_t> then = CheapOps(op.blocks[0]), otherwise = CheapOps(op.blocks[1]);
+        if (!then || !otherwise) return std::nullopt;
+        count += *then + *otherwise;
+      } else if (!ir::IsScalarArithmetic(op.kind) || op.kind == OpKind::kDiv || op.kind == OpKind::kRem) {
+        return std::nullopt;
       }
     }
-    if (count > kMaxSelectOps) return ValueId::kNone;
+    return count <= kMaxSelectOps ? std::optional<size_t>(count) : std::nullopt;
+  }
+
+  bool IsScalar(ir::TypeId type) { return type != ir::TypeId::kNone && b_.types()[type].kind == ir::TypeKind::kScalar; }
+
+  // Cheap arms are both computed.
+  ValueId FoldIf(const ir::Op& op) {
+    if (!IsScalar(op.type) || b_.IsConstant(Mapped(op.args[0]))) return ValueId::kNone;
+    const std::optional<size_t> arms[] = {CheapOps(op.blocks[0]), CheapOps(op.blocks[1])};
+    if (!arms[0] || !arms[1] || *arms[0] + *arms[1] > kMaxSelectOps) return ValueId::kNone;
     const ValueId condition = Mapped(op.args[0]), then = Inline(op.blocks[0], {}), otherwise = Inline(op.blocks[1], {});
     if (b_.DTypeOf(then) == ir::DType::kBool) {
       if (b_.IsConstant(otherwise, 0)) return b_.Binary(OpKind::kAnd, condition, then);

@@ -20,7 +20,7 @@ using onnx::Known;
 namespace {
 
 bool SameShape(const kernels::TensorInfo& a, const kernels::TensorInfo& b) {
-  return a.dtype == b.dtype && a.dim == b.dim && a.is_text == b.is_text;
+  return a.dtype == b.dtype && a.dim == b.dim && a.meaning == b.meaning;
 }
 
 bool AllNumbers(std::span<const onnx::Dim> dims) {

@@ -38,7 +38,7 @@ struct InspectReport {
 void Count(InspectReport& report) {
   const onnx::Graph& graph = report.session.file().graph;
   for (const onnx::Weight& weight : graph.weights) {
-    for (Counted* each : {&report.weights, &report.weights_by_type[std::string(base::DTypeName(weight.dtype))]}) {
+    for (Counted* each : {&report.weights, &report.weights_by_type[onnx::TypeName(weight.dtype)]}) {
       ++each->count;
       each->bytes += weight.size_bytes();
     }

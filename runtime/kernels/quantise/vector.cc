@@ -157,7 +157,8 @@ std::unique_ptr<Kernel> KeepingFormat(const Operation& operation, Body body) {
 Made MakeQuantise(const Operation& operation) {
   const TensorInfo& x = operation.in[0];
   const uint8_t to = operation.out[0].dtype;
-  const bool fits = std::get<kernels::Quantise>(operation.params).scaling.axis < 0 && x.dtype == WF_F32 && IsByte(to);
+  const auto& quantise = std::get<kernels::Quantise>(operation.params);
+  const bool fits = quantise.scaling.axis < 0 && quantise.to == base::Narrow::kNone && x.dtype == WF_F32 && IsByte(to);
   if (!fits || operation.in[1].dtype != WF_F32 || !Available()) return NotHere();
   return KeepingFormat(operation, [n = x.count(), is_signed = to == WF_I8](const Buffers& b) -> const char* {
     const float *values = static_cast<const float*>(b.in[0]), scale = *static_cast<const float*>(b.in[1]);

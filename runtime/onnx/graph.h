@@ -147,6 +147,7 @@ struct Model {
   Graph graph;
   Signature signature;
   std::vector<std::string> left_out;                     // outputs of strings, which are not built: they are in neither graph nor signature
+  std::vector<std::string> notes;                        // what the file says of itself and is not so, for whoever looks at it
   std::vector<std::shared_ptr<const ByteSource>> files;  // [0] the model file itself, then files of external data
 };
 

@@ -262,9 +262,24 @@ TEST(ReadModel, WhatIsOnlyStoredIsNeitherComputedWithNorGivenOut) {
 
 TEST(ReadModel, AnOutputMustBeWhatTheNodesCompute) {
   Builder b;
-  b.Input("x", {"n", 4}).Output("y", {"n", 5});
+  b.Input("x", {"n", 4}).Output("y", {"n", 4}, pb::DOUBLE);
   b.Node("Relu", {"x"}, {"y"});
-  EXPECT_EQ(b.Error(), "`x.onnx`: output `y: f32[n, 5]` is declared, but node `n` (Relu) computes f32[n, 4]");
+  EXPECT_EQ(b.Error(), "`x.onnx`: output `y: f64[n, 4]` is declared, but node `n` (Relu) computes f32[n, 4]");
+}
+
+// As in ONNX Runtime: exporters' own inference is at times wrong, as of a NonZero of a scalar.
+TEST(ReadModel, ADeclaredShapeOfAnOutputThatIsNotSoIsNoted) {
+  for (const Builder::Extents& declared : {Builder::Extents{"n", 5}, Builder::Extents{"n", 4, 1}}) {
+    Builder b;
+    b.Input("x", {"n", 4}).Output("y", declared);
+    b.Node("Relu", {"x"}, {"y"});
+    const auto model = b.Read();
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->signature.outputs[0].ToString(), "y: f32[n, 4]");
+    ASSERT_EQ(model->notes.size(), 1u);
+    EXPECT_EQ(model->notes[0], declared.size() == 2 ? "output `y: f32[n, 5]` is declared, but node `n` (Relu) computes f32[n, 4]"
+                                                    : "output `y: f32[n, 4, 1]` is declared, but node `n` (Relu) computes f32[n, 4]");
+  }
 }
 
 TEST(ReadModel, NamesFromTheFileAreMadePrintable) {

@@ -14,7 +14,7 @@ namespace {
 
 using base::Status;
 
-enum class Types { F, I, N, B, A, S };
+enum class Types { F, I, N, M, B, A, S };
 
 Types TypesOf(Op op) {
   switch (op) {
@@ -45,6 +45,8 @@ bool Accepts(Types types, uint8_t dtype) {
       return !real && !text && dtype != WF_BOOL;
     case Types::N:
       return !text && dtype != WF_BOOL;
+    case Types::M:
+      return real || dtype == WF_I8 || dtype == WF_I16 || dtype == WF_I32 || dtype == WF_I64;
     case Types::B:
       return dtype == WF_BOOL;
     case Types::A:

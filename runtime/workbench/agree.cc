@@ -35,8 +35,6 @@ T ElementAs(const Tensor& tensor, int64_t at) {
   return base::Load<T>(tensor.elements.get() + at * static_cast<int64_t>(sizeof(T)));
 }
 
-std::string_view TextAt(const Tensor& tensor, int64_t at) { return reinterpret_cast<const std::string_view*>(tensor.elements.get())[at]; }
-
 }  // namespace
 
 std::string ElementText(const Tensor& tensor, int64_t at) {

@@ -84,6 +84,8 @@ Result<Tensor> MakeTexts(std::vector<std::string> texts, std::vector<int64_t> di
   return tensor;
 }
 
+std::string_view TextAt(const Tensor& tensor, int64_t at) { return reinterpret_cast<const std::string_view*>(tensor.elements.get())[at]; }
+
 Result<Tensor> CopyOf(const wf_tensor& dense) {
   if (dense.dtype == onnx::kStringType) {
     const Tensor shape{dense.dtype, {dense.dim, dense.dim + dense.rank}, nullptr};

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/abi/values.h"
@@ -33,6 +34,7 @@ base::Result<Tensor> CopyOf(const wf_tensor& dense);
 // texts: what the numbers of strings stand for. REQUIRES: weight.held
 base::Result<Tensor> TensorOf(const onnx::Weight& weight, std::span<const std::string> texts = {});
 base::Result<Tensor> MakeTexts(std::vector<std::string> texts, std::vector<int64_t> dim);  // as many as its extents say
+std::string_view TextAt(const Tensor& tensor, int64_t at);                                 // REQUIRES: of strings
 
 // Bools of a file are 0 or 1 from here on; other tensors stay as they are.
 void MakeBools(Tensor& tensor);

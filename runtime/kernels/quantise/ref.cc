@@ -133,7 +133,7 @@ base::Result<std::unique_ptr<Kernel>> MakeDynamicQuantise(const Operation& opera
       low = std::min(low, x[i]);
       high = std::max(high, x[i]);
     }
-    const float scale = (low == high ? 1.0f : high - low) / 255;
+    const float scale = low == high ? 1.0f : (high - low) / 255;  // of nothing but 0 as in ONNX Runtime: the standard has 0
     const uint8_t zero = Rounded<uint8_t>(std::clamp(-low / scale, 0.0f, 255.0f), 0);
     uint8_t* y = static_cast<uint8_t*>(b.out[0]);
     for (int64_t i = 0; i < n; ++i) y[i] = Rounded<uint8_t>(x[i] / scale, zero);

@@ -189,7 +189,7 @@ Made MakeDynamicQuantise(const Operation& operation) {
   return MakeFunction(1, [n = x.count()](const Buffers& b) -> const char* {
     const auto* values = static_cast<const float*>(b.in[0]);
     const auto [low, high] = RangeOf(values, n);
-    const float scale = (low == high ? 1.0F : high - low) / 255;
+    const float scale = low == high ? 1.0F : (high - low) / 255;
     const uint8_t zero = ref::Rounded<uint8_t>(std::clamp(-low / scale, 0.0F, 255.0F), 0);
     Quantise<false>(values, scale, EndsOf<false>(zero), static_cast<uint8_t*>(b.out[0]), n);
     if (b.out.size() > 1 && b.out[1] != nullptr) *static_cast<float*>(b.out[1]) = scale;

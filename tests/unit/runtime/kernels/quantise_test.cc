@@ -92,6 +92,7 @@ TEST(Quantise, DynamicRangesHoldZero) {
   EXPECT_EQ(run({-1, -2.1f, -1.3f, -2.5f}, scale, zero), (U{153, 41, 122, 0}));
   EXPECT_EQ(zero, 255);
   EXPECT_EQ(run({0, 0}, scale, zero), (U{0, 0}));
+  EXPECT_EQ(scale, 1);
   EXPECT_EQ(run({}, scale, zero), U{});
 }
 

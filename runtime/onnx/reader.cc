@@ -144,7 +144,7 @@ Status GraphReader::ReadPortType(const pb::TypeProto& type, const char* what, Po
   if (!type.has_tensor_type()) return NotBuilt(fmt::format("{} `{}` is a map, a sparse tensor or of another such type", what, port.name));
   const int tensor_type = type.tensor_type().elem_type();
   port.dtype = DTypeOf(tensor_type);
-  if ((port.dtype == 0 && tensor_type != 0) || IsNarrow(port.dtype)) {
+  if ((port.dtype == 0 && tensor_type != 0) || (IsNarrow(port.dtype) && !options_.texts)) {
     return NotBuilt(fmt::format("{} `{}` has elements of type {}, which are not supported", what, port.name, TensorTypeName(tensor_type)));
   }
   const pb::TensorShapeProto& shape = type.tensor_type().shape();
@@ -253,7 +253,7 @@ Status GraphReader::InferOutputs() {
   for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
     const Known& computed = (*known)[static_cast<size_t>(model_.graph.outputs[i])];
     Port& port = model_.signature.outputs[i];
-    if (IsNarrow(computed.dtype))
+    if (IsNarrow(computed.dtype) && !options_.texts)
       return NotBuilt(fmt::format("output `{}` has elements of type {}, which are not supported", port.name, TypeName(computed.dtype)));
     const std::string wanted = port.ToString();
     bool fits = !output_has_shape_[i] || port.dim.size() == computed.dim.size();

@@ -1,5 +1,7 @@
 #include "runtime/workbench/random.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <string>
 #include <utility>
@@ -58,6 +60,8 @@ Result<Tensor> RandomTensor(const onnx::Port& port, Numbers& numbers, int64_t mo
   std::vector<int64_t> dim;
   for (const onnx::Dim& each : port.dim) dim.push_back(*each.constant());
   if (port.dtype == onnx::kStringType) return RandomTexts(std::move(dim), numbers, most);
+  if (onnx::IsNarrow(port.dtype))
+    return base::Status(base::kUnimplemented, fmt::format("no numbers of type {} are made up", onnx::TypeName(port.dtype)));
   const bool is_narrow = port.dtype == WF_F16 || port.dtype == WF_BF16;
   auto tensor = MakeTensor(is_narrow ? uint8_t{WF_F32} : port.dtype, std::move(dim));
   if (!tensor.ok()) return tensor;

@@ -127,7 +127,7 @@ def page(reasons, failed):
         "the cases in Debian's libonnx-testdata (opset 17). A model that needs something else is refused when it is loaded or compiled in, by a message that names the operator, the",
         "opset and the node.", "",
         "Floats of 8 bits (E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ), of 4 (E2M1) and integers of 4 are what weights may be stored in: `DequantizeLinear`, `Cast` and what moves elements take",
-        "them, `QuantizeLinear` and `Cast` give them. Nothing computes with them, and inputs and outputs of a model may not have these types. In memory each element lies in f16, i8 or u8.", "",
+        "them, `QuantizeLinear` and `Cast` give them. Nothing computes with them, and inputs and outputs of a model that is served may not have these types; `wfc model run` and `test` take them from .pb files. In memory each lies in f16, i8 or u8.", "",
         "Where ONNX leaves a result open, it is the one that [language.md](language.md#declarations) names: `Div` and `Mod` of integers by 0 give 0, where `/` and `%` of the language fail with",
         "7002.", "",
         f"Of {len(reasons)} cases {passed} pass, {100 * passed / len(reasons):.1f} %; the goal is {LEAST_SHARE:.0%}.", "",

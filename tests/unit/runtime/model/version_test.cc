@@ -142,6 +142,26 @@ TEST(Version, WeightsOf8And4BitsAgreeWithOthers) {
   for (const Case& each : cases) ExpectAgrees(each);
 }
 
+// Nothing is made up for such an input when the model is loaded.
+TEST(Version, AnInputThatIsOnlyStoredIsTakenWhereStringsAre) {
+  testing::Builder builder(21);
+  builder.Input("x", {3}, onnx::pb::FLOAT8E4M3FN).Output("y", {3}, onnx::pb::FLOAT8E4M3FN);
+  builder.Node("Identity", {"x"}, {"y"});
+  const std::string bytes = builder.Bytes();
+  const TempFile file({bytes.begin(), bytes.end()});
+  LoadOptions options;
+  EXPECT_FALSE(Version::Load(file.path(), options).ok());
+  options.texts = true;
+  auto version = Version::Load(file.path(), options);
+  ASSERT_TRUE(version.ok()) << version.status().message();
+  const onnx::Port& port = (*version)->signature().inputs[0];
+  const Held x(CaseTensor{port.dtype, {3}, {0x00, 0x3c, 0x00, 0xbc, 0x00, 0x00}});  // in f16
+  std::vector<wf_tensor> outputs(1);
+  ASSERT_TRUE((*version)->Run(0, 1, std::vector<wf_tensor>{x.tensor}, outputs).ok());
+  EXPECT_EQ(outputs[0].dtype, port.dtype);
+  EXPECT_EQ(std::memcmp(outputs[0].data, x.tensor.data, 6), 0);
+}
+
 TEST(Version, ReadsWeightsBesideTheModel) {
   const Case each = CaseNamed("net_cases.bin", "gemm 4");
   LoadOptions options;

@@ -201,6 +201,30 @@ TEST_F(Commands, ARunTakesAndGivesStrings) {
   EXPECT_THAT(err(), HasSubstr("output `y` has strings, for which there is no .npy file"));
 }
 
+TEST_F(Commands, ARunTakesAndGivesWhatIsOnlyStored) {
+  Builder builder(21);
+  builder.Input("x", {3}, onnx::pb::INT4).Output("y", {3}, onnx::pb::INT4).Output("z", {3}, onnx::pb::FLOAT8E5M2);
+  builder.Node("Identity", {"x"}, {"y"});
+  Builder::Int(builder.Node("Cast", {"x"}, {"z"}), "to", onnx::pb::FLOAT8E5M2);
+  Write("x.onnx", builder.Bytes());
+  onnx::pb::TensorProto tensor;
+  tensor.set_data_type(onnx::pb::INT4);
+  tensor.add_dims(3);
+  tensor.set_raw_data("\x7f\x08");
+  Write("x.pb", tensor.SerializeAsString());
+  ASSERT_EQ(Run({"run", "--", Path("x.onnx"), Path("x.pb")}), kFine) << err();
+  EXPECT_EQ(out(), "{\"y\": [-1, 7, -8],\n \"z\": [-1, 7, -8]}\n");
+  ASSERT_EQ(Run({"run", "--output=" + Path("out"), "--", Path("x.onnx"), Path("x.pb")}), kFine) << err();
+  const std::string npy = ReadText("out/y.npy");
+  const auto y = ReadNpy({reinterpret_cast<const uint8_t*>(npy.data()), npy.size()}, "y.npy");
+  ASSERT_TRUE(y.ok()) << y.status().message();
+  EXPECT_EQ(y->ToString(), "i8[3]");
+  EXPECT_EQ(Run({"run", "--random=1", "--", Path("x.onnx")}), kFailed);
+  EXPECT_THAT(err(), HasSubstr("no numbers of type i4 are made up"));
+  EXPECT_EQ(Run({"inspect", "--", Path("x.onnx")}), kFailed);
+  EXPECT_THAT(err(), HasSubstr("input `x` has elements of type INT4, which are not supported"));
+}
+
 TEST_F(Commands, NamedAxesGetTheirExtent) {
   Builder builder;
   builder.Input("x", {"n", "width", 3}).Output("y");

@@ -52,7 +52,7 @@ struct TensorInfo {
   std::vector<int64_t> dim;
   FormatRef format;
   std::shared_ptr<const Constant> constant;  // null: computed at run time
-  bool is_text = false;                      // the elements are numbers of Texts
+  uint8_t meaning = 0;  // the dtype of the file that the elements stand for, as numbers of Texts do for strings; 0: their own
 
   int64_t count() const;
   int64_t size_bytes() const;  // in its format

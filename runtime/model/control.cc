@@ -15,23 +15,47 @@ using base::Result;
 using base::Status;
 using kernels::TensorInfo;
 
-// A copy of its own: what a walk gives stays only until its next run.
-Status Copy(const PartLimits& limits, const Elements& from, Elements& to) {
-  const int64_t bytes = from.info.size_bytes();
-  std::shared_ptr<uint8_t> memory;
-  WF_RETURN_IF_ERROR(TakeCounted(limits, bytes, memory));
-  if (bytes > 0) std::memcpy(memory.get(), from.data.get(), static_cast<size_t>(bytes));
-  to = {from.info, memory};
-  return Status::Ok();
-}
+// What a turn hands to the next: a copy, since what a walk gives stays only until its next run. It lies in two places by turns, for the
+// walk holds what it read, and its results may be parts of that.
+class Carried {
+ public:
+  Status Copy(const PartLimits& limits, const Elements& from, Elements& to) {
+    Place& place = places_[next_];
+    next_ = 1 - next_;
+    const int64_t bytes = from.info.size_bytes();
+    if (place.memory == nullptr || place.bytes != bytes) {
+      place = {nullptr, bytes};  // given back first
+      WF_RETURN_IF_ERROR(TakeCounted(limits, bytes, place.memory));
+    }
+    if (bytes > 0) std::memcpy(place.memory.get(), from.data.get(), static_cast<size_t>(bytes));
+    to.info = from.info;
+    to.data = place.memory;
+    return Status::Ok();
+  }
 
+ private:
+  struct Place {
+    std::shared_ptr<uint8_t> memory;
+    int64_t bytes = 0;
+  };
+  Place places_[2];
+  size_t next_ = 0;
+};
+
+// One element that is written anew for each turn of a loop, since all that a turn gives is copied.
 template <typename T>
-Result<Elements> Scalar(uint8_t dtype, T value) {
-  const auto memory = kernels::Allocate(sizeof(T));
-  if (memory == nullptr) return Status(base::kResourceExhausted, "out of memory");
-  std::memcpy(memory.get(), &value, sizeof(T));
-  return Elements{{dtype, {}, nullptr, nullptr}, memory};
-}
+class Scalar {
+ public:
+  explicit Scalar(uint8_t dtype) : elements_{{dtype, {}, nullptr, nullptr}, memory_} {}
+
+  bool is_there() const { return memory_ != nullptr; }
+  const Elements& elements() const { return elements_; }
+  void Set(T value) { std::memcpy(memory_.get(), &value, sizeof(T)); }
+
+ private:
+  const std::shared_ptr<uint8_t> memory_ = kernels::Allocate(sizeof(T));
+  const Elements elements_;
+};
 
 bool IsTrue(const Elements& elements) { return elements.info.count() > 0 && *elements.data != 0; }
 
@@ -224,12 +248,16 @@ class LoopPart final : public ControlPart {
  private:
   Status RunNode(std::vector<Elements>& values) override {
     const size_t carried = formal_inputs() - 2, stacked = body_.program->graph.outputs.size() - 1 - carried;
+    std::vector<Carried> handed(carried);
     int64_t turns = INT64_MAX;
     auto count = Input(values, 0), condition = Input(values, 1);
     if (!count.ok() || !condition.ok()) return count.ok() ? condition.status() : count.status();
     if (count->info.dtype != 0 && count->info.count() > 0) std::memcpy(&turns, count->data.get(), sizeof turns);
     bool goes_on = condition->info.dtype == 0 || IsTrue(*condition);
-    std::vector<Elements> inputs(2);
+    Scalar<int64_t> number(WF_I64);
+    Scalar<bool> flag(WF_BOOL);
+    if (!number.is_there() || !flag.is_there()) return Status(base::kResourceExhausted, "out of memory");
+    std::vector<Elements> inputs = {number.elements(), flag.elements()};
     for (size_t i = 0; i < carried; ++i) {
       auto input = Input(values, 2 + i);
       if (!input.ok()) return input.status();
@@ -241,9 +269,10 @@ class LoopPart final : public ControlPart {
     int64_t turn = 0;
     for (; turn < turns && goes_on; ++turn) {
       WF_RETURN_IF_ERROR(BeginTurn());
-      WF_RETURN_IF_ERROR(Turn(turn, carried, inputs, stacks, goes_on));
+      number.Set(turn);
+      flag.Set(true);
+      WF_RETURN_IF_ERROR(Turn(handed, inputs, stacks, goes_on));
     }
-    if (turn == 0) WF_RETURN_IF_ERROR(SetTurn(0, true, inputs));
     for (size_t i = 0; i < stacked; ++i) {
       auto whole = stacks[i].Whole(turn == 0 ? EmptyOf(body_, 1 + carried + i, inputs) : TensorInfo());
       if (!whole.ok()) return whole.status();
@@ -253,24 +282,12 @@ class LoopPart final : public ControlPart {
     return Status::Ok();
   }
 
-  static Status SetTurn(int64_t turn, bool condition, std::vector<Elements>& inputs) {
-    auto number = Scalar(WF_I64, turn);
-    auto flag = Scalar(WF_BOOL, static_cast<uint8_t>(condition));
-    if (!number.ok() || !flag.ok()) return number.ok() ? flag.status() : number.status();
-    inputs[0] = *std::move(number);
-    inputs[1] = *std::move(flag);
-    return Status::Ok();
-  }
-
-  Status Turn(int64_t turn, size_t carried, std::vector<Elements>& inputs, std::vector<Stack>& stacks, bool& goes_on) {
-    WF_RETURN_IF_ERROR(SetTurn(turn, goes_on, inputs));
+  Status Turn(std::vector<Carried>& handed, std::vector<Elements>& inputs, std::vector<Stack>& stacks, bool& goes_on) {
+    const Walk& walk = *body_.walk;
     WF_RETURN_IF_ERROR(body_.walk->Run(inputs));
-    const std::vector<Elements> results = body_.walk->outputs();
-    goes_on = IsTrue(results[0]);
-    for (size_t i = 0; i < stacks.size(); ++i) WF_RETURN_IF_ERROR(stacks[i].Add(results[1 + carried + i]));
-    std::vector<Elements> next(carried);
-    for (size_t i = 0; i < carried; ++i) WF_RETURN_IF_ERROR(Copy(limits_, results[1 + i], next[i]));
-    std::move(next.begin(), next.end(), inputs.begin() + 2);
+    goes_on = IsTrue(walk.output(0));
+    for (size_t i = 0; i < stacks.size(); ++i) WF_RETURN_IF_ERROR(stacks[i].Add(walk.output(1 + handed.size() + i)));
+    for (size_t i = 0; i < handed.size(); ++i) WF_RETURN_IF_ERROR(handed[i].Copy(limits_, walk.output(1 + i), inputs[2 + i]));
     return Status::Ok();
   }
 
@@ -290,6 +307,7 @@ class ScanPart final : public ControlPart {
 
   Status RunNode(std::vector<Elements>& values) override {
     const size_t carried = formal_inputs() - static_cast<size_t>(node_.Int("num_scan_inputs", 0));
+    std::vector<Carried> handed(carried);
     std::vector<Elements> scanned, inputs;
     for (size_t i = 0; i < formal_inputs(); ++i) {
       auto input = Input(values, i);
@@ -316,20 +334,18 @@ class ScanPart final : public ControlPart {
         WF_RETURN_IF_ERROR(Pick(limits_, scanned[i], axis_of(i), index, inputs[carried + i]));
       }
       WF_RETURN_IF_ERROR(BeginTurn());
-      WF_RETURN_IF_ERROR(Turn(carried, inputs, stacks));
+      WF_RETURN_IF_ERROR(Turn(handed, inputs, stacks));
     }
     for (size_t i = 0; i < stacks.size(); ++i) WF_RETURN_IF_ERROR(GiveStack(i, carried, stacks[i], inputs, values));
     for (size_t i = 0; i < carried; ++i) Give(i, std::move(inputs[i]), values);
     return Status::Ok();
   }
 
-  Status Turn(size_t carried, std::vector<Elements>& inputs, std::vector<Stack>& stacks) {
+  Status Turn(std::vector<Carried>& handed, std::vector<Elements>& inputs, std::vector<Stack>& stacks) {
+    const Walk& walk = *body_.walk;
     WF_RETURN_IF_ERROR(body_.walk->Run(inputs));
-    const std::vector<Elements> results = body_.walk->outputs();
-    for (size_t i = 0; i < stacks.size(); ++i) WF_RETURN_IF_ERROR(stacks[i].Add(results[carried + i]));
-    std::vector<Elements> next(carried);
-    for (size_t i = 0; i < carried; ++i) WF_RETURN_IF_ERROR(Copy(limits_, results[i], next[i]));
-    std::move(next.begin(), next.end(), inputs.begin());
+    for (size_t i = 0; i < stacks.size(); ++i) WF_RETURN_IF_ERROR(stacks[i].Add(walk.output(handed.size() + i)));
+    for (size_t i = 0; i < handed.size(); ++i) WF_RETURN_IF_ERROR(handed[i].Copy(limits_, walk.output(i), inputs[i]));
     return Status::Ok();
   }
 

@@ -159,7 +159,7 @@ Status LowerVariadic(Lowering& of) {
 
 Status LowerCast(Lowering& of) {
   const bool from_text = of.context.in(0).dtype == onnx::kStringType, to_text = of.known_out(0).dtype == onnx::kStringType;
-  of.lowered.params = kernels::Cast{};
+  of.lowered.params = kernels::Cast{onnx::NarrowOf(of.known_out(0).dtype), of.node.Int("saturate", 1) != 0};
   if (from_text != to_text)
     of.lowered.params = kernels::TextOp{from_text ? kernels::TextOp::What::kToNumber : kernels::TextOp::What::kFromNumber, ""};
   of.lowered.alias = from_text && to_text;

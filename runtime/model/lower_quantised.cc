@@ -67,7 +67,7 @@ Status LowerQLinearMatMul(Lowering& of) {
 Status LowerQuantizeLinear(Lowering& of) {
   onnx::Scaling scaling;
   WF_RETURN_IF_ERROR(onnx::ReadScaling(of.context, scaling));
-  of.lowered.params = kernels::Quantise{KernelScaling(scaling)};
+  of.lowered.params = kernels::Quantise{KernelScaling(scaling), onnx::NarrowOf(of.known_out(0).dtype), of.node.Int("saturate", 1) != 0};
   return Status::Ok();
 }
 

@@ -105,7 +105,7 @@ class Optimiser {
       std::shared_ptr<const uint8_t> elements;
       if (in >= 0) {
         const onnx::Weight& weight = WeightOf(in);
-        info = {ElementType(weight.dtype), weight.dim, nullptr, nullptr};
+        info = {onnx::ElementType(weight.dtype), weight.dim, nullptr, nullptr};
         auto loaded = ConstantOf(in)->Load();
         if (!loaded.ok()) return loaded.status();
         elements = *std::move(loaded);

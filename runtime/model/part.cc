@@ -20,7 +20,7 @@ using onnx::Known;
 namespace {
 
 bool SameShape(const kernels::TensorInfo& a, const kernels::TensorInfo& b) {
-  return a.dtype == b.dtype && a.dim == b.dim && a.is_text == b.is_text;
+  return a.dtype == b.dtype && a.dim == b.dim && a.meaning == b.meaning;
 }
 
 bool AllNumbers(std::span<const onnx::Dim> dims) {
@@ -54,7 +54,9 @@ class PlannedPart final : public Part {
     if (const Status ran = bound_->Run(data_); !ran.ok()) return Status(ran.code(), fmt::format("`{}`: {}", subject_, ran.message()));
     for (size_t i = 0; i < writes_.size(); ++i) {
       const auto* data = static_cast<const uint8_t*>(bound_->outputs()[i].data);
-      values[static_cast<size_t>(writes_[i])] = {infos_[i], std::shared_ptr<const uint8_t>(memory_, data)};
+      Elements& written = values[static_cast<size_t>(writes_[i])];
+      written.info = infos_[i];
+      written.data = std::shared_ptr<const uint8_t>(memory_, data);
     }
     return Status::Ok();
   }

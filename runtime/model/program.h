@@ -43,14 +43,13 @@ struct Lowered {
 };
 base::Result<Lowered> Lower(const Program& program, size_t node, std::vector<onnx::Known>& known);
 
-// As kernels see it: strings are numbers of texts.
-inline uint8_t ElementType(uint8_t dtype) { return dtype == onnx::kStringType ? static_cast<uint8_t>(WF_I64) : dtype; }
-
+// As kernels see it.
 inline kernels::TensorInfo InfoOf(uint8_t dtype, std::vector<int64_t> dim) {
-  return {ElementType(dtype), std::move(dim), nullptr, nullptr, dtype == onnx::kStringType};
+  const uint8_t element = onnx::ElementType(dtype);
+  return {element, std::move(dim), nullptr, nullptr, element == dtype ? uint8_t{0} : dtype};
 }
 // As shape inference sees it.
-inline uint8_t KnownType(const kernels::TensorInfo& info) { return info.is_text ? onnx::kStringType : info.dtype; }
+inline uint8_t KnownType(const kernels::TensorInfo& info) { return info.meaning != 0 ? info.meaning : info.dtype; }
 
 // Extents of a value whose dimensions are all numbers. Errors: one is not, or the tensor is larger than max_bytes.
 base::Status ConcreteInfo(const onnx::Known& known, int64_t max_bytes, kernels::TensorInfo& info);

@@ -41,6 +41,7 @@ Status TextBorder::Begin(std::vector<wf_tensor>& inputs) {
 
 void TextBorder::End(std::span<const onnx::Port> ports, std::span<wf_tensor> outputs) {
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (onnx::IsNarrow(ports[i].dtype)) outputs[i].dtype = ports[i].dtype;  // its elements are what they were
     if (ports[i].dtype != onnx::kStringType) continue;
     const auto* const numbers = static_cast<const int64_t*>(outputs[i].data);
     std::vector<std::string_view>& views = views_.emplace_back();

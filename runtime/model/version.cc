@@ -153,11 +153,11 @@ Result<std::vector<onnx::Port>> Version::SampleShapes() {
 }
 
 Status Version::WarmUp() {
-  const auto is_of_texts = [](const onnx::Port& port) { return port.dtype == onnx::kStringType; };
+  const auto is_made_up = [](const onnx::Port& port) { return port.dtype < WF_DTYPE_COUNT; };
   auto shapes = SampleShapes();
   if (!shapes.ok()) return shapes.status();
   if (shapes->size() != loaded_.file->signature.inputs.size()) return Status::Ok();   // no shape to try: the first call will tell
-  if (std::any_of(shapes->begin(), shapes->end(), is_of_texts)) return Status::Ok();  // nor any strings
+  if (!std::all_of(shapes->begin(), shapes->end(), is_made_up)) return Status::Ok();  // nor of strings, or of what is only stored
   kernels::TensorInfo info;
   for (const onnx::Port& port : *shapes)
     WF_RETURN_IF_ERROR(ConcreteInfo({port.dtype, port.dim, std::nullopt}, loaded_.options.max_bytes, info));

@@ -56,6 +56,7 @@ class Version {
   const std::string& warning() const { return warning_; }                              // what was odd while it was loaded; empty: nothing
   const onnx::Signature& signature() const { return loaded_.file->signature; }         // of the file
   const std::vector<std::string>& left_out() const { return loaded_.file->left_out; }  // outputs of the file that are not in it
+  const std::vector<std::string>& notes() const { return loaded_.file->notes; }        // what the file says and is not so
   const onnx::BatchAxes& axes() const { return loaded_.axes; }
   const onnx::Model& file() const { return *loaded_.file; }
   const Program& program() const { return loaded_.program; }

@@ -11,7 +11,10 @@ using base::Result;
 using base::Status;
 
 Status Walk::Begin(std::span<const Elements> inputs) {
-  for (Elements& each : values_) each = {};
+  for (Elements& each : values_) {  // the list of extents keeps its memory: a loop's body runs often
+    each.info.dtype = 0;
+    each.data.reset();
+  }
   for (size_t i = 0; i < inputs.size(); ++i) values_[static_cast<size_t>(program_.graph.inputs[i])] = inputs[i];
   for (const int output : program_.graph.outputs) {
     const int weight = program_.graph.values[static_cast<size_t>(output)].weight;
@@ -51,7 +54,7 @@ Result<Part*> Walk::PartAt(size_t begin) {
 
 std::vector<Elements> Walk::outputs() const {
   std::vector<Elements> outputs;
-  for (const int output : program_.graph.outputs) outputs.push_back(values_[static_cast<size_t>(output)]);
+  for (size_t i = 0; i < program_.graph.outputs.size(); ++i) outputs.push_back(output(i));
   return outputs;
 }
 

@@ -23,6 +23,7 @@ class Walk {
   // inputs: of the program's graph, in its order. Errors: as of Part; kCancelled.
   base::Status Run(std::span<const Elements> inputs);
   // Of the last run that did not fail, until the next; in the order of the graph.
+  const Elements& output(size_t i) const { return values_[static_cast<size_t>(program_.graph.outputs[i])]; }
   std::vector<Elements> outputs() const;
   void Drop() { parts_.clear(); }  // what is kept; outputs are gone
 

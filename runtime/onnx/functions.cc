@@ -15,7 +15,7 @@ using base::Status;
 
 namespace {
 
-constexpr int kOldestOpset = 1, kNewestOpset = 22;
+constexpr int kOldestOpset = 1, kNewestOpset = 23;
 constexpr size_t kMostCalls = 32;  // within each other
 
 Status Refused(std::string text) { return {base::kInvalidArgument, std::move(text)}; }

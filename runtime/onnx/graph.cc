@@ -6,9 +6,12 @@
 
 namespace wf::onnx {
 
-int64_t ElementSize(uint8_t dtype) { return dtype == kStringType ? static_cast<int64_t>(sizeof(int64_t)) : base::DTypeSize(dtype); }
+int64_t ElementSize(uint8_t dtype) { return base::DTypeSize(ElementType(dtype)); }
 
-std::string TypeName(uint8_t dtype) { return dtype == kStringType ? "string" : std::string(base::DTypeName(dtype)); }
+std::string TypeName(uint8_t dtype) {
+  if (dtype == kStringType) return "string";
+  return std::string(IsNarrow(dtype) ? base::NarrowName(NarrowOf(dtype)) : base::DTypeName(dtype));
+}
 
 std::string ToString(uint8_t dtype, const Shape& shape) {
   std::string text = TypeName(dtype);
@@ -24,6 +27,8 @@ int64_t Weight::count() const {
 }
 
 int64_t Weight::size_bytes() const { return count() * ElementSize(dtype); }
+
+int64_t Weight::stored_bytes() const { return IsNarrow(dtype) ? base::PackedBytes(NarrowOf(dtype), count()) : size_bytes(); }
 
 std::string_view OpName(Op op) {
   switch (op) {

@@ -9,6 +9,7 @@
 
 #include "runtime/base/dim.h"
 #include "runtime/base/dtype.h"
+#include "runtime/base/narrow.h"
 #include "runtime/base/status.h"
 
 // A model file in our terms: values, nodes in an order in which they can run, and where the bytes of its weights lie.
@@ -20,6 +21,17 @@ using Shape = std::vector<Dim>;
 // dtype of ONNX strings, beside the numbers WF_BOOL..WF_F64. A model computes none that its file does not hold, so that kernels see numbers
 // of texts (ADR 0038). 0 is "not known".
 inline constexpr uint8_t kStringType = 64;
+// dtypes of the formats that are only stored, base::Narrow behind this. Their elements lie in base::HolderOf the format from the reader on.
+inline constexpr uint8_t kNarrowTypes = 64;
+constexpr base::Narrow NarrowOf(uint8_t dtype) {  // kNone: of another dtype
+  return dtype > kNarrowTypes && dtype - kNarrowTypes < base::kNarrowCount ? static_cast<base::Narrow>(dtype - kNarrowTypes)
+                                                                           : base::Narrow::kNone;
+}
+constexpr bool IsNarrow(uint8_t dtype) { return NarrowOf(dtype) != base::Narrow::kNone; }
+// The dtype of elements as they lie in memory, one of WF_BOOL..WF_F64.
+constexpr uint8_t ElementType(uint8_t dtype) {
+  return dtype == kStringType ? static_cast<uint8_t>(WF_I64) : IsNarrow(dtype) ? base::HolderOf(NarrowOf(dtype)) : dtype;
+}
 int64_t ElementSize(uint8_t dtype);                       // bytes; of a string those of its number in Graph::texts
 std::string TypeName(uint8_t dtype);                      // "f32", "string"
 std::string ToString(uint8_t dtype, const Shape& shape);  // "f32[n, 1, 28, 28]"; "f32" for a scalar
@@ -49,8 +61,9 @@ struct Weight {
   std::vector<uint8_t> bytes;       // size_bytes() of them when the elements are held here
   bool held = false;
 
-  int64_t count() const;       // elements; cannot overflow, the reader has checked
-  int64_t size_bytes() const;  // as elements in memory
+  int64_t count() const;         // elements; cannot overflow, the reader has checked
+  int64_t size_bytes() const;    // as elements in memory
+  int64_t stored_bytes() const;  // as they are in a file, raw
 };
 
 struct Attribute {
@@ -134,6 +147,7 @@ struct Model {
   Graph graph;
   Signature signature;
   std::vector<std::string> left_out;                     // outputs of strings, which are not built: they are in neither graph nor signature
+  std::vector<std::string> notes;                        // what the file says of itself and is not so, for whoever looks at it
   std::vector<std::shared_ptr<const ByteSource>> files;  // [0] the model file itself, then files of external data
 };
 

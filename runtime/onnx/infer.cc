@@ -14,7 +14,7 @@ namespace {
 
 using base::Status;
 
-enum class Types { F, I, N, B, A, S };
+enum class Types { F, I, N, M, B, A, S };
 
 Types TypesOf(Op op) {
   switch (op) {
@@ -27,7 +27,16 @@ Types TypesOf(Op op) {
   return Types::A;
 }
 
+// What files do with elements that are only stored.
+bool TakesNarrow(Op op) {
+  constexpr Op kThese[] = {Op::kCast, Op::kCastLike, Op::kDequantizeLinear, Op::kFlatten,  Op::kIdentity, Op::kIf,
+                           Op::kLoop, Op::kPad,      Op::kQuantizeLinear,   Op::kReshape,  Op::kScan,     Op::kShape,
+                           Op::kSize, Op::kSqueeze,  Op::kTranspose,        Op::kUnsqueeze};
+  return std::find(std::begin(kThese), std::end(kThese), op) != std::end(kThese);
+}
+
 bool Accepts(Types types, uint8_t dtype) {
+  if (IsNarrow(dtype)) return true;  // see TakesNarrow
   const bool real = IsFloat(dtype), text = dtype == kStringType;
   switch (types) {
     case Types::F:
@@ -36,6 +45,8 @@ bool Accepts(Types types, uint8_t dtype) {
       return !real && !text && dtype != WF_BOOL;
     case Types::N:
       return !text && dtype != WF_BOOL;
+    case Types::M:
+      return real || dtype == WF_I8 || dtype == WF_I16 || dtype == WF_I32 || dtype == WF_I64;
     case Types::B:
       return dtype == WF_BOOL;
     case Types::A:
@@ -114,6 +125,8 @@ void ForgetFaulty(std::vector<Dim>& dims, base::UnknownDims& unknown) {
 Status CheckInputs(const NodeContext& context) {
   for (size_t i = 0; i < context.node.in.size(); ++i) {
     if (!context.has_in(i)) continue;
+    if (IsNarrow(context.in(i).dtype) && !TakesNarrow(context.node.op))
+      return context.NotBuilt(fmt::format("elements of type {} are not supported here", TypeName(context.in(i).dtype)));
     if (const auto bytes = LeastBytes(context.in(i), kMostTensorBytes); !bytes.ok()) return bytes.status();
   }
   return Status::Ok();

@@ -108,8 +108,11 @@ Status InferQuantizeLinear(NodeContext& node) {
   } else if (!is_given) {
     dtype = WF_U8;
   }
-  if (!IsByte(dtype) && dtype != WF_I16 && dtype != WF_U16)
-    return node.NotBuilt(fmt::format("a result of {}; i8, u8, i16 and u16 are supported", dtype == 0 ? "another type" : TypeName(dtype)));
+  if (!IsByte(dtype) && dtype != WF_I16 && dtype != WF_U16 && !IsNarrow(dtype)) {
+    return node.NotBuilt(fmt::format("a result of {}; i8, u8, i16, u16 and what has fewer bits are supported",
+                                     dtype == 0 ? "another type" : TypeName(dtype)));
+  }
+  if (node.node.Int("precision", 0) > 1) return node.NotBuilt("a `precision` other than that of f32 is not supported");
   const uint8_t from = node.in(0).dtype;
   if (from != WF_I32 && (!IsFloat(from) || from == WF_F64)) return node.NotBuilt(fmt::format("{} to quantise", node.InType(0)));
   WF_RETURN_IF_ERROR(WantScale(node, 1));
@@ -122,13 +125,15 @@ Status InferQuantizeLinear(NodeContext& node) {
 
 Status InferDequantizeLinear(NodeContext& node) {
   const uint8_t from = node.in(0).dtype;
-  if (!IsByte(from) && from != WF_I16 && from != WF_U16 && from != WF_I32)
+  if (!IsByte(from) && from != WF_I16 && from != WF_U16 && from != WF_I32 && !IsNarrow(from))
     return node.NotBuilt(fmt::format("{} as quantised numbers", node.InType(0)));
   WF_RETURN_IF_ERROR(WantScale(node, 1));
   WF_RETURN_IF_ERROR(WantZeroOf(node, 2, 0));
   Scaling scaling;
   WF_RETURN_IF_ERROR(ReadScaling(node, scaling));
   node.out(0).dtype = node.in(1).dtype;
+  if (const int64_t given = node.node.Int("output_dtype", 0); given != 0 && DTypeOf(static_cast<int>(given)) != node.in(1).dtype)
+    return node.NotBuilt(fmt::format("a result of another type than that of the scale, {}, is not supported", TypeName(node.in(1).dtype)));
   node.out(0).dim = node.in(0).dim;
   return Status::Ok();
 }

@@ -66,13 +66,13 @@ Status InferReshape(NodeContext& node) {
   if (wanted.dtype != WF_I64 || wanted.dim.size() != 1)
     return node.Fail(fmt::format("the shape is {}, wanted i64 with one axis", node.InType(1)));
   node.out(0).dtype = data.dtype;
-  if (!node.Content(1) && !node.Numbers(1)) {
-    const auto count = node.Length(1);
-    if (!count || *count > WF_MAX_RANK) return node.NotBuilt("how many axes its result has is computed from data, which is not supported");
+  const auto count = node.Length(1);
+  if (count && *count > WF_MAX_RANK) return node.NotBuilt(fmt::format("a result of {} axes, {} are the most", *count, int{WF_MAX_RANK}));
+  if (!node.Content(1)) {
+    if (!count) return node.NotBuilt("how many axes its result has is computed from data, which is not supported");
     node.out(0).dim = node.Unknowns(*count);
     return Status::Ok();
   }
-  if (!wanted.content) return node.NotBuilt(fmt::format("a result of more than {} axes", int{WF_MAX_RANK}));
   const bool zero_is_zero = node.node.Int("allowzero", 0) != 0;
   Shape shape;
   std::optional<size_t> free;

@@ -33,7 +33,7 @@ Status CheckPool(const NodeContext& node, size_t pool) {
 Status CheckTextCast(const NodeContext& node, uint8_t to) {
   const uint8_t from = node.in(0).dtype;
   for (const auto& [text, other] : {std::pair(from, to), std::pair(to, from)}) {
-    if (text == kStringType && (other == WF_F16 || other == WF_BF16))
+    if (text == kStringType && (other == WF_F16 || other == WF_BF16 || IsNarrow(other)))
       return node.NotBuilt(fmt::format("a conversion between string and {} is not supported", TypeName(other)));
   }
   return Status::Ok();

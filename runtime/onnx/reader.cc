@@ -144,7 +144,7 @@ Status GraphReader::ReadPortType(const pb::TypeProto& type, const char* what, Po
   if (!type.has_tensor_type()) return NotBuilt(fmt::format("{} `{}` is a map, a sparse tensor or of another such type", what, port.name));
   const int tensor_type = type.tensor_type().elem_type();
   port.dtype = DTypeOf(tensor_type);
-  if (port.dtype == 0 && tensor_type != 0) {
+  if ((port.dtype == 0 && tensor_type != 0) || (IsNarrow(port.dtype) && !options_.texts)) {
     return NotBuilt(fmt::format("{} `{}` has elements of type {}, which are not supported", what, port.name, TensorTypeName(tensor_type)));
   }
   const pb::TensorShapeProto& shape = type.tensor_type().shape();
@@ -253,17 +253,20 @@ Status GraphReader::InferOutputs() {
   for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
     const Known& computed = (*known)[static_cast<size_t>(model_.graph.outputs[i])];
     Port& port = model_.signature.outputs[i];
+    if (IsNarrow(computed.dtype) && !options_.texts)
+      return NotBuilt(fmt::format("output `{}` has elements of type {}, which are not supported", port.name, TypeName(computed.dtype)));
     const std::string wanted = port.ToString();
-    bool fits = (port.dtype == 0 || port.dtype == computed.dtype) && (!output_has_shape_[i] || port.dim.size() == computed.dim.size());
+    bool fits = !output_has_shape_[i] || port.dim.size() == computed.dim.size();
     for (size_t axis = 0; fits && output_has_shape_[i] && axis < computed.dim.size(); ++axis) {
       fits = !Dim::ProvedDifferent(port.dim[axis], computed.dim[axis]);
     }
-    if (!fits)
-      return Fail(fmt::format("output `{}` is declared, but {} computes {}", wanted, WriterOf(model_.graph.outputs[i]),
-                              ToString(computed.dtype, computed.dim)));
+    const std::string misfit = fmt::format("output `{}` is declared, but {} computes {}", wanted, WriterOf(model_.graph.outputs[i]),
+                                           ToString(computed.dtype, computed.dim));
+    if (port.dtype != 0 && port.dtype != computed.dtype) return Fail(misfit);
+    if (!fits) model_.notes.push_back(misfit);  // tools that write these shapes are at times wrong; nodes decide
     port.dtype = computed.dtype;
     Shape dim = computed.dim;
-    for (size_t axis = 0; output_has_shape_[i] && axis < dim.size(); ++axis) {
+    for (size_t axis = 0; fits && output_has_shape_[i] && axis < dim.size(); ++axis) {
       const auto symbol = dim[axis].symbol();
       if (symbol && symbol->starts_with("_#")) dim[axis] = port.dim[axis];
     }

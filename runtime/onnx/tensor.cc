@@ -50,7 +50,8 @@ void MakeBools(std::span<uint8_t> bytes) {
   for (uint8_t& byte : bytes) byte = byte != 0 ? 1 : 0;
 }
 
-std::vector<uint8_t> ElementsOf(const pb::TensorProto& tensor, uint8_t dtype) {
+// As a file stores them.
+std::vector<uint8_t> StoredOf(const pb::TensorProto& tensor, uint8_t dtype) {
   std::vector<uint8_t> bytes(tensor.raw_data().begin(), tensor.raw_data().end());
   if (dtype == WF_BOOL) {
     for (const int32_t number : tensor.int32_data()) {
@@ -60,7 +61,7 @@ std::vector<uint8_t> ElementsOf(const pb::TensorProto& tensor, uint8_t dtype) {
     return bytes;
   }
   if (tensor.has_raw_data()) return bytes;
-  const int64_t size = base::DTypeSize(dtype);
+  const int64_t size = IsNarrow(dtype) ? 1 : base::DTypeSize(dtype);
   switch (FieldOf(dtype)) {
     case kFloatData:
       AppendNumbers(tensor.float_data(), size, bytes);
@@ -121,7 +122,7 @@ Result<uint16_t> FileIndex(const std::string& location, Model& model) {
 Status ReadExternal(const pb::TensorProto& tensor, Model& model, const ReadOptions& options, Weight& weight) {
   if (!options.external_data) return Status(base::kPermissionDenied, "external data, which is refused here");
   std::string location;
-  weight.length = static_cast<uint64_t>(weight.size_bytes());
+  weight.length = static_cast<uint64_t>(weight.stored_bytes());
   for (const pb::StringStringEntryProto& entry : tensor.external_data()) {
     if (entry.key() == "location") {
       location = entry.value();
@@ -133,8 +134,8 @@ Status ReadExternal(const pb::TensorProto& tensor, Model& model, const ReadOptio
       return Fail(fmt::format("external data with the unknown key `{}`", Printable(entry.key())));
     }
   }
-  if (weight.length != static_cast<uint64_t>(weight.size_bytes())) {
-    return Fail(fmt::format("external data of {} bytes where {} are needed", weight.length, weight.size_bytes()));
+  if (weight.length != static_cast<uint64_t>(weight.stored_bytes())) {
+    return Fail(fmt::format("external data of {} bytes where {} are needed", weight.length, weight.stored_bytes()));
   }
   const auto file = FileIndex(location, model);
   if (!file.ok()) return file.status();
@@ -149,15 +150,15 @@ Status ReadExternal(const pb::TensorProto& tensor, Model& model, const ReadOptio
 
 // The elements were left in the model file.
 Status PlacePiece(const pb::TensorProto& tensor, std::span<const Piece> pieces, Weight& weight) {
-  if (pieces.size() > 1 || !ElementsOf(tensor, weight.dtype).empty()) return Fail("elements in several pieces");
+  if (pieces.size() > 1 || !StoredOf(tensor, weight.dtype).empty()) return Fail("elements in several pieces");
   const Piece& piece = pieces[0];
   if (piece.field != kRawData && piece.field != FieldOf(weight.dtype)) return Fail("elements in a field of another type");
   weight.encoding =
       piece.field == kInt32Data || piece.field == kInt64Data || piece.field == kUint64Data ? Encoding::kVarint : Encoding::kRaw;
   weight.offset = piece.offset;
   weight.length = piece.length;
-  const uint64_t count = static_cast<uint64_t>(weight.count());
-  const uint64_t bytes = static_cast<uint64_t>(weight.size_bytes());
+  const uint64_t bytes = static_cast<uint64_t>(weight.stored_bytes());
+  const uint64_t count = IsNarrow(weight.dtype) ? bytes : static_cast<uint64_t>(weight.count());
   const bool fits = weight.encoding == Encoding::kRaw ? piece.length == bytes : piece.length >= count && piece.length / 10 <= count;
   return fits ? Status::Ok() : Fail(fmt::format("{} bytes of elements where its shape takes {}", piece.length, bytes));
 }
@@ -167,6 +168,9 @@ Status PlacePiece(const pb::TensorProto& tensor, std::span<const Piece> pieces, 
 uint8_t DTypeOf(int tensor_type) {
   static constexpr uint8_t kTypes[] = {0,       WF_F32, WF_U8,  WF_I8,  WF_U16, WF_I16, WF_I32, WF_I64, kStringType,
                                        WF_BOOL, WF_F16, WF_F64, WF_U32, WF_U64, 0,      0,      WF_BF16};
+  constexpr int kFirstNarrow = 17;  // FLOAT8E4M3FN; the others are in the order of base::Narrow
+  if (tensor_type >= kFirstNarrow && tensor_type < kFirstNarrow + base::kNarrowCount - 1)
+    return static_cast<uint8_t>(kNarrowTypes + 1 + tensor_type - kFirstNarrow);
   return tensor_type >= 0 && static_cast<size_t>(tensor_type) < std::size(kTypes) ? kTypes[tensor_type] : 0;
 }
 
@@ -253,18 +257,24 @@ Result<Weight> ReadTensor(const pb::TensorProto& tensor, std::span<const Piece> 
     WF_RETURN_IF_ERROR(PlacePiece(tensor, pieces, weight));
     return weight;
   }
-  weight.bytes = ElementsOf(tensor, weight.dtype);
+  std::vector<uint8_t> stored = StoredOf(tensor, weight.dtype);
   weight.held = true;
-  if (static_cast<int64_t>(weight.bytes.size()) != weight.size_bytes()) {
-    return Fail(fmt::format("{} bytes of elements where its shape takes {}", weight.bytes.size(), weight.size_bytes()));
+  if (static_cast<int64_t>(stored.size()) != weight.stored_bytes()) {
+    return Fail(fmt::format("{} bytes of elements where its shape takes {}", stored.size(), weight.stored_bytes()));
   }
+  if (!IsNarrow(weight.dtype)) {
+    weight.bytes = std::move(stored);
+    return weight;
+  }
+  weight.bytes.resize(static_cast<size_t>(weight.size_bytes()));
+  base::Unpack(NarrowOf(weight.dtype), stored, weight.bytes);
   return weight;
 }
 
 namespace {
 
 Status DecodeVarints(const ByteSource& source, const Weight& weight, std::span<uint8_t> out) {
-  const int64_t size = base::DTypeSize(weight.dtype);
+  const int64_t size = IsNarrow(weight.dtype) ? 1 : base::DTypeSize(weight.dtype);
   std::vector<uint8_t> window;
   uint64_t value = 0;
   int shift = 0;
@@ -299,9 +309,14 @@ Status ReadElements(const Model& model, const Weight& weight, std::span<uint8_t>
     return Status::Ok();
   }
   const ByteSource& source = *model.files[weight.file];
-  if (weight.encoding == Encoding::kVarint) return DecodeVarints(source, weight, out);
-  WF_RETURN_IF_ERROR(source.Read(weight.offset, out));
-  if (weight.dtype == WF_BOOL) MakeBools(out);
+  const std::span<uint8_t> stored = out.last(static_cast<size_t>(weight.stored_bytes()));
+  if (weight.encoding == Encoding::kVarint) {
+    WF_RETURN_IF_ERROR(DecodeVarints(source, weight, stored));
+  } else {
+    WF_RETURN_IF_ERROR(source.Read(weight.offset, stored));
+    if (weight.dtype == WF_BOOL) MakeBools(out);
+  }
+  if (IsNarrow(weight.dtype)) base::Unpack(NarrowOf(weight.dtype), stored, out);
   return Status::Ok();
 }
 

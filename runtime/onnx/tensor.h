@@ -12,7 +12,7 @@
 // Inside the reader: tensors of the file to weights.
 namespace wf::onnx {
 
-// Of a pb::TensorType: WF_*, kStringType, or 0 for what is not built (complex, 8- and 4-bit floats, ...).
+// Of a pb::TensorType: WF_*, kStringType, one of kNarrowTypes, or 0 for what is not built (complex, 2 bits, ...).
 uint8_t DTypeOf(int tensor_type);
 std::string TensorTypeName(int tensor_type);  // as in the ONNX documents: "FLOAT16"
 

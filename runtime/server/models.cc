@@ -314,6 +314,9 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   for (const std::string& output : (*version)->left_out())
     observe::Log(observe::Level::kWarning, "an output of strings is left out of a model",
                  {{"model", View(row.name)}, {"version", file.version}, {"output", output}});
+  for (const std::string& note : (*version)->notes())
+    observe::Log(observe::Level::kWarning, "a model's file says of itself what is not so",
+                 {{"model", View(row.name)}, {"version", file.version}, {"reason", note}});
   return std::make_unique<LoadedModel>(row, *std::move(version), choices_, static_cast<size_t>(instances - loops_ - 1));
 }
 

@@ -35,11 +35,10 @@ T ElementAs(const Tensor& tensor, int64_t at) {
   return base::Load<T>(tensor.elements.get() + at * static_cast<int64_t>(sizeof(T)));
 }
 
-std::string_view TextAt(const Tensor& tensor, int64_t at) { return reinterpret_cast<const std::string_view*>(tensor.elements.get())[at]; }
-
 }  // namespace
 
 std::string ElementText(const Tensor& tensor, int64_t at) {
+  if (onnx::IsNarrow(tensor.dtype)) return ElementText(InHolder(tensor), at);
   if (tensor.dtype == onnx::kStringType) return fmt::format("\"{}\"", TextAt(tensor, at).substr(0, 64));
   if (tensor.dtype == WF_I64) return fmt::format("{}", ElementAs<int64_t>(tensor, at));
   if (tensor.dtype == WF_U64) return fmt::format("{}", ElementAs<uint64_t>(tensor, at));
@@ -58,6 +57,7 @@ std::string FindMisfit(const Tensor& is, const Tensor& wanted) {
 }
 
 Difference Compare(const Tensor& is, const Tensor& wanted, const Tolerance& tolerance) {
+  if (onnx::IsNarrow(is.dtype)) return Compare(InHolder(is), InHolder(wanted), tolerance);
   Difference found;
   if (is.dtype == onnx::kStringType) {
     for (int64_t at = 0, count = is.count(); at < count; ++at) {

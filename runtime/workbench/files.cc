@@ -86,8 +86,8 @@ class InputReader {
 
   static Result<Tensor> ReadTensor(const std::string& path) {
     if (path.ends_with(".pb")) {
-      const auto weight = onnx::ReadTensorFile(path);
-      return weight.ok() ? TensorOf(*weight) : weight.status();
+      const auto value = onnx::ReadValueFile(path, false, false);
+      return value.ok() ? TensorOf(value->tensors[0], value->texts) : value.status();
     }
     if (!path.ends_with(".npy"))
       return Status(base::kInvalidArgument, fmt::format("`{}`: inputs are read from files called .npy, .pb or .json", path));
@@ -179,6 +179,10 @@ Status WriteOutputs(const std::string& folder, const onnx::Signature& signature,
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::string name = FileName(signature.outputs[i].name);
     while (!taken.insert(name).second) name += '_';
+    if (outputs[i].dtype == onnx::kStringType)
+      return Status(base::kUnimplemented,
+                    fmt::format("output `{}` has strings, for which there is no .npy file; without --output all are JSON",
+                                signature.outputs[i].name));
     const std::vector<uint8_t> npy = WriteNpy(outputs[i]);
     WF_RETURN_IF_ERROR(WriteFile(fmt::format("{}/{}.npy", folder, name), {reinterpret_cast<const char*>(npy.data()), npy.size()}));
   }

@@ -38,7 +38,7 @@ struct InspectReport {
 void Count(InspectReport& report) {
   const onnx::Graph& graph = report.session.file().graph;
   for (const onnx::Weight& weight : graph.weights) {
-    for (Counted* each : {&report.weights, &report.weights_by_type[std::string(base::DTypeName(weight.dtype))]}) {
+    for (Counted* each : {&report.weights, &report.weights_by_type[onnx::TypeName(weight.dtype)]}) {
       ++each->count;
       each->bytes += weight.size_bytes();
     }
@@ -90,6 +90,7 @@ void PutText(const InspectReport& report, std::ostream& out) {
   };
   ports("inputs", report.session.signature().inputs);
   ports("outputs", report.session.signature().outputs);
+  for (const std::string& note : file.notes) out << fmt::format("note: {}\n", note);
   out << fmt::format("samples: {}\n", report.session.axes().reason);
   out << fmt::format("weights: {}, {}\n", base::Counted(report.weights.count, "tensor"), BytesText(report.weights.bytes));
   for (const auto& [type, counted] : report.weights_by_type)
@@ -133,7 +134,8 @@ std::string PlanJson(const InspectReport& report) {
 
 void PutJson(const InspectReport& report, std::ostream& out) {
   const onnx::Model& file = report.session.file();
-  std::string operators, types;
+  std::string operators, types, notes;
+  for (const std::string& note : file.notes) notes += fmt::format("{}{}", notes.empty() ? "" : ", ", base::QuoteJson(note));
   for (const auto& [name, count] : report.operators)
     operators += fmt::format("{}{}: {}", operators.empty() ? "" : ", ", base::QuoteJson(name), count);
   for (const auto& [type, counted] : report.weights_by_type)
@@ -143,6 +145,7 @@ void PutJson(const InspectReport& report, std::ostream& out) {
       "{{\"file\": {}, \"bytes\": {}, \"ir_version\": {}, \"opset\": {}, \"producer\": {}, \"inputs\": {}, \"outputs\": {}, ",
       base::QuoteJson(file.path), report.file_bytes, file.ir_version, file.opset, base::QuoteJson(file.producer),
       PortsJson(report.session.signature().inputs), PortsJson(report.session.signature().outputs));
+  if (!notes.empty()) out << fmt::format("\"notes\": [{}], ", notes);
   out << fmt::format("\"batched\": {}, \"samples\": {}, \"weights\": {{\"tensors\": {}, \"bytes\": {}, \"types\": {{{}}}}}, ",
                      report.session.is_batched(), base::QuoteJson(report.session.axes().reason), report.weights.count, report.weights.bytes,
                      types);

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "runtime/base/json_text.h"
 #include "runtime/base/text.h"
 #include "runtime/workbench/agree.h"
 #include "runtime/workbench/convert.h"
@@ -221,9 +222,11 @@ class ArrayReader {
       if (__builtin_mul_overflow(least, extent, &least)) return Uneven({}, 0);
     }
     if (least > static_cast<int64_t>(text_.size())) return Uneven({}, 0);
-    auto tensor = MakeTensor(is_narrow ? uint8_t{WF_F32} : port_.dtype, dim_);
+    const bool is_text = port_.dtype == onnx::kStringType;
+    auto tensor = is_text ? Result(Tensor{port_.dtype, dim_, nullptr}) : MakeTensor(is_narrow ? uint8_t{WF_F32} : port_.dtype, dim_);
     if (!tensor.ok()) return tensor;
     WF_RETURN_IF_ERROR(ReadElements(*tensor));
+    if (is_text) return MakeTexts(std::move(texts_), dim_);
     return is_narrow ? Convert(*tensor, port_.dtype) : tensor;
   }
 
@@ -282,10 +285,17 @@ class ArrayReader {
     const char first = cursor.Peek();
     const auto quoted = first == '"' ? cursor.Quoted() : std::nullopt;
     const std::string_view text = quoted ? *quoted : cursor.Word();
-    uint8_t* const out = tensor.elements.get() + at * base::DTypeSize(tensor.dtype);
-    if (StoreOf(tensor.dtype)(text, quoted.has_value(), out)) return Status::Ok();
+    if (tensor.dtype == onnx::kStringType) {
+      if (auto meant = quoted ? Unescaped(text) : std::nullopt) {
+        texts_.push_back(*std::move(meant));
+        return Status::Ok();
+      }
+    } else if (uint8_t* const out = tensor.elements.get() + at * base::DTypeSize(tensor.dtype);
+               StoreOf(tensor.dtype)(text, quoted.has_value(), out)) {
+      return Status::Ok();
+    }
     const std::string index = IndexText(dim_, at);
-    return Fail(fmt::format("{} is no {}", index.empty() ? "it" : "element " + index, base::DTypeName(port_.dtype)));
+    return Fail(fmt::format("{} is no {}", index.empty() ? "it" : "element " + index, onnx::TypeName(port_.dtype)));
   }
 
   Status Uneven(const std::vector<int64_t>& index, size_t axis) const {
@@ -297,6 +307,7 @@ class ArrayReader {
   const std::string_view text_;
   const onnx::Port& port_;
   std::vector<int64_t> dim_;
+  std::vector<std::string> texts_;  // elements so far, where they are strings
 };
 
 }  // namespace
@@ -326,7 +337,7 @@ Result<std::map<std::string, std::string_view>> MembersOf(std::string_view docum
 }
 
 Result<Tensor> TensorOfJson(std::string_view value, const onnx::Port& port) {
-  if (port.dtype == 0 || port.dtype >= WF_DTYPE_COUNT)
+  if (port.dtype == 0 || (port.dtype >= WF_DTYPE_COUNT && port.dtype != onnx::kStringType))
     return Status(base::kUnimplemented, fmt::format("elements of type {} are not read", onnx::TypeName(port.dtype)));
   return ArrayReader(value, port).Read();
 }
@@ -335,6 +346,10 @@ std::string JsonOf(const Tensor& tensor) {
   const size_t rank = tensor.dim.size();
   std::string out;
   const auto element = [&](int64_t at) {
+    if (tensor.dtype == onnx::kStringType) {
+      out += base::QuoteJson(TextAt(tensor, at));
+      return;
+    }
     const std::string text = ElementText(tensor, at);
     const bool is_word = text.ends_with("nan") || text.ends_with("inf");
     out += !is_word ? text : text.ends_with("nan") ? "\"nan\"" : '"' + text + '"';

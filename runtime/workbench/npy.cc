@@ -183,6 +183,7 @@ Result<Tensor> ReadNpy(std::span<const uint8_t> bytes, const std::string& name) 
 }
 
 std::vector<uint8_t> WriteNpy(const Tensor& tensor) {
+  if (onnx::IsNarrow(tensor.dtype)) return WriteNpy(InHolder(tensor));
   const uint8_t dtype = tensor.dtype == WF_BF16 ? uint8_t{WF_F32} : tensor.dtype;
   const auto row = std::find_if(kTypes.begin(), kTypes.end(), [&](const ElementType& each) { return each.dtype == dtype; });
   WF_CHECK(row != kTypes.end(), int{dtype});

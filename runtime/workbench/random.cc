@@ -1,7 +1,11 @@
 #include "runtime/workbench/random.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/base/dtype.h"
 #include "runtime/workbench/convert.h"
@@ -42,9 +46,22 @@ void FillFloats(Numbers& numbers, Tensor& tensor) {
     out[at] = static_cast<T>(static_cast<double>(static_cast<int64_t>(numbers.Next()) >> 40) / (1 << 23));
 }
 
+// Numbers as texts.
+Result<Tensor> RandomTexts(std::vector<int64_t> dim, Numbers& numbers, int64_t most) {
+  const Tensor shape{onnx::kStringType, std::move(dim), nullptr};
+  WF_RETURN_IF_ERROR(CheckShape(shape.dtype, shape.dim));
+  std::vector<std::string> texts;
+  for (int64_t at = 0, count = shape.count(); at < count; ++at)
+    texts.push_back(std::to_string(numbers.Next() % (static_cast<uint64_t>(most) + 1)));
+  return MakeTexts(std::move(texts), shape.dim);
+}
+
 Result<Tensor> RandomTensor(const onnx::Port& port, Numbers& numbers, int64_t most) {
   std::vector<int64_t> dim;
   for (const onnx::Dim& each : port.dim) dim.push_back(*each.constant());
+  if (port.dtype == onnx::kStringType) return RandomTexts(std::move(dim), numbers, most);
+  if (onnx::IsNarrow(port.dtype))
+    return base::Status(base::kUnimplemented, fmt::format("no numbers of type {} are made up", onnx::TypeName(port.dtype)));
   const bool is_narrow = port.dtype == WF_F16 || port.dtype == WF_BF16;
   auto tensor = MakeTensor(is_narrow ? uint8_t{WF_F32} : port.dtype, std::move(dim));
   if (!tensor.ok()) return tensor;

@@ -26,7 +26,9 @@ base::Result<std::vector<Tensor>> InputsFor(Session& session, const Arguments& a
 int RunModel(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   const auto settings = ReadShapeSettings(arguments, err);
   if (!settings) return kUsage;
-  const auto session = OpenOnly(arguments, "run", err, {1, ReadChoices(arguments, /*measures=*/false, err)});
+  SessionOptions options{1, ReadChoices(arguments, /*measures=*/false, err)};
+  options.texts = true;
+  const auto session = OpenOnly(arguments, "run", err, std::move(options));
   if (session == nullptr) return kFailed;
   const auto inputs = InputsFor(*session, arguments, *settings);
   if (!inputs.ok()) return Fail(inputs.status(), err);

@@ -63,6 +63,14 @@ Result<std::vector<onnx::Port>> Session::ShapesFor(int64_t batch, const std::map
   if (!unused.empty()) return Status(base::kInvalidArgument, fmt::format("no axis of an input is called `{}`", unused.begin()->first));
   if (batch > 1 && !is_batched())
     return Status(base::kInvalidArgument, fmt::format("the model takes one sample a run: {}", version_->axes().reason));
+  for (size_t i = 0; is_batched() && i < signature().inputs.size(); ++i) {
+    const int axis = version_->axes().axis[i];
+    const auto given = axis < 0 ? named.end() : named.find(signature().inputs[i].dim[static_cast<size_t>(axis)].symbol().value_or(""));
+    if (given != named.end() && given->second != batch) {
+      return Status(base::kInvalidArgument,
+                    fmt::format("`{}` counts the samples of a run; `--batch {}` says how many there are", given->first, given->second));
+    }
+  }
   Status first;
   for (const int64_t free : kUsualExtents) {
     std::vector<onnx::Port> ports = PortsWith(batch, free, named);

@@ -24,7 +24,7 @@ int64_t Tensor::count() const {
 namespace {
 
 int64_t SizeOf(uint8_t dtype) {
-  return dtype == onnx::kStringType ? static_cast<int64_t>(sizeof(std::string_view)) : base::DTypeSize(dtype);
+  return dtype == onnx::kStringType ? static_cast<int64_t>(sizeof(std::string_view)) : onnx::ElementSize(dtype);
 }
 
 }  // namespace
@@ -84,6 +84,8 @@ Result<Tensor> MakeTexts(std::vector<std::string> texts, std::vector<int64_t> di
   return tensor;
 }
 
+std::string_view TextAt(const Tensor& tensor, int64_t at) { return reinterpret_cast<const std::string_view*>(tensor.elements.get())[at]; }
+
 Result<Tensor> CopyOf(const wf_tensor& dense) {
   if (dense.dtype == onnx::kStringType) {
     const Tensor shape{dense.dtype, {dense.dim, dense.dim + dense.rank}, nullptr};
@@ -113,6 +115,8 @@ Result<Tensor> TensorOf(const onnx::Weight& weight, std::span<const std::string>
   MakeBools(*tensor);
   return tensor;
 }
+
+Tensor InHolder(const Tensor& tensor) { return {onnx::ElementType(tensor.dtype), tensor.dim, tensor.elements}; }
 
 void MakeBools(Tensor& tensor) {
   if (tensor.dtype != WF_BOOL) return;

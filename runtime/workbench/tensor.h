@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/abi/values.h"
@@ -11,8 +12,8 @@
 
 namespace wf::workbench {
 
-// A dense tensor in memory as models take it; elements of onnx::kStringType are std::string_view.   Thread: confined.   Owns: the elements,
-// shared among copies.
+// A dense tensor in memory as models take it; elements of onnx::kStringType are std::string_view, those of types that are only stored lie
+// in onnx::ElementType.   Thread: confined.   Owns: the elements, shared among copies.
 struct Tensor {
   uint8_t dtype = 0;
   std::vector<int64_t> dim;
@@ -33,6 +34,9 @@ base::Result<Tensor> CopyOf(const wf_tensor& dense);
 // texts: what the numbers of strings stand for. REQUIRES: weight.held
 base::Result<Tensor> TensorOf(const onnx::Weight& weight, std::span<const std::string> texts = {});
 base::Result<Tensor> MakeTexts(std::vector<std::string> texts, std::vector<int64_t> dim);  // as many as its extents say
+std::string_view TextAt(const Tensor& tensor, int64_t at);                                 // REQUIRES: of strings
+
+Tensor InHolder(const Tensor& tensor);  // the same elements as the type that they lie in
 
 // Bools of a file are 0 or 1 from here on; other tensors stay as they are.
 void MakeBools(Tensor& tensor);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -22,6 +23,44 @@ To Convert(From x) {
   }
 }
 
+template <typename From>
+float FloatOf(From x) {
+  if constexpr (kIsHalf<From>) {
+    return ToFloat(x);
+  } else {
+    return static_cast<float>(x);
+  }
+}
+
+// To the low 4 bits, or to the nearest end of what they hold.
+template <typename To, typename From>
+To ToQuarter(From x) {
+  constexpr int kLow = std::is_signed_v<To> ? -8 : 0, kHigh = std::is_signed_v<To> ? 7 : 15;
+  if constexpr (kIsHalf<From> || std::is_floating_point_v<From>) {
+    return static_cast<To>(std::clamp<int>(Convert<int32_t>(x), kLow, kHigh));
+  } else {
+    const int low = static_cast<int>(x) & 15;
+    return static_cast<To>(low > kHigh ? low - 16 : low);
+  }
+}
+
+template <typename From>
+std::unique_ptr<Kernel> MakeNarrowing(const Cast& cast, int64_t n) {
+  return MakeFunction(1, [cast, n](const Buffers& b) -> const char* {
+    const From* x = static_cast<const From*>(b.in[0]);
+    for (int64_t i = 0; i < n; ++i) {
+      if (cast.to == base::Narrow::kU4) {
+        static_cast<uint8_t*>(b.out[0])[i] = ToQuarter<uint8_t>(x[i]);
+      } else if (cast.to == base::Narrow::kI4) {
+        static_cast<int8_t*>(b.out[0])[i] = ToQuarter<int8_t>(x[i]);
+      } else {
+        static_cast<Half*>(b.out[0])[i] = ToHalf(base::NearestOf(cast.to, FloatOf(x[i]), cast.saturates));
+      }
+    }
+    return nullptr;
+  });
+}
+
 template <typename From, typename To>
 std::unique_ptr<Kernel> Make(int64_t n) {
   return MakeFunction(1, [n](const Buffers& b) -> const char* {
@@ -42,7 +81,9 @@ std::unique_ptr<Kernel> ForAny(uint8_t dtype, F f) {
 }  // namespace
 
 base::Result<std::unique_ptr<Kernel>> MakeCast(const Operation& operation) {
+  const Cast& cast = std::get<Cast>(operation.params);
   return ForAny(operation.in[0].dtype, [&]<typename From>() {
+    if (cast.to != base::Narrow::kNone) return MakeNarrowing<From>(cast, operation.out[0].count());
     return ForAny(operation.out[0].dtype, [&]<typename To>() { return Make<From, To>(operation.out[0].count()); });
   });
 }

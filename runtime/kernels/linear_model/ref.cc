@@ -12,8 +12,8 @@ int64_t LabelOf(const LinearModel& model, const float* scores) {
   return model.labels[static_cast<size_t>(best)];
 }
 
-// `scores` has room for two when one target has two labels. One score alone is only ever put through the probit function, as in ONNX
-// Runtime.
+// `scores` has room for two when one target has two labels. One score alone is put through the probit function or, for two labels, through
+// the logistic one.
 void Transform(const LinearModel& model, float* scores) {
   const bool probit = model.transform == ScoreTransform::kProbit;
   if (model.targets > 1 || probit) return TransformScores(model.transform, std::span(scores, static_cast<size_t>(model.targets)));

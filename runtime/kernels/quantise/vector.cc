@@ -157,7 +157,8 @@ std::unique_ptr<Kernel> KeepingFormat(const Operation& operation, Body body) {
 Made MakeQuantise(const Operation& operation) {
   const TensorInfo& x = operation.in[0];
   const uint8_t to = operation.out[0].dtype;
-  const bool fits = std::get<kernels::Quantise>(operation.params).scaling.axis < 0 && x.dtype == WF_F32 && IsByte(to);
+  const auto& quantise = std::get<kernels::Quantise>(operation.params);
+  const bool fits = quantise.scaling.axis < 0 && quantise.to == base::Narrow::kNone && x.dtype == WF_F32 && IsByte(to);
   if (!fits || operation.in[1].dtype != WF_F32 || !Available()) return NotHere();
   return KeepingFormat(operation, [n = x.count(), is_signed = to == WF_I8](const Buffers& b) -> const char* {
     const float *values = static_cast<const float*>(b.in[0]), scale = *static_cast<const float*>(b.in[1]);
@@ -188,7 +189,7 @@ Made MakeDynamicQuantise(const Operation& operation) {
   return MakeFunction(1, [n = x.count()](const Buffers& b) -> const char* {
     const auto* values = static_cast<const float*>(b.in[0]);
     const auto [low, high] = RangeOf(values, n);
-    const float scale = (low == high ? 1.0F : high - low) / 255;
+    const float scale = low == high ? 1.0F : (high - low) / 255;
     const uint8_t zero = ref::Rounded<uint8_t>(std::clamp(-low / scale, 0.0F, 255.0F), 0);
     Quantise<false>(values, scale, EndsOf<false>(zero), static_cast<uint8_t*>(b.out[0]), n);
     if (b.out.size() > 1 && b.out[1] != nullptr) *static_cast<float*>(b.out[1]) = scale;

@@ -170,7 +170,7 @@ class RecurrentRunner {
     }
     Function(0, out, n);
     std::copy_n(c, n, h);
-    Function(2, h, n);
+    ways_.Function(functions_[2], h, n);  // the cell's state is not clipped, as ONNX Runtime reads the standard
     for (int64_t i = 0; i < n; ++i) h[i] *= out[i];
   }
 

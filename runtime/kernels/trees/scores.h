@@ -72,19 +72,15 @@ void TransformScores(ScoreTransform transform, std::span<T> scores) {
   }
 }
 
-// How a model of two classes with one score says both. kSum1: 1 - s and s; kOpposite: -s and s.
+// How a model of two classes with one score says both that are put through no function. kSum1: 1 - s and s; kOpposite: -s and s.
 enum class SecondScore : uint8_t { kSum1, kOpposite };
 
-// Makes two scores of the one for the second class.
+// Makes two scores of the one for the second class. Softmax is not taken of them, as in ONNX Runtime.
 template <typename T>
 void WriteBoth(T score, SecondScore second, ScoreTransform transform, T* out) {
-  if (second == SecondScore::kSum1) {
-    out[0] = 1 - score;
-    out[1] = score;
-  } else {
-    out[0] = transform == ScoreTransform::kLogistic ? Logistic(-score) : -score;
-    out[1] = transform == ScoreTransform::kLogistic ? Logistic(score) : score;
-  }
+  const bool logistic = transform == ScoreTransform::kLogistic;
+  out[0] = logistic ? Logistic(-score) : second == SecondScore::kSum1 ? 1 - score : -score;
+  out[1] = logistic ? Logistic(score) : score;
 }
 
 }  // namespace wf::kernels

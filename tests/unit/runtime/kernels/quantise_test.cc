@@ -53,6 +53,18 @@ TEST(Quantise, ScalesGoAlongAnAxisOrInBlocks) {
             (std::vector<float>{-0x1p32f, 6}));
 }
 
+TEST(Quantise, OtherFormatsAreRoundedToInTheirHolder) {
+  const Tensor x = Floats({4}, {1, -900, 37, 900}), two = Floats({}, {2});
+  EXPECT_EQ(Computed<int8_t>(Quantise{{}, base::Narrow::kI4}, {x, two, Signed({}, {1})}, {4}), (S{1, -8, 7, 7}));
+  EXPECT_EQ(Computed<uint8_t>(Quantise{{}, base::Narrow::kU4}, {x, two}, {4}), (U{0, 0, 15, 15}));
+  const auto stored = RunKernel(nullptr, Quantise{{}, base::Narrow::kE4M3FN}, {x, two}, WF_F16, {4});
+  EXPECT_EQ(stored.out.As<uint16_t>(), (std::vector<uint16_t>{0x3800, 0xdf00, 0x4c80, 0x5f00}));  // 0.5, -448, 18, 448
+  const auto open = RunKernel(nullptr, Quantise{{}, base::Narrow::kE5M2, false}, {Floats({2}, {1e6f, 3}), two}, WF_F16, {2});
+  EXPECT_EQ(open.out.As<uint16_t>(), (std::vector<uint16_t>{0x7c00, 0x3e00}));  // infinity, 1.5
+  EXPECT_EQ(Computed<float>(Dequantise{{0, 0}}, {Of<uint16_t>(WF_F16, {2}, {0x3e00, 0x4000}), Floats({2}, {2, 3})}, {2}),
+            (std::vector<float>{3, 6}));
+}
+
 TEST(Quantise, SixteenBitFloatsTakePart) {
   const Tensor scale = Of<uint16_t>(WF_F16, {}, {0x3800});  // 0.5
   const auto half = RunKernel(nullptr, Dequantise{}, {Bytes({2}, {3, 5}), scale, Bytes({}, {1})}, WF_F16, {2});
@@ -80,6 +92,7 @@ TEST(Quantise, DynamicRangesHoldZero) {
   EXPECT_EQ(run({-1, -2.1f, -1.3f, -2.5f}, scale, zero), (U{153, 41, 122, 0}));
   EXPECT_EQ(zero, 255);
   EXPECT_EQ(run({0, 0}, scale, zero), (U{0, 0}));
+  EXPECT_EQ(scale, 1);
   EXPECT_EQ(run({}, scale, zero), U{});
 }
 

@@ -110,6 +110,21 @@ TEST(PackedRecurrent, IsAsRefInEachForm) {
   }
 }
 
+// Numbers of ONNX Runtime 1.32.
+TEST(Recurrent, TheStateOfACellIsNotClipped) {
+  Recurrent layer = Usual(RecurrentCell::kLstm, true, false);
+  layer.clip = 0.5f;
+  const Tensor none, x = testing::Floats({4, 1, 1}, {1, 0.5f, 2, -0.1f}), w = testing::Floats({1, 4, 1}, {3, 2, 2.5f, 4}),
+                     r = testing::Floats({1, 4, 1}, {0.5f, -0.25f, 1, 0.75f});
+  const std::vector<TensorInfo> wanted = {
+      {WF_F32, {4, 1, 1, 1}, nullptr, nullptr}, {WF_F32, {1, 1, 1}, nullptr, nullptr}, {WF_F32, {1, 1, 1}, nullptr, nullptr}};
+  const Outcomes is = testing::RunOutputs(ref::MakeRecurrent, layer, {x, w, r, none, none, none, none, none}, wanted);
+  ASSERT_EQ(is.failure, nullptr);
+  const F y = is.out[0].As<float>(), want = {0.17426971f, 0.27109864f, 0.32450032f, 0.09621201f};
+  for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y[i], want[i], 1e-6) << i;
+  EXPECT_NEAR(is.out[2].As<float>()[0], 0.22750166f, 1e-6);
+}
+
 TEST(PackedRecurrent, OtherFunctionsAreTaken) {
   ASSERT_TRUE(Here()) << "oneDNN, which scripts/setup installs, and AVX2";
   Layer layer{Usual(RecurrentCell::kLstm, true, false)};

@@ -158,6 +158,15 @@ TEST(Ref, CastsSaturateAndRound) {
   EXPECT_EQ(brain.out.As<uint16_t>(), (std::vector<uint16_t>{0x3f80, 0x3f80}));  // a tie goes to even
 }
 
+TEST(Ref, CastsToFourBitsTruncateAndSaturateFloatsAndCutIntegers) {
+  const Cast low{base::Narrow::kI4}, high{base::Narrow::kU4};
+  const auto from_floats = RunKernel(ref::MakeCast, low, {Floats({5}, {1.9f, -1.9f, 3e9f, -kInf, kNan})}, WF_I8, {5});
+  EXPECT_EQ(from_floats.out.As<int8_t>(), (std::vector<int8_t>{1, -1, 7, -8, 0}));
+  const Tensor whole = Of<int32_t>(WF_I32, {4}, {200, -200, 9, 17});
+  EXPECT_EQ(RunKernel(ref::MakeCast, low, {whole}, WF_I8, {4}).out.As<int8_t>(), (std::vector<int8_t>{-8, -8, -7, 1}));
+  EXPECT_EQ(RunKernel(ref::MakeCast, high, {whole}, WF_U8, {4}).out.As<uint8_t>(), (std::vector<uint8_t>{8, 8, 9, 1}));
+}
+
 TEST(Ref, EveryHalfSurvivesTheWayThereAndBack) {
   std::vector<uint16_t> all;
   for (uint32_t i = 0; i < 65536; ++i) {

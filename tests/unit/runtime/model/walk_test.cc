@@ -125,6 +125,26 @@ TEST(Walk, LoopCarriesAndStacks) {
   }
 }
 
+// Each result of a turn is what another input was.
+TEST(Walk, ALoopMayExchangeWhatItCarries) {
+  Builder builder;
+  builder.Input("m", {}, INT64).Input("a", {2}).Input("b", {2}).Output("y").Output("z").Output("turns");
+  onnx::pb::NodeProto& node = builder.Node("Loop", {"m", "", "a", "b"}, {"y", "z", "turns"});
+  onnx::pb::GraphProto& body = Body(node, "body");
+  for (const char* input : {"i", "c", "one", "other"}) body.add_input()->set_name(input);
+  Add(body, "Identity", {"c"}, "same");
+  Add(body, "Identity", {"i"}, "number");
+  for (const char* output : {"same", "other", "one", "number"}) body.add_output()->set_name(output);
+  Walked walked(builder);
+  for (const int64_t turns : {3, 4}) {
+    const auto outputs = walked.Run({Long(turns), Floats({2}, {1, 2}), Floats({2}, {30, 40})});
+    const std::vector<float> a = {1, 2}, b = {30, 40};
+    EXPECT_EQ(FloatsOf(outputs[0]), turns == 3 ? b : a);
+    EXPECT_EQ(FloatsOf(outputs[1]), turns == 3 ? a : b);
+    for (int64_t i = 0; i < turns; ++i) EXPECT_EQ(reinterpret_cast<const int64_t*>(outputs[2].data.get())[i], i);
+  }
+}
+
 TEST(Walk, ALoopWithoutTurnsGivesWhatItWasGiven) {
   Builder builder = Sums();
   Walked walked(builder);

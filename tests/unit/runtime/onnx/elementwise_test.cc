@@ -127,6 +127,14 @@ TEST(Quantised, OperatorsOfComMicrosoft) {
   EXPECT_EQ(typed("MatMulIntegerToFloat", {x, w, scale, {{}, pb::FLOAT16}}), "scale f16, wanted f32");
 }
 
+TEST(Elementwise, NothingWithoutASignIsNegatedOrRectified) {
+  for (const char* op : {"Neg", "Relu"}) {
+    EXPECT_EQ(Typed(op, {{{"n", 2}, pb::INT8}}), "i8[n, 2]") << op;
+    EXPECT_EQ(Typed(op, {{{"n", 2}, pb::UINT8}}), "elements of type u8 are not supported here") << op;
+    EXPECT_EQ(Typed(op, {{{"n", 2}, pb::UINT64}}), "elements of type u64 are not supported here") << op;
+  }
+}
+
 TEST(RandomNumbers, HaveTheShapeThatIsWritten) {
   const auto drawn = [](const std::vector<int64_t>& shape, int64_t dtype) {
     return Typed("RandomNormal", {}, 21, [&](pb::NodeProto& node) {

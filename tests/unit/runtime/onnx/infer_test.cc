@@ -126,6 +126,9 @@ TEST(InferShapes, SaysWhatDoesNotFit) {
   EXPECT_EQ(One("Add", {{3}, {4}}).Result(), "`x.onnx`: node `n` (Add): inputs f32[3] and f32[4] do not broadcast");
   EXPECT_EQ(One("Reshape", {{3, 4}}).Longs({5, -1}).Result(), "`x.onnx`: node `n` (Reshape): f32[3, 4] has other than f32[5, -1] elements");
   EXPECT_EQ(One("Reshape", {{3, 4}}).Longs({-1, -1}).Result(), "`x.onnx`: node `n` (Reshape): two axes of extent -1");
+  // As many stay in the file.
+  EXPECT_EQ(One("Reshape", {{3, 4}}).Longs(std::vector<int64_t>(500, 1)).Result(),
+            "`x.onnx`: node `n` (Reshape): a result of 500 axes, 8 are the most");
   EXPECT_EQ(One("Transpose", {{3, 4}}).Ints("perm", {0, 0}).Result(), "`x.onnx`: node `n` (Transpose): perm [0, 0] for f32[3, 4]");
   EXPECT_EQ(One("Softmax", {{3, 4}}).Int("axis", 2).Result(), "`x.onnx`: node `n` (Softmax): axis 2 of a tensor with 2 axes");
   EXPECT_EQ(One("Slice", {{4}}).Longs({0}).Longs({4}).Longs({0}).Longs({0}).Result(), "`x.onnx`: node `n` (Slice): a step of 0");

@@ -177,6 +177,54 @@ TEST_F(Commands, MadeUpIndicesFitTheirAxis) {
   EXPECT_EQ(Run({"run", "--random=1", "--", Path("x.onnx")}), kFine) << err();
 }
 
+TEST_F(Commands, ARunTakesAndGivesStrings) {
+  Builder builder(20);
+  builder.Input("x", {2}, onnx::pb::STRING).Output("y", {2}, onnx::pb::STRING);
+  builder.Tensor("end", {1}, onnx::pb::STRING).add_string_data("!\"");
+  builder.Node("StringConcat", {"x", "end"}, {"y"});
+  Write("x.onnx", builder.Bytes());
+  Write("x.json", R"({"x": ["a\u00e9", ""]})");
+  ASSERT_EQ(Run({"run", "--", Path("x.onnx"), Path("x.json")}), kFine) << err();
+  EXPECT_EQ(out(), "{\"y\": [\"a\u00e9!\\\"\", \"!\\\"\"]}\n");
+  onnx::pb::TensorProto tensor;
+  tensor.set_data_type(onnx::pb::STRING);
+  tensor.add_dims(2);
+  for (const char* text : {"b", "c"}) tensor.add_string_data(text);
+  Write("x.pb", tensor.SerializeAsString());
+  ASSERT_EQ(Run({"run", "--", Path("x.onnx"), Path("x.pb")}), kFine) << err();
+  EXPECT_EQ(out(), "{\"y\": [\"b!\\\"\", \"c!\\\"\"]}\n");
+  EXPECT_EQ(Run({"run", "--random=1", "--", Path("x.onnx")}), kFine) << err();
+  Write("x.json", R"({"x": ["a", 1]})");
+  EXPECT_EQ(Run({"run", "--", Path("x.onnx"), Path("x.json")}), kFailed);
+  EXPECT_THAT(err(), HasSubstr("element [1] is no string"));
+  EXPECT_EQ(Run({"run", "--output=" + Path("out"), "--", Path("x.onnx"), Path("x.pb")}), kFailed);
+  EXPECT_THAT(err(), HasSubstr("output `y` has strings, for which there is no .npy file"));
+}
+
+TEST_F(Commands, ARunTakesAndGivesWhatIsOnlyStored) {
+  Builder builder(21);
+  builder.Input("x", {3}, onnx::pb::INT4).Output("y", {3}, onnx::pb::INT4).Output("z", {3}, onnx::pb::FLOAT8E5M2);
+  builder.Node("Identity", {"x"}, {"y"});
+  Builder::Int(builder.Node("Cast", {"x"}, {"z"}), "to", onnx::pb::FLOAT8E5M2);
+  Write("x.onnx", builder.Bytes());
+  onnx::pb::TensorProto tensor;
+  tensor.set_data_type(onnx::pb::INT4);
+  tensor.add_dims(3);
+  tensor.set_raw_data("\x7f\x08");
+  Write("x.pb", tensor.SerializeAsString());
+  ASSERT_EQ(Run({"run", "--", Path("x.onnx"), Path("x.pb")}), kFine) << err();
+  EXPECT_EQ(out(), "{\"y\": [-1, 7, -8],\n \"z\": [-1, 7, -8]}\n");
+  ASSERT_EQ(Run({"run", "--output=" + Path("out"), "--", Path("x.onnx"), Path("x.pb")}), kFine) << err();
+  const std::string npy = ReadText("out/y.npy");
+  const auto y = ReadNpy({reinterpret_cast<const uint8_t*>(npy.data()), npy.size()}, "y.npy");
+  ASSERT_TRUE(y.ok()) << y.status().message();
+  EXPECT_EQ(y->ToString(), "i8[3]");
+  EXPECT_EQ(Run({"run", "--random=1", "--", Path("x.onnx")}), kFailed);
+  EXPECT_THAT(err(), HasSubstr("no numbers of type i4 are made up"));
+  EXPECT_EQ(Run({"inspect", "--", Path("x.onnx")}), kFailed);
+  EXPECT_THAT(err(), HasSubstr("input `x` has elements of type INT4, which are not supported"));
+}
+
 TEST_F(Commands, NamedAxesGetTheirExtent) {
   Builder builder;
   builder.Input("x", {"n", "width", 3}).Output("y");
@@ -186,6 +234,8 @@ TEST_F(Commands, NamedAxesGetTheirExtent) {
   EXPECT_THAT(out(), HasSubstr(R"("run": {"inputs": [{"name": "x", "type": "f32", "shape": [2, 7, 3]}])"));
   EXPECT_EQ(Run({"inspect", "--dim=hight=7", "--", Path("x.onnx")}), kFine);
   EXPECT_THAT(out(), HasSubstr("no axis of an input is called `hight`"));
+  EXPECT_EQ(Run({"inspect", "--dim=n=3", "--", Path("x.onnx")}), kFine);
+  EXPECT_THAT(out(), HasSubstr("`n` counts the samples of a run; `--batch 3` says how many there are"));
   EXPECT_EQ(Run({"inspect", "--dim=width", "--", Path("x.onnx")}), kUsage);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes ml_cases.bin: models of ai.onnx.ml with inputs, and what ONNX Runtime answers for them; laid out as in make_models.py.
 
-Needed only to change it:  python3 -m venv v && v/bin/pip install scikit-learn==1.5.2 skl2onnx==1.18.0 onnxruntime==1.20.1 onnx==1.17.0 "numpy<2.3" "protobuf<5"
+Needed only to change it:  python3 -m venv v && v/bin/pip install scikit-learn==1.5.2 skl2onnx==1.18.0 onnxruntime==1.32.0 onnx==1.17.0 "numpy<2.3" "protobuf<5"
                            v/bin/python make_ml_models.py
 
 Models of scikit-learn are trained on few rows, so that the file stays small; single nodes have attributes that no exporter of it writes. Outputs that are

@@ -129,7 +129,7 @@ bool Session::Open(const Limits& limits) noexcept {
   stream_ends_ = StreamEnds();
   idle_resets_ = IdleResets();
   passes_ = 0;
-  in_block_ = broken_ = false;
+  in_block_ = broken_ = ended_ = false;
   ends_ = 0;
   greeted_ = sent_since_ping_ = breached_ = false;
   Pool::Parts& parts = *pool_.parts_;
@@ -202,7 +202,7 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   });
   const int64_t read = ReadAll(before, bytes);
   for (; ends_ > 0; --ends_) Spend();
-  if (read >= 0) return nghttp2_session_want_read(session_) != 0;
+  if (read >= 0) return !ended_ && nghttp2_session_want_read(session_) != 0;
   broken_ = broken_ || read == NGHTTP2_ERR_NOMEM || read == NGHTTP2_ERR_CALLBACK_FAILURE;
   if (broken_) return false;
   if (read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS) {
@@ -210,7 +210,7 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   } else if (read == NGHTTP2_ERR_BAD_CLIENT_MAGIC) {
     Terminate(NGHTTP2_PROTOCOL_ERROR);
   } else {
-    Ask([&] { return nghttp2_session_terminate_session(session_, NGHTTP2_INTERNAL_ERROR); });
+    EndWith(NGHTTP2_INTERNAL_ERROR);
   }
   return false;
 }
@@ -279,6 +279,11 @@ void Session::Note(int result) noexcept { broken_ = nghttp2_is_fatal(result) != 
 
 void Session::Terminate(uint32_t error, http::Breach breach, std::string_view why) noexcept {
   TellBreach(breach, why.empty() ? nghttp2_http2_strerror(error) : why);
+  EndWith(error);
+}
+
+void Session::EndWith(uint32_t error) noexcept {
+  ended_ = true;
   Ask([&] { return nghttp2_session_terminate_session(session_, error); });
 }
 
@@ -380,7 +385,10 @@ void Session::FinishHead(Stream& stream) noexcept {
   head.keep_alive = true;
   head.content_length = ContentLength(head, stream.ended_);
   head.DropFirst(pseudo);
-  if (!idle_resets_.OnRequest(head.Find("content-type").starts_with("application/grpc"))) Terminate(NGHTTP2_PROTOCOL_ERROR);
+  if (!idle_resets_.OnRequest(head.Find("content-type").starts_with("application/grpc"))) {
+    stream.refused_ = true;  // it is not begun
+    return Terminate(NGHTTP2_PROTOCOL_ERROR);
+  }
   if (head.method_name.size() + head.target.size() > limits_.head.request_line_bytes)
     return RefuseHead(stream, 414, "the method and the path are too long");
   for (const http::Header& header : head.headers()) {

@@ -5,7 +5,6 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/base/sink.h"
 #include "runtime/protocol/http/breach.h"
 #include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/http2/blocks.h"
@@ -14,37 +13,11 @@
 #include "runtime/protocol/http2/heads.h"
 #include "runtime/protocol/http2/limits.h"
 #include "runtime/protocol/http2/repeats.h"
+#include "runtime/protocol/http2/stream.h"
 
 struct nghttp2_session;
 
 namespace wf::http2 {
-
-class Pool;
-
-// One request and its answer.
-// Thread: loop-confined.   Owns: what of the answer is not sent.   Borrows: head, until OnHead.   Pooled.
-class Stream {
- public:
-  void* user = nullptr;                  // the user's own
-  bool ended() const { return ended_; }  // the whole request is here
-  size_t unsent() const { return body_.size(); }
-
- private:
-  friend class Session;
-  friend class Pool;
-  friend struct Callbacks;
-  int32_t id_ = 0;
-  http::Head* head_ = nullptr;    // being read; null: whole, or nobody wants it
-  std::string_view head_passes_;  // which limit, so that the rest of it is dropped; empty: none
-  bool refused_ = false, ended_ = false, answer_ended_ = false, lingers_ = false;  // answered, and its request is still coming
-  int lingered_ = 0;                                                               // calls of ResetLingering since
-  wf_sink body_;                                                                   // of the answer
-  http::Head trailers_;                                                            // of the answer
-  size_t untaken_ = 0;                            // of the request's body, of which the window is not open again
-  uint64_t sent_ = 0, sent_before_ = UINT64_MAX;  // at the last look; UINT64_MAX: nothing waited then, or for a moment since
-  uint64_t due_sent_ = 0, due_at_ms_ = 0;         // what `sent_` is to be by when; 0: nothing waited at the last look
-  Stream *previous_ = nullptr, *next_ = nullptr;  // of all open ones, or of the pool
-};
 
 // What a session tells. Calls come from inside Receive, Send and Close; they may call Answer and its like.
 class User {
@@ -65,7 +38,8 @@ class User {
 
 // HTTP/2 of a server on one connection: bytes in, bytes out, no I/O.
 // Thread: loop-confined.   Owns: open streams.   Borrows: pool; user.
-// Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
+// Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over. From then
+// on, or from when the mistake is seen here, it has ended: calls under way are the user's to give up.
 // Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection, as does a field
 // of more than 64 KiB, which nghttp2 does not unpack. What a peer may send for nothing (resets, pings, settings, empty frames, those of no
 // known type, mistakes) has a budget, beyond which the connection ends with ENHANCE_YOUR_CALM. Of a request that is answered before it is
@@ -85,6 +59,9 @@ class Session {
   bool Send(wf_sink* out, size_t high_mark) noexcept;
   bool has_output() const noexcept;
   bool over() const noexcept;  // nothing more is to be read, nor will there be anything to send
+  bool has_ended() const noexcept {
+    return ended_ || (!broken_ && over());
+  }  // for a mistake of the peer, or in peace: no answer reaches it any more
 
   // ---- the answer: whole, or its head, its parts, its end ----
   // `body` is taken; `without_body`: of a HEAD, which tells its length only. False: no memory.
@@ -129,6 +106,7 @@ class Session {
   }
   void Note(int result) noexcept;
   void Terminate(uint32_t error, http::Breach breach = http::Breach::kProtocol, std::string_view why = {}) noexcept;
+  void EndWith(uint32_t error) noexcept;
   void TellBreach(http::Breach breach, std::string_view why) noexcept;
   void OnFrameHead(const FrameHead& head) noexcept;
   void OnSettings() noexcept;
@@ -170,6 +148,7 @@ class Session {
   size_t passes_ = 0;  // bytes to come of a frame that is passed over
   int ends_ = 0;       // of bodies, without data, that no stream has taken yet
   bool greeted_ = false, sent_since_ping_ = false, breached_ = false;
+  bool ended_ = false;        // it is about to be told why, at the latest
   bool broken_ = false;       // there was no memory for what nghttp2 had to do
   bool in_block_ = false;     // between HEADERS and the last CONTINUATION
   bool repeats_one_ = false;  // nghttp2 reads a stand-in

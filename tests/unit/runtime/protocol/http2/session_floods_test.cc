@@ -76,6 +76,7 @@ TEST_F(SessionTest, AllOfWhatIsNotGrpcGoesByTheRuleWhereverItIsCut) {
       Open({});
       EXPECT_FALSE(Feed(bytes, cut)) << cut;
       EXPECT_EQ(reader_->goaway, kProtocolError) << cut;
+      EXPECT_EQ(heads_, bytes.starts_with(Get(1, "/")) ? 1 : 0) << cut << ": one behind the mistake is not begun";
     }
   }
 }

@@ -35,6 +35,14 @@ uint64_t RawBytesOf(const Exchange& exchange, uint32_t result, const wf_type& ty
   return bytes;
 }
 
+// In a header stand the first 4 KiB of each at most.
+uint64_t AnnotationBytesOf(const Exchange& exchange) {
+  uint64_t bytes = 0;
+  if (exchange.protocol == Protocol::kPlain) return bytes;
+  for (const bus::Annotation* at = exchange.bus->annotations(); at != nullptr; at = at->next) bytes += at->value.size();
+  return bytes;
+}
+
 }  // namespace
 
 // Every request whose head was understood, or which was refused for it, is counted once, and told once when that is asked for.
@@ -174,7 +182,7 @@ struct WorkflowSite::Encoding final : CodecQueue::Work {
 bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
   const bus::Bus& bus = *exchange.bus;
   if (bus.failure() != nullptr || shared_.codecs == nullptr) return false;
-  uint64_t bytes = 0, work = 0;
+  uint64_t bytes = AnnotationBytesOf(exchange), work = bytes;
   for (uint32_t s = 0; s < bus.samples(); ++s) {
     for (uint32_t i = 0; i < bus.workflow().n_out && work < shared_.large_bytes; ++i) {
       const wf_port& port = bus.workflow().out[i];

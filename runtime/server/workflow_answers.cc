@@ -63,7 +63,7 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   if (!settings_->access_log || !IsTold(exchange, status)) return;
   observe::Log(observe::Level::kInfo, "request",
                {{"method", exchange.call_head().method_name.substr(0, kMostTold)},
-                {"target", exchange.call_head().path.substr(0, kMostTold)},
+                {"target", exchange.call_head().path_as_sent().substr(0, kMostTold)},
                 {"status", int64_t{status}},
                 {"code", int64_t{code}},
                 {"us", took / 1000},
@@ -123,7 +123,7 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
   if (code::ClassOf(answer.code) == code::kTimeout) return;
   if (protocol::IsForLoad(answer.code) || answer.code == code::kNotImplemented) return;
   observe::Log(observe::Level::kWarning, "a request failed",
-               {{"target", exchange.call_head().path.substr(0, kMostTold)},
+               {{"target", exchange.call_head().path_as_sent().substr(0, kMostTold)},
                 {"path", answer.path},
                 {"code", int64_t{answer.code}},
                 {"reason", answer.reason},

@@ -82,7 +82,7 @@ void WorkflowSite::TakePath(Exchange& exchange) noexcept {
   const std::string_view nearest = shared_.router.Nearest(head.path);
   base::TextBuilder message;
   message << "nothing is served at `";
-  message.Quote(head.path) << "`";
+  message.Quote(head.path_as_sent()) << "`";
   if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
   exchange.Refuse(404, code::kNoService, message.view());
 }

@@ -222,6 +222,7 @@ void Http2Session::OnFlushed() noexcept {
 void Http2Session::OnTimeout() noexcept {
   if (closing_) return;
   waits_for_ = Wait::kNothing;
+  if (!session_.is_greeted()) OnBreach(http::Breach::kSlow, "no frame came behind the preface in time");
   if (session_.open_streams() == 0)
     session_.GoAway();
   else

@@ -370,6 +370,7 @@ TEST_F(Http2SessionTest, TheFirstFrameHasTheTimeOfAHead) {
   EXPECT_FALSE(peer().closed);
   PassSeconds(4);
   EXPECT_TRUE(peer().closed);
+  EXPECT_EQ(site_.told, "slow ");
 }
 
 TEST_F(Http2SessionTest, ARequestUnderWayKeepsTheConnection) {

@@ -44,12 +44,14 @@ std::string_view LogIdOf(const http::Head& head) {
 void WorkflowSite::OnBreach(http::Breach breach, std::string_view why) noexcept {
   counts_.breaches[static_cast<size_t>(breach)].Add();
   ++breaches_;
-  breach_ = why;
+  breach_ = {};
+  breach_ << why;
 }
 
 void WorkflowSite::LogBreaches() noexcept {
   if (breaches_ == 0) return;
-  observe::Log(observe::Level::kInfo, "connections were ended for what came on them", {{"count", breaches_}, {"last_reason", breach_}});
+  observe::Log(observe::Level::kInfo, "connections were ended for what came on them",
+               {{"count", breaches_}, {"last_reason", breach_.view()}});
   breaches_ = 0;
 }
 

@@ -109,6 +109,8 @@ class Ended(harness.ServerCase):
                 client.until_closed()
                 self.assertEqual(self.server.metrics()[f'wf_broken_connections_total{{reason="{reason}"}}'], 1)
                 self.assertEqual(self.counted(), {0: 0, 3011: i})
+                self.assertIn(" ", why := client.goaway.additional_data.decode())
+                self.assertTrue(self.server.logs(f'"last_reason":"{why}"'), self.server.output())
 
 
 class Large(harness.ServerCase):

@@ -29,8 +29,9 @@ class User {
   // The view ends with the call. How much of it is taken: the window opens again by so much, by the rest with Consume.
   virtual size_t OnBody(Stream& stream, std::span<const uint8_t> part) noexcept = 0;
   virtual void OnEnd(Stream& stream) noexcept = 0;
-  virtual void OnClosed(Stream& stream) noexcept = 0;                             // answered, or reset by either side; the last call
-  virtual void OnBreach(http::Breach breach, std::string_view why) noexcept = 0;  // the connection ends for it; once. `why` stays
+  virtual void OnClosed(Stream& stream) noexcept = 0;  // answered, or reset by either side; the last call
+  // The connection ends for it; once. `why` ends with the call, and is what the peer is told with GOAWAY.
+  virtual void OnBreach(http::Breach breach, std::string_view why) noexcept = 0;
 
  protected:
   ~User() = default;
@@ -93,6 +94,10 @@ class Session {
 
  private:
   friend struct Callbacks;
+  struct Mistake {
+    uint32_t error = 0;  // NO_ERROR: it is none
+    std::string_view why;
+  };
   bool Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept;
   bool Queue(Stream& stream, wf_sink& part) noexcept;
   Stream* Find(int32_t id) noexcept;  // null: it is closed, or was refused
@@ -105,7 +110,7 @@ class Session {
     if (!broken_) Note(function());
   }
   void Note(int result) noexcept;
-  void Terminate(uint32_t error, http::Breach breach = http::Breach::kProtocol, std::string_view why = {}) noexcept;
+  void Terminate(uint32_t error, http::Breach breach, std::string_view why) noexcept;  // `why` lives for ever
   void EndWith(uint32_t error) noexcept;
   void TellBreach(http::Breach breach, std::string_view why) noexcept;
   void OnFrameHead(const FrameHead& head) noexcept;
@@ -114,7 +119,9 @@ class Session {
   void OnAcknowledged() noexcept;
   bool MoveHeads() noexcept;
   bool MoveBefore(const uint8_t* frame) noexcept;
-  uint32_t WhyBroken(const FrameHead& head) noexcept;
+  Mistake MistakeOf(const FrameHead& head) noexcept;
+  bool PutFrame(const uint8_t* frame, size_t bytes) noexcept;
+  bool PutGoAway(const uint8_t* frame, size_t bytes) noexcept;
   void OnDataFrame(size_t length, size_t padding, bool ends) noexcept;
   int64_t ReadAll(const FrameHeads::Part& before, std::span<const uint8_t> bytes) noexcept;
   int64_t Read(std::span<const uint8_t> bytes) noexcept;
@@ -148,6 +155,7 @@ class Session {
   size_t passes_ = 0;  // bytes to come of a frame that is passed over
   int ends_ = 0;       // of bodies, without data, that no stream has taken yet
   bool greeted_ = false, sent_since_ping_ = false, breached_ = false;
+  std::string_view why_;      // it has ended for a mistake that nghttp2 knows nothing of; empty: none
   bool ended_ = false;        // it is about to be told why, at the latest
   bool broken_ = false;       // there was no memory for what nghttp2 had to do
   bool in_block_ = false;     // between HEADERS and the last CONTINUATION

@@ -39,6 +39,8 @@ TEST_F(SessionTest, BreakingTheFramesEndsTheConnection) {
     EXPECT_GT(reader_->goaway, 0) << i;
     EXPECT_TRUE(session_.over()) << i;
     EXPECT_NE(why_broken_, "") << i;
+    EXPECT_EQ(why_broken_, reader_->debug) << i;
+    EXPECT_NE(why_broken_.find(' '), std::string::npos) << i << ": the name of an error alone: " << why_broken_;
     EXPECT_EQ(breach_, http::Breach::kProtocol) << i;
     ++i;
   }
@@ -49,7 +51,8 @@ TEST_F(SessionTest, APrefaceThatGoesOnAsSomethingElseEndsTheConnection) {
   ASSERT_TRUE(session_.Open({}));
   alive_ = true;
   EXPECT_FALSE(Feed("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n"));
-  EXPECT_EQ(why_broken_, "PROTOCOL_ERROR");
+  EXPECT_EQ(why_broken_, "the connection does not begin with the preface of HTTP/2");
+  EXPECT_EQ(reader_->debug, why_broken_);
 }
 
 // ---- calls of gRPC that are reset before their heads are written ----
@@ -137,6 +140,7 @@ TEST_F(SessionTest, FloodsEndTheConnection) {
     EXPECT_LT(i, 1200U) << which;
     EXPECT_EQ(reader_->goaway, kEnhanceYourCalm) << which;
     EXPECT_NE(why_broken_, "") << which;
+    EXPECT_EQ(why_broken_, reader_->debug) << which;
     EXPECT_EQ(breach_, http::Breach::kLimit) << which;
     ++which;
   }
@@ -161,6 +165,7 @@ TEST_F(SessionTest, APeerThatTakesTooLongIsToldAsThat) {
   Pump();
   EXPECT_EQ(reader_->goaway, kProtocolError);
   EXPECT_EQ(breach_, http::Breach::kSlow);
+  EXPECT_EQ(reader_->debug, "the head of a request did not arrive in time");
 }
 
 TEST_F(SessionTest, WhatEndsInPeaceIsNoBreach) {

@@ -132,7 +132,7 @@ bool Session::Open(const Limits& limits) noexcept {
   in_block_ = broken_ = ended_ = false;
   why_ = {};
   ends_ = 0;
-  greeted_ = sent_since_ping_ = breached_ = false;
+  greeted_ = sent_since_ping_ = breached_ = warned_ = false;
   Pool::Parts& parts = *pool_.parts_;
   nghttp2_mem memory = {&held_, Allocate, Free, AllocateZeros, Reallocate};  // copied
   if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &memory) != 0) {
@@ -352,8 +352,12 @@ void Session::OnDataFrame(size_t length, size_t padding, bool ends) noexcept {
   if (!ends && length != 0 && length == padding) Spend();
 }
 
+// A client that keeps the rules, but cancels a lot, is asked to go on with another connection before this one ends under its calls.
 void Session::Spend() noexcept {
-  if (budget_.Spend(now_ms_)) return;
+  if (budget_.Spend(now_ms_)) {
+    if (budget_.is_low() && !std::exchange(warned_, true)) Warn();
+    return;
+  }
   Terminate(NGHTTP2_ENHANCE_YOUR_CALM, http::Breach::kLimit, "more resets, pings and their like than `limits.control_frames`");
 }
 

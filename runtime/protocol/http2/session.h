@@ -154,7 +154,7 @@ class Session {
   IdleResets idle_resets_;
   size_t passes_ = 0;  // bytes to come of a frame that is passed over
   int ends_ = 0;       // of bodies, without data, that no stream has taken yet
-  bool greeted_ = false, sent_since_ping_ = false, breached_ = false;
+  bool greeted_ = false, sent_since_ping_ = false, breached_ = false, warned_ = false;
   std::string_view why_;      // it has ended for a mistake that nghttp2 knows nothing of; empty: none
   bool ended_ = false;        // it is about to be told why, at the latest
   bool broken_ = false;       // there was no memory for what nghttp2 had to do

@@ -119,6 +119,9 @@ class ManyFields(Probed):
         told = {answer.infer_response.id: answer.error_message for answer in answers}
         self.assertEqual(told["after"], "")
         self.assertIn("more than 65536 fields", told["many"])
+        behind = NAME + UNKNOWN * 60_000 + held(3, b"behind") + held(5, b"")
+        answer, = [pb.ModelStreamInferResponse.FromString(answer) for answer in method(iter([behind]), timeout=120)]
+        self.assertEqual((answer.infer_response.id, "input" in answer.error_message), ("behind", True), answer)
         self.assertLess(self.worst_wait(), MOST_WAIT)
 
     def test_so_many_fields_are_taken(self):

@@ -352,10 +352,11 @@ void Session::OnDataFrame(size_t length, size_t padding, bool ends) noexcept {
   if (!ends && length != 0 && length == padding) Spend();
 }
 
-// A client that keeps the rules, but cancels a lot, is asked to go on with another connection before this one ends under its calls.
+// A client of gRPC that cancels a lot is asked to go on with another connection before this one ends under its other calls. Of other
+// clients many lose what is under way with the question, too.
 void Session::Spend() noexcept {
   if (budget_.Spend(now_ms_)) {
-    if (budget_.is_low() && !std::exchange(warned_, true)) Warn();
+    if (budget_.is_low() && idle_resets_.speaks_grpc() && !std::exchange(warned_, true)) Warn();
     return;
   }
   Terminate(NGHTTP2_ENHANCE_YOUR_CALM, http::Breach::kLimit, "more resets, pings and their like than `limits.control_frames`");

@@ -180,16 +180,25 @@ TEST_F(SessionTest, WhatEndsInPeaceIsNoBreach) {
 TEST_F(SessionTest, WhoHasSpentMostIsAskedToGoOnElsewhere) {
   on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
   constexpr uint32_t kMost = 749;  // with SETTINGS three quarters
+  ASSERT_TRUE(Feed(Call(1)));
+  ASSERT_TRUE(Feed(Frame(kPing, 0, 0, "12345678"))) << "for the answer";
   for (uint32_t i = 0; i < kMost; ++i) ASSERT_TRUE(Feed(Frame(kPing, 0, 0, "12345678"))) << i;
   EXPECT_EQ(reader_->goaway, -1);
   ASSERT_TRUE(Feed(Frame(kPing, 0, 0, "12345678")));
   EXPECT_EQ(reader_->goaway, 0);
   EXPECT_EQ(reader_->last_stream, 0x7fff'ffffU);
   EXPECT_FALSE(session_.over());
-  for (uint32_t i = 0; i < 100; ++i) ASSERT_TRUE(Feed(Get(2 * i + 1, "/") + Frame(kPing, 0, 0, "12345678"))) << i << ": what is on its way";
+  for (uint32_t i = 1; i < 100; ++i) ASSERT_TRUE(Feed(Call(2 * i + 1) + Frame(kPing, 0, 0, "12345678"))) << i << ": what is on its way";
   EXPECT_EQ(reader_->answers[199].body, "ok");
   EXPECT_EQ(reader_->frames[kGoAway], 1) << "once";
   EXPECT_EQ(why_broken_, "");
+}
+
+TEST_F(SessionTest, WhoSpeaksNoGrpcMaySpendAllInPeace) {
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
+  ASSERT_TRUE(Feed(Get(1, "/")));
+  for (uint32_t i = 0; i < 990; ++i) ASSERT_TRUE(Feed(Frame(kPing, 0, 0, "12345678"))) << i;
+  EXPECT_EQ(reader_->goaway, -1);
 }
 
 TEST_F(SessionTest, WhatIsSpreadOverTimeIsNoFlood) {

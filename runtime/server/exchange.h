@@ -56,7 +56,7 @@ class Site {
   virtual bool ClaimLast(int64_t bytes) noexcept { return ClaimUnsent(bytes); }
   // There was none, and a connection is closed for it.
   virtual void OnBrokenForMemory() noexcept {}
-  // A connection ends for what came on it, or did not in time. `why` lives for ever.
+  // A connection ends for what came on it, or did not in time. `why` ends with the call.
   virtual void OnBreach(http::Breach, std::string_view /*why*/) noexcept {}
   // The request is complete. Session::Reply is called now or later.
   virtual void OnRequest(Exchange& exchange) noexcept = 0;

@@ -74,6 +74,16 @@ void Exporter::BeginFlush() {
   timer_at_ = again_at_ = clock_.Now();
 }
 
+void Exporter::Close() {
+  poster_.Drop();
+  const size_t count = batch_.size() + held();
+  if (count == 0) return;
+  observe::Log(observe::Level::kWarning, "spans are lost, since the collector does not take them before the server stops",
+               {{"count", static_cast<int64_t>(count)}});
+  batch_.clear();
+  for (const auto& ring : rings_) ring->Skip();
+}
+
 void Exporter::TakeBatch() {
   attempts_ = 0;
   for (const auto& ring : rings_) {

@@ -30,7 +30,7 @@ class Exporter final : public net::Poster::User {
   void OnTime();      // NextTimerAt may have come
   void BeginFlush();  // what there is goes at once, and is tried once
   bool flushed() const { return batch_.empty() && held() == 0; }
-  void Close() { poster_.Drop(); }                        // before the loop closes
+  void Close();  // before the loop closes, or the process ends; what has not left is lost, and told
   bool holds_loop() const { return poster_.looks_up(); }  // it cannot close for now
 
   struct Counts {

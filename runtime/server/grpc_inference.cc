@@ -116,7 +116,7 @@ bool WriteResult(Exchange& exchange, wf_sink* message, protocol::ErrorText* erro
 
 void WritePartError(const Exchange& part, const protocol::ErrorText& error, wf_sink* message) {
   const std::span<const uint8_t> request = part.body.bytes();
-  oip::WriteStreamedError(oip::IdOf({request.data(), request.size()}), error, message);
+  oip::WriteStreamedError(oip::IdOf(part.oip, {request.data(), request.size()}), error, message);
 }
 
 protocol::Answer WriteAnswer(Exchange& exchange, wf_sink* body, std::vector<http::Header>* headers) {

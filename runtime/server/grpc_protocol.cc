@@ -29,7 +29,7 @@ const GrpcService* FindService(std::string_view path, std::string_view* method) 
 void RefuseMethod(Exchange& exchange, bool has_service) {
   base::TextBuilder message;
   message << (has_service ? "the service has no method `" : "no service has the method `");
-  message.Quote(has_service ? exchange.grpc.method : exchange.head.path) << "`";
+  message.Quote(has_service ? exchange.grpc.method : exchange.head.path_as_sent()) << "`";
   exchange.Refuse(501, code::kNotImplemented, message.view());
 }
 

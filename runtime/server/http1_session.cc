@@ -185,8 +185,8 @@ void Http1Session::AnswerBroken(int status, std::string_view reason) noexcept {
 }
 
 void Http1Session::AnswerBreach(int status, std::string_view reason) noexcept {
-  constexpr int kSlow = 408, kLongTarget = 414, kManyFields = 431;
-  const bool passes = status == kLongTarget || status == kManyFields;
+  constexpr int kSlow = 408, kTooLarge = 413, kLongTarget = 414, kManyFields = 431;
+  const bool passes = status == kTooLarge || status == kLongTarget || status == kManyFields;
   owner_.site_.OnBreach(status == kSlow ? http::Breach::kSlow : passes ? http::Breach::kLimit : http::Breach::kProtocol, reason);
   AnswerBroken(status, reason);
 }
@@ -269,6 +269,7 @@ void Http1Session::OnTimeout() noexcept {
   } else if (LookAtBody(*exchange_, owner_.limits_.body_rate)) {
     connection_->SetTimeout(kBodyCheckMs);
   } else {
+    owner_.site_.OnBreach(http::Breach::kSlow, kSlowBody);
     EndInRefusal(true);
   }
 }

@@ -66,7 +66,7 @@ class Http1Session final : public Session {
   void OnEnd() noexcept;
   void EndInRefusal(bool close) noexcept;
   void AnswerBroken(int status, std::string_view reason) noexcept;
-  void AnswerBreach(int status, std::string_view reason) noexcept;  // `reason` lives for ever
+  void AnswerBreach(int status, std::string_view reason) noexcept;
   void FinishExchange() noexcept;
   void Resume() noexcept override;
   void Put(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept override;

@@ -40,6 +40,7 @@ void Http2Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
   ++reads_;
   session_.set_head_limits(owner_.limits_.head);
   may_read_ = session_.Receive(bytes, connection_->now_ms());
+  if (session_.has_ended()) GiveUp();
   TakeHeld();
   BeginWhole();
   processing_ = false;
@@ -175,12 +176,18 @@ void Http2Session::Resume() noexcept {
 void Http2Session::Pump() noexcept {
   if (closing_) return;
   if (!session_.Send(&connection_->out(), owner_.limits_.of_connection.unsent_bytes)) return Break();
+  if (session_.has_ended()) GiveUp();
   if (session_.over()) {
     closing_ = true;
     connection_->CloseAfterFlush(true);
   }
   if (!Settle()) return BreakForMemory();
   Arm();
+}
+
+// The connection may linger: for its requests that is no reason to go on.
+void Http2Session::GiveUp() noexcept {
+  session_.ForEach([this](http2::Stream& stream) { OnClosed(stream); });
 }
 
 void Http2Session::Break() noexcept {
@@ -215,6 +222,7 @@ void Http2Session::OnFlushed() noexcept {
 void Http2Session::OnTimeout() noexcept {
   if (closing_) return;
   waits_for_ = Wait::kNothing;
+  if (!session_.is_greeted()) OnBreach(http::Breach::kSlow, "no frame came behind the preface in time");
   if (session_.open_streams() == 0)
     session_.GoAway();
   else

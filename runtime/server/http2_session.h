@@ -61,6 +61,7 @@ class Http2Session final : public Session, private http2::User {
   void BeginWhole() noexcept;
   void FinishAnswered() noexcept;
   void Pump() noexcept;
+  void GiveUp() noexcept;  // nobody waits for any answer
   void Arm() noexcept;
   void Tick() noexcept;
   void Break() noexcept;

@@ -103,7 +103,7 @@ bool LookAtBody(Exchange& exchange, int64_t least_rate) noexcept {
     return true;
   }
   if (Received(exchange) - exchange.body_mark < static_cast<uint64_t>(least_rate * (kBodyCheckMs / 1000))) {
-    if (!exchange.refused()) exchange.Refuse(408, code::kTimeout, "the body of the request arrives too slowly");
+    if (!exchange.refused()) exchange.Refuse(408, code::kTimeout, kSlowBody);
     return false;
   }
   exchange.body_mark = Received(exchange);

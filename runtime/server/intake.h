@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "runtime/server/exchange.h"
 
@@ -15,6 +16,7 @@ void TakeBody(Exchange& exchange, std::span<const uint8_t> part) noexcept;  // w
 void TakeEnd(Exchange& exchange) noexcept;                                  // gives a request that is not refused to the site
 
 inline constexpr int64_t kBodyCheckMs = 5'000;
+inline constexpr std::string_view kSlowBody = "the body of the request arrives too slowly";
 // So often while a body comes. False: it is slow, and now refused.
 bool LookAtBody(Exchange& exchange, int64_t least_rate) noexcept;  // bytes a second
 bool RefuseLate(Exchange& exchange) noexcept;                      // whose deadline has passed; false: it has not

@@ -234,7 +234,7 @@ void AddExporter(const Exporter& exporter, MetricsText* out) {
 
 void AddBreaches(const Shared& shared, MetricsText* out) {
   out->Family("wf_broken_connections_total", "counter",
-              "Connections that were ended for what came on them, or for a head that did not come in time.");
+              "Connections that were ended for what came on them, or for a head, a body or a first frame that did not come in time.");
   for (size_t i = 0; i < http::kBreachCount; ++i) {
     uint64_t count = 0;
     for (const auto& loop : shared.loops) count += loop->breaches[i].value();

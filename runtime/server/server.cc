@@ -446,6 +446,7 @@ void Server::EndDrain() noexcept {
 
 // Work may still be under way on other threads, and its memory must stay until it ends: so nothing is torn down.
 void Server::EndNow(int status) noexcept {
+  if (exporter_ != nullptr) exporter_->Close();
   RemoveFiles();
   observe::FlushLogs(STDERR_FILENO, kLastLogsMs);
   _exit(status);

@@ -35,6 +35,14 @@ uint64_t RawBytesOf(const Exchange& exchange, uint32_t result, const wf_type& ty
   return bytes;
 }
 
+// In a header stand the first 4 KiB of each at most.
+uint64_t AnnotationBytesOf(const Exchange& exchange) {
+  uint64_t bytes = 0;
+  if (exchange.protocol == Protocol::kPlain) return bytes;
+  for (const bus::Annotation* at = exchange.bus->annotations(); at != nullptr; at = at->next) bytes += at->value.size();
+  return bytes;
+}
+
 }  // namespace
 
 // Every request whose head was understood, or which was refused for it, is counted once, and told once when that is asked for.
@@ -55,7 +63,7 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   if (!settings_->access_log || !IsTold(exchange, status)) return;
   observe::Log(observe::Level::kInfo, "request",
                {{"method", exchange.call_head().method_name.substr(0, kMostTold)},
-                {"target", exchange.call_head().path.substr(0, kMostTold)},
+                {"target", exchange.call_head().path_as_sent().substr(0, kMostTold)},
                 {"status", int64_t{status}},
                 {"code", int64_t{code}},
                 {"us", took / 1000},
@@ -115,7 +123,7 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
   if (code::ClassOf(answer.code) == code::kTimeout) return;
   if (protocol::IsForLoad(answer.code) || answer.code == code::kNotImplemented) return;
   observe::Log(observe::Level::kWarning, "a request failed",
-               {{"target", exchange.call_head().path.substr(0, kMostTold)},
+               {{"target", exchange.call_head().path_as_sent().substr(0, kMostTold)},
                 {"path", answer.path},
                 {"code", int64_t{answer.code}},
                 {"reason", answer.reason},
@@ -174,7 +182,7 @@ struct WorkflowSite::Encoding final : CodecQueue::Work {
 bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
   const bus::Bus& bus = *exchange.bus;
   if (bus.failure() != nullptr || shared_.codecs == nullptr) return false;
-  uint64_t bytes = 0, work = 0;
+  uint64_t bytes = AnnotationBytesOf(exchange), work = bytes;
   for (uint32_t s = 0; s < bus.samples(); ++s) {
     for (uint32_t i = 0; i < bus.workflow().n_out && work < shared_.large_bytes; ++i) {
       const wf_port& port = bus.workflow().out[i];

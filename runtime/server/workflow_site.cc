@@ -44,12 +44,14 @@ std::string_view LogIdOf(const http::Head& head) {
 void WorkflowSite::OnBreach(http::Breach breach, std::string_view why) noexcept {
   counts_.breaches[static_cast<size_t>(breach)].Add();
   ++breaches_;
-  breach_ = why;
+  breach_ = {};
+  breach_ << why;
 }
 
 void WorkflowSite::LogBreaches() noexcept {
   if (breaches_ == 0) return;
-  observe::Log(observe::Level::kInfo, "connections were ended for what came on them", {{"count", breaches_}, {"last_reason", breach_}});
+  observe::Log(observe::Level::kInfo, "connections were ended for what came on them",
+               {{"count", breaches_}, {"last_reason", breach_.view()}});
   breaches_ = 0;
 }
 
@@ -82,7 +84,7 @@ void WorkflowSite::TakePath(Exchange& exchange) noexcept {
   const std::string_view nearest = shared_.router.Nearest(head.path);
   base::TextBuilder message;
   message << "nothing is served at `";
-  message.Quote(head.path) << "`";
+  message.Quote(head.path_as_sent()) << "`";
   if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
   exchange.Refuse(404, code::kNoService, message.view());
 }

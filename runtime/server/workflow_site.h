@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "runtime/base/sink.h"
+#include "runtime/base/text.h"
 #include "runtime/protocol/http/head.h"
 #include "runtime/protocol/oip/names.h"
 #include "runtime/sched/engine.h"
@@ -160,9 +161,9 @@ class WorkflowSite final : public Site {
   std::vector<http::Header> headers_;
   http::Header fields_[4];  // of FieldsOf
   uint64_t span_ = uint64_t{std::random_device{}()} << 32 | std::random_device{}();
-  std::vector<char> path_;  // percent-decoded
-  uint64_t breaches_ = 0;   // not in the log yet
-  std::string_view breach_;
+  std::vector<char> path_;    // percent-decoded
+  uint64_t breaches_ = 0;     // not in the log yet
+  base::TextBuilder breach_;  // why the last one
 };
 
 inline constexpr std::string_view kPreflight = "preflight";  // an own_path that is none: what a browser asks before a page may

@@ -271,6 +271,49 @@ class Waiting(GrpcCase):
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
 
 
+class Cancelling(GrpcCase):
+    """One channel that cancels more than `limits.control_frames` lets a connection: it goes on with others, and loses no other call."""
+    args = ("--limits-control-frames=400", "--schedule=pool")
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source = harness.scratch() / "cancelling.wf"
+        cls.source.write_text("workflow Spin(n: i64) -> (y: f64) { node y = sum[k < n](f64(k) * 0.5); return (y: y); }\nservice Spins { workflow Spin; }\n")
+        super().setUpClass()
+
+    def test_no_other_call_is_lost(self):
+        def request(n):
+            asked = pb.ModelInferRequest(model_name="Spin")
+            asked.inputs.add(name="n", datatype="INT64", shape=[1]).contents.int64_contents.append(n)
+            return asked
+
+        steady, over, lost = 0, threading.Event(), []
+
+        def call():
+            nonlocal steady
+            while not over.is_set():
+                try:
+                    self.stub.ModelInfer(request(3_000_000), timeout=30)
+                    steady += 1
+                except grpc.RpcError as error:
+                    lost.append(error)
+
+        caller = threading.Thread(target=call)
+        caller.start()
+        for _ in range(200):
+            calls = [self.stub.ModelInfer.future(request(2**62), timeout=30) for _ in range(8)]
+            time.sleep(0.005)
+            for cancelled in calls:
+                cancelled.cancel()
+        over.set()
+        caller.join()
+        self.assertEqual(lost, [])
+        self.assertGreater(steady, 10)
+        self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
+        self.assertGreater(self.server.metric_sum("wf_requests_total"), 1000 + steady, "so many were cancelled that a connection would have ended")
+        self.assertEqual(self.server.metric_sum("wf_broken_connections_total"), 0)
+
+
 class Digits(GrpcCase):
     source = harness.EXAMPLES / "digits/digits.wf"
     args = harness.patient()

@@ -76,6 +76,7 @@ class HttpRules(harness.ServerCase):
         for end, status in (("", 200), ("/", 200), ("//", 404), ("%2F", 404)):
             self.assertEqual(self.server.call("POST", "/Hello/Greet" + end, b"{}").status, status, end)
             self.assertEqual(self.server.call("POST", "/v2/models/Hello/infer" + end, b'{"inputs": []}').status, status, end)
+        self.assertEqual(self.server.call("POST", "/Hello/Greet//", b"{}").json["error"]["message"], "nothing is served at `/Hello/Greet//`; did you mean `/Hello/Greet`")
 
     def test_escapes_are_the_same_on_every_path(self):
         for path in ("/live%7a", "/%72eadyz", "/v%32/health/live", "/v2/mod%65ls/Hell%6f/ready"):

@@ -8,7 +8,12 @@ import time
 from pathlib import Path
 
 import harness
-import onnx_file
+
+if __name__ == "__main__":
+    harness.in_environment()
+
+import onnx_file  # noqa: E402
+from http2_client import Client  # noqa: E402
 
 SOURCE = """
 model Wide = onnx("narrow.onnx");
@@ -32,11 +37,11 @@ service Scores { workflow Score; workflow Long; }
 ID = "call-" + "i" * 1000
 
 
-def source():
-    path = harness.scratch() / "narrow.wf"
+def source(name, text):
+    path = harness.scratch() / name
     (harness.scratch() / "narrow.onnx").write_bytes(onnx_file.perceptron(64, 2048))
     (harness.scratch() / "chain.onnx").write_bytes(onnx_file.squares(400))
-    path.write_text(SOURCE)
+    path.write_text(text)
     return path
 
 
@@ -46,7 +51,7 @@ def infer(workflow, call_id):
 
 
 class Leaving(harness.ServerCase):
-    source = source()
+    source = source("narrow.wf", SOURCE)
     args = ("--schedule=pool", "--log-access=true", "--drain-seconds=1")
 
     def wait_for_requests(self, count):
@@ -73,6 +78,39 @@ class Leaving(harness.ServerCase):
             self.assertEqual((reply.status, reply.json["code"], reply.json["log_id"]), (503, 3001, "last-" + ID), reply)
         self.assertEqual(self.server.process.wait(15), 0, self.server.output())
         self.assertTrue(self.server.logs('"status":503', "last-" + ID[:500]), self.server.output())
+
+
+class Ended(harness.ServerCase):
+    """Connections of HTTP/2 that the server ends linger for 2 s; the row of their call would run after 1 s."""
+    args = ("--schedule=pool",)
+    MISTAKES = {
+        "protocol": lambda client: client.raw("window", 0, 99, bytes([0, 0, 0, 1])),  # of a stream that is idle
+        "limit": lambda client: client.raw("ping", 0, 0, b"12345678") * 1100,
+    }
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source = source("ended.wf", SOURCE.replace("within 5s", "within 1s"))
+        super().setUpClass()
+
+    def counted(self):
+        return {code: sum(value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total{") and f'code="{code}"' in name)
+                for code in (0, 3011)}
+
+    def test_their_calls_are_given_up_at_once(self):
+        for i, (reason, mistake) in enumerate(self.MISTAKES.items(), 1):
+            with self.subTest(reason), Client(self.server) as client:
+                client.begin("/Scores/Score", b'{"seed": 3}')
+                self.assertEqual(self.server.settled("wf_inflight_requests", 1), 1)
+                began = time.monotonic()
+                client.socket.sendall(mistake(client))
+                self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
+                self.assertLess(time.monotonic() - began, 0.9, "it was served to the end")
+                client.until_closed()
+                self.assertEqual(self.server.metrics()[f'wf_broken_connections_total{{reason="{reason}"}}'], 1)
+                self.assertEqual(self.counted(), {0: 0, 3011: i})
+                self.assertIn(" ", why := client.goaway.additional_data.decode())
+                self.assertTrue(self.server.logs(f'"last_reason":"{why}"'), self.server.output())
 
 
 class Large(harness.ServerCase):

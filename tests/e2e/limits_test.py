@@ -78,6 +78,7 @@ class Limits(harness.ServerCase):
                 client.socket.sendall(client.raw("settings", 0, 0))
             client.until_closed()
             self.assertEqual(client.goaway.error_code, 11)  # ENHANCE_YOUR_CALM
+            self.assertEqual(client.goaway.additional_data, b"more resets, pings and their like than `limits.control_frames`")
         self.assertEqual(self.server.metrics()[name], before + 1)
         self.assertTrue(self.server.logs('"connections were ended for what came on them"', '"count":1', "limits.control_frames"))
 

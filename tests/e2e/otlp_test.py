@@ -3,6 +3,7 @@
 import http.server
 import json
 import re
+import signal
 import threading
 import time
 
@@ -295,6 +296,20 @@ class Trouble(Traced):
         begun = time.monotonic()
         self.assertEqual(server.stop(), 0)
         self.assertLess(time.monotonic() - begun, 10)
+
+    def test_what_a_drain_loses_is_told(self):
+        for stops in (1, 2):  # the second one ends it at once
+            with self.subTest(stops):
+                collector = Collector()
+                collector.seconds = 30
+                server = harness.Server.of(PROGRAM, "--trace-otlp", collector.url, "--trace-sample=1")
+                self.post(server, "/Traced/Check", {"n": 1})
+                for _ in range(stops):
+                    server.process.send_signal(signal.SIGTERM)
+                    time.sleep(0.3)  # one that follows at once is the same
+                server.process.wait(10)
+                self.assertTrue(server.logs("spans are lost", "before the server stops", '"count":2', seconds=1), server.output())
+                collector.close()
 
     def test_what_finds_no_room_is_counted(self):
         collector = Collector()

@@ -7,11 +7,11 @@
 
 namespace wf::http {
 
-// Why a server ends a connection of which nothing more can be read, or which costs more than it is worth.
+// Why a server ends a connection: nothing more can be read of it, or it asks for more than it may.
 enum class Breach : uint8_t {
   kProtocol,  // what came is not the protocol
-  kLimit,     // more came, of what costs the peer nothing, than a limit lets it
-  kSlow,      // the head of a request did not come in time
+  kLimit,     // more came than a limit lets the peer send: of a head, of what frames a body, of what costs it nothing
+  kSlow,      // a head, a body or the first frame did not come in time
 };
 inline constexpr std::string_view kBreaches[] = {"protocol", "limit", "slow"};  // as metrics name them
 inline constexpr size_t kBreachCount = std::size(kBreaches);

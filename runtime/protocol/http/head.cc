@@ -71,6 +71,7 @@ void Head::CopyOf(const Head& other) {
   target = moved(other.target);
   path = moved(other.path);
   query = moved(other.query);
+  ends_in_slash_ = other.ends_in_slash_;
   content_length = other.content_length;
   keep_alive = other.keep_alive;
   http_1_0 = other.http_1_0;
@@ -81,7 +82,8 @@ void Head::SetPathAndQuery(std::string_view text) {
   const size_t question = text.find('?');
   path = text.substr(0, question);
   if (path.empty()) path = "/";
-  if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  ends_in_slash_ = path.size() > 1 && path.ends_with('/');
+  if (ends_in_slash_) path.remove_suffix(1);
   query = question == std::string_view::npos ? std::string_view() : text.substr(question + 1);
 }
 
@@ -96,6 +98,7 @@ void Head::Clear() {
   headers_.clear();
   method = Method::kOther;
   method_name = target = path = query = {};
+  ends_in_slash_ = false;
   content_length = 0;
   keep_alive = http_1_0 = expects_continue = false;
 }

@@ -34,6 +34,7 @@ class Head {
   std::string_view method_name, target;
   // Of the target, before and after the first `?`; still percent-encoded. A slash at the end of a path is as none.
   std::string_view path, query;
+  std::string_view path_as_sent() const { return {path.data(), path.size() + (ends_in_slash_ ? 1 : 0)}; }  // for those who read of it
   std::span<const Header> headers() const { return headers_; }
   int64_t content_length = 0;  // -1: chunked
   bool keep_alive = false;
@@ -57,6 +58,7 @@ class Head {
   friend class http1::Decoder;
   std::vector<uint8_t> bytes_;
   std::vector<Header> headers_;
+  bool ends_in_slash_ = false;  // behind `path`, which stands before it
 };
 
 inline constexpr std::string_view kTwoTypes = "more than one header Content-Type, and they differ";

@@ -8,12 +8,15 @@
 namespace wf::http1 {
 namespace {
 
+constexpr int kTooLarge = 413, kManyFields = 431;  // of trailers, which are fields
+
 bool IsText(uint8_t byte) { return byte == '\t' || (byte >= 0x20 && byte != 0x7f); }
 
 }  // namespace
 
-bool Chunks::Fail(std::string_view reason) {
+bool Chunks::Fail(std::string_view reason, int status) {
   reason_ = reason;
+  status_ = status;
   return false;
 }
 
@@ -64,11 +67,11 @@ bool Chunks::TakeFraming(uint8_t byte) {
   switch (state_) {
     case State::kSize:
     case State::kExtension:
-      if (++line_bytes_ > kMaxLineBytes) return Fail("the extensions of a chunk are too long");
+      if (++line_bytes_ > kMaxLineBytes) return Fail("the extensions of a chunk are too long", kTooLarge);
       return state_ == State::kSize ? TakeSize(byte) : TakeExtension(byte);
     case State::kSizeLf:
       if (byte != '\n') return Fail("a CR without LF behind the size of a chunk");
-      if (++chunks_ > kMaxChunks) return Fail("the body has more than 65536 chunks");
+      if (++chunks_ > kMaxChunks) return Fail("the body has more than 65536 chunks", kTooLarge);
       state_ = left_ == 0 ? State::kTrailer : State::kData;
       line_bytes_ = digits_ = trailer_line_ = 0;
       return true;
@@ -79,7 +82,7 @@ bool Chunks::TakeFraming(uint8_t byte) {
       state_ = State::kSize;
       return byte == '\n' || Fail("a CR without LF behind the data of a chunk");
     case State::kTrailer:
-      return ++line_bytes_ <= kMaxTrailerBytes ? TakeTrailer(byte) : Fail("the trailers are too long");
+      return ++line_bytes_ <= kMaxTrailerBytes ? TakeTrailer(byte) : Fail("the trailers are too long", kManyFields);
     case State::kTrailerLf:
       state_ = trailer_line_ == 0 ? State::kEnd : State::kTrailer;
       trailer_line_ = 0;

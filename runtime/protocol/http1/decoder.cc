@@ -194,7 +194,7 @@ Event Decoder::Next(std::span<const uint8_t>* input, http::Head* head) {
       if (step == Chunks::Step::kNeedMore) return Event::kNeedMore;
       if (step == Chunks::Step::kChunk) return Event::kChunk;
       if (step == Chunks::Step::kData) return Event::kBody;
-      if (step == Chunks::Step::kError) return Fail(400, chunks_.reason());
+      if (step == Chunks::Step::kError) return Fail(chunks_.status(), chunks_.reason());
       break;
     }
     case State::kEnd:

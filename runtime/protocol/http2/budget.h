@@ -21,6 +21,11 @@ class Budget {
     }
     return left_-- > 0;
   }
+  // Less is left than those who stop now may still need: a reset of each of their calls.
+  bool is_low() const noexcept {
+    constexpr int64_t kPart = 4;
+    return left_ < burst_ / kPart;
+  }
 
  private:
   int64_t burst_, left_, since_ms_ = 0;

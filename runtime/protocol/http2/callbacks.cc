@@ -113,17 +113,11 @@ int Callbacks::OnData(nghttp2_session* raw, uint8_t, int32_t id, const uint8_t* 
   return nghttp2_session_consume(raw, id, taken) == NGHTTP2_ERR_NOMEM ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
-// A reset that a mistake of the peer caused costs us as much as one of its own. Mistakes that nghttp2 sees itself show in its GOAWAY.
+// A reset that a mistake of the peer caused costs us as much as one of its own.
 int Callbacks::OnSent(nghttp2_session*, const nghttp2_frame* frame, void* user) noexcept {
   Session& session = Of(user);
   if (frame->hd.type == NGHTTP2_RST_STREAM) {
     if (frame->rst_stream.error_code != NGHTTP2_NO_ERROR) session.Spend();
-    return 0;
-  }
-  if (frame->hd.type == NGHTTP2_GOAWAY) {
-    const uint32_t error = frame->goaway.error_code;
-    if (error != NGHTTP2_NO_ERROR && error != NGHTTP2_INTERNAL_ERROR)
-      session.TellBreach(http::Breach::kProtocol, nghttp2_http2_strerror(error));
     return 0;
   }
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;

@@ -103,6 +103,7 @@ class IdleResets {
     if (speaks_ != Speaks::kGrpc) speaks_ = is_grpc ? Speaks::kGrpc : Speaks::kOther;
     return speaks_ == Speaks::kGrpc || !taken_;
   }
+  bool speaks_grpc() const { return speaks_ == Speaks::kGrpc; }
 
  private:
   enum class Speaks : uint8_t { kUnknown, kGrpc, kOther };

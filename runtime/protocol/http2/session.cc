@@ -129,9 +129,10 @@ bool Session::Open(const Limits& limits) noexcept {
   stream_ends_ = StreamEnds();
   idle_resets_ = IdleResets();
   passes_ = 0;
-  in_block_ = broken_ = false;
+  in_block_ = broken_ = ended_ = false;
+  why_ = {};
   ends_ = 0;
-  greeted_ = sent_since_ping_ = breached_ = false;
+  greeted_ = sent_since_ping_ = breached_ = warned_ = false;
   Pool::Parts& parts = *pool_.parts_;
   nghttp2_mem memory = {&held_, Allocate, Free, AllocateZeros, Reallocate};  // copied
   if (nghttp2_session_server_new3(&session_, parts.callbacks, this, parts.option, &memory) != 0) {
@@ -202,15 +203,15 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   });
   const int64_t read = ReadAll(before, bytes);
   for (; ends_ > 0; --ends_) Spend();
-  if (read >= 0) return nghttp2_session_want_read(session_) != 0;
+  if (read >= 0) return !ended_ && nghttp2_session_want_read(session_) != 0;
   broken_ = broken_ || read == NGHTTP2_ERR_NOMEM || read == NGHTTP2_ERR_CALLBACK_FAILURE;
   if (broken_) return false;
   if (read == NGHTTP2_ERR_FLOODED || read == NGHTTP2_ERR_TOO_MANY_CONTINUATIONS) {
     Terminate(NGHTTP2_ENHANCE_YOUR_CALM, http::Breach::kLimit, "too many frames that wait for an answer, or continuations of a head");
   } else if (read == NGHTTP2_ERR_BAD_CLIENT_MAGIC) {
-    Terminate(NGHTTP2_PROTOCOL_ERROR);
+    Terminate(NGHTTP2_PROTOCOL_ERROR, http::Breach::kProtocol, "the connection does not begin with the preface of HTTP/2");
   } else {
-    Ask([&] { return nghttp2_session_terminate_session(session_, NGHTTP2_INTERNAL_ERROR); });
+    EndWith(NGHTTP2_INTERNAL_ERROR);
   }
   return false;
 }
@@ -278,7 +279,13 @@ int64_t Session::ReadStandIn(const FrameHead& head) noexcept {
 void Session::Note(int result) noexcept { broken_ = nghttp2_is_fatal(result) != 0; }
 
 void Session::Terminate(uint32_t error, http::Breach breach, std::string_view why) noexcept {
-  TellBreach(breach, why.empty() ? nghttp2_http2_strerror(error) : why);
+  if (!ended_) why_ = why;
+  TellBreach(breach, why);
+  EndWith(error);
+}
+
+void Session::EndWith(uint32_t error) noexcept {
+  ended_ = true;
   Ask([&] { return nghttp2_session_terminate_session(session_, error); });
 }
 
@@ -288,28 +295,28 @@ void Session::TellBreach(http::Breach breach, std::string_view why) noexcept {
 
 // What nghttp2 takes, or passes over, and RFC 9113 does not: frames that are too large behind HEADERS (4.2), PRIORITY of the connection
 // (6.3), what comes for a stream that the peer itself has ended, and one that it had passed over (5.1, 5.1.1).
-uint32_t Session::WhyBroken(const FrameHead& head) noexcept {
-  if (head.length > kMaxFrameBytes) return NGHTTP2_FRAME_SIZE_ERROR;
-  if (in_block_ != (head.type == NGHTTP2_CONTINUATION)) return NGHTTP2_PROTOCOL_ERROR;
+Session::Mistake Session::MistakeOf(const FrameHead& head) noexcept {
+  constexpr Mistake kNone = {};
+  if (head.length > kMaxFrameBytes) return {NGHTTP2_FRAME_SIZE_ERROR, "a frame of more than 16,384 bytes"};
+  if (in_block_ != (head.type == NGHTTP2_CONTINUATION))
+    return {NGHTTP2_PROTOCOL_ERROR, in_block_ ? "another frame before the last CONTINUATION of a head" : "CONTINUATION behind no HEADERS"};
   if (head.type == NGHTTP2_HEADERS || in_block_) in_block_ = (head.flags & NGHTTP2_FLAG_END_HEADERS) == 0;
-  if (head.type == NGHTTP2_PRIORITY && head.stream == 0) return NGHTTP2_PROTOCOL_ERROR;
-  if (head.type > NGHTTP2_RST_STREAM || head.type == NGHTTP2_PRIORITY) return NGHTTP2_NO_ERROR;
+  if (head.type == NGHTTP2_PRIORITY && head.stream == 0) return {NGHTTP2_PROTOCOL_ERROR, "PRIORITY of stream 0"};
+  if (head.type > NGHTTP2_RST_STREAM || head.type == NGHTTP2_PRIORITY) return kNone;
   const auto kind = head.type == NGHTTP2_DATA      ? StreamEnds::Kind::kData
                     : head.type == NGHTTP2_HEADERS ? StreamEnds::Kind::kHeaders
                                                    : StreamEnds::Kind::kReset;
   const StreamEnds::Told told = stream_ends_.Take(kind, head.stream, (head.flags & NGHTTP2_FLAG_END_STREAM) != 0);
-  if (told == StreamEnds::Told::kPassedOver) return NGHTTP2_PROTOCOL_ERROR;
-  return told == StreamEnds::Told::kEnded ? NGHTTP2_STREAM_CLOSED : NGHTTP2_NO_ERROR;
+  if (told == StreamEnds::Told::kPassedOver) return {NGHTTP2_PROTOCOL_ERROR, "a frame of a stream that was passed over"};
+  return told == StreamEnds::Told::kEnded ? Mistake{NGHTTP2_STREAM_CLOSED, "a frame of a stream that its client has ended"} : kNone;
 }
 
 // What asks for nothing that would be paid for elsewhere. nghttp2 tells only of what it takes: frames of other types, and those of streams
 // that are gone, it passes over. Clients ping for each answer that comes, to measure the line: that is free.
 void Session::OnFrameHead(const FrameHead& head) noexcept {
   greeted_ = true;
-  if (const uint32_t error = WhyBroken(head); error != NGHTTP2_NO_ERROR) {
-    Terminate(error);
-    return;
-  }
+  if (const Mistake mistake = MistakeOf(head); mistake.error != NGHTTP2_NO_ERROR)
+    return Terminate(mistake.error, http::Breach::kProtocol, mistake.why);
   switch (head.type) {
     case NGHTTP2_PING:
       if (sent_since_ping_ && (head.flags & NGHTTP2_FLAG_ACK) == 0) {
@@ -345,8 +352,13 @@ void Session::OnDataFrame(size_t length, size_t padding, bool ends) noexcept {
   if (!ends && length != 0 && length == padding) Spend();
 }
 
+// A client of gRPC that cancels a lot is asked to go on with another connection before this one ends under its other calls. Of other
+// clients many lose what is under way with the question, too.
 void Session::Spend() noexcept {
-  if (budget_.Spend(now_ms_)) return;
+  if (budget_.Spend(now_ms_)) {
+    if (budget_.is_low() && idle_resets_.speaks_grpc() && !std::exchange(warned_, true)) Warn();
+    return;
+  }
   Terminate(NGHTTP2_ENHANCE_YOUR_CALM, http::Breach::kLimit, "more resets, pings and their like than `limits.control_frames`");
 }
 
@@ -380,7 +392,10 @@ void Session::FinishHead(Stream& stream) noexcept {
   head.keep_alive = true;
   head.content_length = ContentLength(head, stream.ended_);
   head.DropFirst(pseudo);
-  if (!idle_resets_.OnRequest(head.Find("content-type").starts_with("application/grpc"))) Terminate(NGHTTP2_PROTOCOL_ERROR);
+  if (!idle_resets_.OnRequest(head.Find("content-type").starts_with("application/grpc"))) {
+    stream.refused_ = true;  // it is not begun
+    return Terminate(NGHTTP2_PROTOCOL_ERROR, http::Breach::kProtocol, "RST_STREAM of a stream that is idle");
+  }
   if (head.method_name.size() + head.target.size() > limits_.head.request_line_bytes)
     return RefuseHead(stream, 414, "the method and the path are too long");
   for (const http::Header& header : head.headers()) {
@@ -400,121 +415,6 @@ void Session::RefuseHead(Stream& stream, int status, std::string_view reason) no
   stream.refused_ = true;
   for (size_t paid = 0; paid <= block_bytes_; paid += kMistakeBytes) Spend();
   user_.OnBadHead(stream, status, reason);
-}
-
-// From the acknowledgement on the peer goes by what it has set (RFC 9113 6.5.3), so that heads packed before leave before. HPACK's table is
-// made smaller at once, and larger when the last acknowledgement has left: heads packed in between are fit for either side of it.
-void Session::OnSettings() noexcept {
-  if (!writer_.MoveTo(&before_ack_)) broken_ = true;
-  ++unacknowledged_;
-}
-
-void Session::OnTableBytes(uint32_t bytes) noexcept {
-  table_bytes_ = bytes;
-  writer_.Shrink(bytes);
-}
-
-void Session::OnAcknowledged() noexcept {
-  if (--unacknowledged_ == 0 && table_bytes_ != UINT32_MAX) writer_.SetTableBytes(table_bytes_);
-}
-
-bool Session::MoveHeads() noexcept {
-  if (!before_ack_.empty() && !out_->Append(before_ack_)) return false;
-  return writer_.MoveTo(out_);
-}
-
-// What belongs before a frame of nghttp2's: nothing before the first one of a connection, its SETTINGS.
-bool Session::MoveBefore(const uint8_t* frame) noexcept {
-  if (frame[kTypeAt] != NGHTTP2_SETTINGS) return MoveHeads();
-  return (frame[kFlagsAt] & NGHTTP2_FLAG_ACK) == 0 || before_ack_.empty() || out_->Append(before_ack_);
-}
-
-// nghttp2's own heads are empty (Submit).
-bool Session::Send(wf_sink* out, size_t high_mark) noexcept {
-  out_ = out;
-  high_mark_ = high_mark;
-  ssize_t bytes = 0;
-  while (!broken_ && out->size() < high_mark) {
-    const uint8_t* data = nullptr;
-    bytes = nghttp2_session_mem_send(session_, &data);
-    if (bytes <= 0) break;
-    if (data[kTypeAt] == NGHTTP2_HEADERS) continue;
-    const bool acknowledges = data[kTypeAt] == NGHTTP2_SETTINGS && (data[kFlagsAt] & NGHTTP2_FLAG_ACK) != 0;
-    if (!MoveBefore(data) || !out->Put(data, static_cast<size_t>(bytes))) bytes = NGHTTP2_ERR_NOMEM;
-    if (bytes <= 0) break;
-    if (acknowledges) OnAcknowledged();
-  }
-  if (bytes >= 0 && !MoveHeads()) bytes = NGHTTP2_ERR_NOMEM;
-  out_ = nullptr;
-  broken_ = broken_ || bytes < 0;
-  return !broken_;
-}
-
-size_t Session::held_bytes() const noexcept {
-  constexpr size_t kStreamBytes = 1024;  // with what nghttp2 has of each
-  return body_blocks_ + (reading_ == nullptr ? 0 : block_bytes_) + open_ * kStreamBytes;
-}
-
-bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !writer_.empty() || !before_ack_.empty(); }
-bool Session::over() const noexcept { return nghttp2_session_want_read(session_) == 0 && !has_output(); }
-
-// The head is ours to write, from here on before all that follows of the stream; nghttp2, which sends bodies and knows when, is told of an
-// empty one, which Send leaves out. length: of the body, -1 when its end tells.
-bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept {
-  const bool whole = ends && stream.body_.empty() && stream.trailers_.headers().empty();
-  writer_.Begin(head.status);
-  writer_.Put("date", http::DateText());
-  if (!head.content_type.empty()) writer_.Put("content-type", head.content_type);
-  if (length >= 0) {
-    char digits[24];
-    writer_.Put("content-length", {digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, length).ptr - digits)});
-  }
-  for (const std::span<const http::Header> headers : {head.headers, head.more}) {
-    for (const http::Header& header : headers) writer_.Put(header.name, header.value);
-  }
-  if (!writer_.End(stream.id_, whole)) return false;
-  nghttp2_data_provider body;
-  body.source.ptr = &stream;
-  body.read_callback = Callbacks::ReadBody;
-  stream.answer_ended_ = ends;
-  return !broken_ && nghttp2_submit_response(session_, stream.id_, nullptr, 0, whole ? nullptr : &body) == 0;
-}
-
-bool Session::Answer(Stream& stream, const http::ReplyHead& head, wf_sink& body, bool without_body) noexcept {
-  const auto length = static_cast<int64_t>(body.size());
-  if (without_body) body.Clear();
-  if (!Queue(stream, body)) return false;
-  for (const http::Header& trailer : head.trailers) stream.trailers_.Add(trailer.name, trailer.value);
-  return Submit(stream, head, head.trailers.empty() ? length : -1, true);
-}
-
-bool Session::Begin(Stream& stream, const http::ReplyHead& head) noexcept { return Submit(stream, head, -1, false); }
-
-bool Session::Queue(Stream& stream, wf_sink& part) noexcept {
-  if (stream.body_.empty()) stream.sent_before_ = UINT64_MAX;
-  body_blocks_ -= stream.body_.block_bytes();
-  const bool fits = stream.body_.Append(part);
-  body_blocks_ += stream.body_.block_bytes();
-  return fits;
-}
-
-bool Session::Add(Stream& stream, wf_sink& part) noexcept {
-  if (!Queue(stream, part)) return false;
-  Ask([&] { return nghttp2_session_resume_data(session_, stream.id_); });
-  return true;
-}
-
-bool Session::End(Stream& stream, std::span<const http::Header> trailers) noexcept {
-  for (const http::Header& trailer : trailers) stream.trailers_.Add(trailer.name, trailer.value);
-  stream.answer_ended_ = true;
-  Ask([&] { return nghttp2_session_resume_data(session_, stream.id_); });
-  return true;
-}
-
-void Session::Continue(Stream& stream) noexcept {
-  constexpr int kContinue = 100;
-  writer_.Begin(kContinue);
-  broken_ = !writer_.End(stream.id_, false) || broken_;
 }
 
 void Session::Consume(Stream& stream, size_t bytes) noexcept {

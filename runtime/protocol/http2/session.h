@@ -5,7 +5,6 @@
 #include <span>
 #include <string_view>
 
-#include "runtime/base/sink.h"
 #include "runtime/protocol/http/breach.h"
 #include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/http2/blocks.h"
@@ -14,37 +13,11 @@
 #include "runtime/protocol/http2/heads.h"
 #include "runtime/protocol/http2/limits.h"
 #include "runtime/protocol/http2/repeats.h"
+#include "runtime/protocol/http2/stream.h"
 
 struct nghttp2_session;
 
 namespace wf::http2 {
-
-class Pool;
-
-// One request and its answer.
-// Thread: loop-confined.   Owns: what of the answer is not sent.   Borrows: head, until OnHead.   Pooled.
-class Stream {
- public:
-  void* user = nullptr;                  // the user's own
-  bool ended() const { return ended_; }  // the whole request is here
-  size_t unsent() const { return body_.size(); }
-
- private:
-  friend class Session;
-  friend class Pool;
-  friend struct Callbacks;
-  int32_t id_ = 0;
-  http::Head* head_ = nullptr;    // being read; null: whole, or nobody wants it
-  std::string_view head_passes_;  // which limit, so that the rest of it is dropped; empty: none
-  bool refused_ = false, ended_ = false, answer_ended_ = false, lingers_ = false;  // answered, and its request is still coming
-  int lingered_ = 0;                                                               // calls of ResetLingering since
-  wf_sink body_;                                                                   // of the answer
-  http::Head trailers_;                                                            // of the answer
-  size_t untaken_ = 0;                            // of the request's body, of which the window is not open again
-  uint64_t sent_ = 0, sent_before_ = UINT64_MAX;  // at the last look; UINT64_MAX: nothing waited then, or for a moment since
-  uint64_t due_sent_ = 0, due_at_ms_ = 0;         // what `sent_` is to be by when; 0: nothing waited at the last look
-  Stream *previous_ = nullptr, *next_ = nullptr;  // of all open ones, or of the pool
-};
 
 // What a session tells. Calls come from inside Receive, Send and Close; they may call Answer and its like.
 class User {
@@ -56,8 +29,9 @@ class User {
   // The view ends with the call. How much of it is taken: the window opens again by so much, by the rest with Consume.
   virtual size_t OnBody(Stream& stream, std::span<const uint8_t> part) noexcept = 0;
   virtual void OnEnd(Stream& stream) noexcept = 0;
-  virtual void OnClosed(Stream& stream) noexcept = 0;                             // answered, or reset by either side; the last call
-  virtual void OnBreach(http::Breach breach, std::string_view why) noexcept = 0;  // the connection ends for it; once. `why` stays
+  virtual void OnClosed(Stream& stream) noexcept = 0;  // answered, or reset by either side; the last call
+  // The connection ends for it; once. `why` ends with the call, and is what the peer is told with GOAWAY.
+  virtual void OnBreach(http::Breach breach, std::string_view why) noexcept = 0;
 
  protected:
   ~User() = default;
@@ -65,7 +39,8 @@ class User {
 
 // HTTP/2 of a server on one connection: bytes in, bytes out, no I/O.
 // Thread: loop-confined.   Owns: open streams.   Borrows: pool; user.
-// Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over.
+// Errors: Receive says that nothing more can be read; what tells the peer why leaves with Send, after which the session is over. From then
+// on, or from when the mistake is seen here, it has ended: calls under way are the user's to give up.
 // Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection, as does a field
 // of more than 64 KiB, which nghttp2 does not unpack. What a peer may send for nothing (resets, pings, settings, empty frames, those of no
 // known type, mistakes) has a budget, beyond which the connection ends with ENHANCE_YOUR_CALM. Of a request that is answered before it is
@@ -85,6 +60,9 @@ class Session {
   bool Send(wf_sink* out, size_t high_mark) noexcept;
   bool has_output() const noexcept;
   bool over() const noexcept;  // nothing more is to be read, nor will there be anything to send
+  bool has_ended() const noexcept {
+    return ended_ || (!broken_ && over());
+  }  // for a mistake of the peer, or in peace: no answer reaches it any more
 
   // ---- the answer: whole, or its head, its parts, its end ----
   // `body` is taken; `without_body`: of a HEAD, which tells its length only. False: no memory.
@@ -116,6 +94,10 @@ class Session {
 
  private:
   friend struct Callbacks;
+  struct Mistake {
+    uint32_t error = 0;  // NO_ERROR: it is none
+    std::string_view why;
+  };
   bool Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept;
   bool Queue(Stream& stream, wf_sink& part) noexcept;
   Stream* Find(int32_t id) noexcept;  // null: it is closed, or was refused
@@ -128,7 +110,8 @@ class Session {
     if (!broken_) Note(function());
   }
   void Note(int result) noexcept;
-  void Terminate(uint32_t error, http::Breach breach = http::Breach::kProtocol, std::string_view why = {}) noexcept;
+  void Terminate(uint32_t error, http::Breach breach, std::string_view why) noexcept;  // `why` lives for ever
+  void EndWith(uint32_t error) noexcept;
   void TellBreach(http::Breach breach, std::string_view why) noexcept;
   void OnFrameHead(const FrameHead& head) noexcept;
   void OnSettings() noexcept;
@@ -136,7 +119,9 @@ class Session {
   void OnAcknowledged() noexcept;
   bool MoveHeads() noexcept;
   bool MoveBefore(const uint8_t* frame) noexcept;
-  uint32_t WhyBroken(const FrameHead& head) noexcept;
+  Mistake MistakeOf(const FrameHead& head) noexcept;
+  bool PutFrame(const uint8_t* frame, size_t bytes) noexcept;
+  bool PutGoAway(const uint8_t* frame, size_t bytes) noexcept;
   void OnDataFrame(size_t length, size_t padding, bool ends) noexcept;
   int64_t ReadAll(const FrameHeads::Part& before, std::span<const uint8_t> bytes) noexcept;
   int64_t Read(std::span<const uint8_t> bytes) noexcept;
@@ -169,7 +154,9 @@ class Session {
   IdleResets idle_resets_;
   size_t passes_ = 0;  // bytes to come of a frame that is passed over
   int ends_ = 0;       // of bodies, without data, that no stream has taken yet
-  bool greeted_ = false, sent_since_ping_ = false, breached_ = false;
+  bool greeted_ = false, sent_since_ping_ = false, breached_ = false, warned_ = false;
+  std::string_view why_;      // it has ended for a mistake that nghttp2 knows nothing of; empty: none
+  bool ended_ = false;        // it is about to be told why, at the latest
   bool broken_ = false;       // there was no memory for what nghttp2 had to do
   bool in_block_ = false;     // between HEADERS and the last CONTINUATION
   bool repeats_one_ = false;  // nghttp2 reads a stand-in

@@ -17,7 +17,7 @@ using protobuf::FieldLimit;
 using protobuf::Reader;
 using protobuf::Wire;
 
-constexpr uint32_t kRawInputContents = 7;
+constexpr uint32_t kId = 3, kRawInputContents = 7;
 
 class MessageReader {
  public:
@@ -86,7 +86,7 @@ wf_code MessageReader::Read() {
 }
 
 wf_code MessageReader::ReadField(const Field& field) {
-  constexpr uint32_t kId = 3, kParameters = 4, kInputs = 5, kOutputs = 6;
+  constexpr uint32_t kParameters = 4, kInputs = 5, kOutputs = 6;
   switch (field.number) {
     case kId:
       return CheckText(field.text(), "`id` is no UTF-8") != 0 ? WF_FAILED : request_.SetId(field.text());
@@ -289,17 +289,18 @@ RouteRead ReadRoute(std::string_view method, wf_bytes message, uint32_t most_fie
     if (field.Is(kRawInputContents, Wire::kBytes)) *raw_bytes += field.bytes.len;
     if (found->model != 0 && field.Is(found->model, Wire::kBytes)) route->model = field.text();
     if (found->version != 0 && field.Is(found->version, Wire::kBytes)) route->version = field.text();
+    if (found->call == Call::kInfer && field.Is(kId, Wire::kBytes)) route->id = field.text();
   }
   if (limit.passed) return RouteRead::kManyFields;
   return reader.broken() ? RouteRead::kBroken : RouteRead::kDone;
 }
 
-std::string_view IdOf(wf_bytes message) {
-  constexpr uint32_t kId = 3;
+std::string_view IdOf(const Route& route, wf_bytes message) {
+  const bool is_read = !route.id.empty();
   FieldLimit limit = {kFieldsAtOnce};
-  Reader reader(message, &limit);
+  Reader reader(is_read ? wf_bytes{message.ptr, 0} : message, &limit);
   Field field;
-  std::string_view id;
+  std::string_view id = route.id;
   while (reader.Next(&field)) {
     if (field.Is(kId, Wire::kBytes)) id = field.text();
   }

@@ -25,8 +25,9 @@ enum class RouteRead : uint8_t { kDone, kBroken, kManyFields };
 // ModelInferRequest are raw tensors. Errors: kBroken for bytes that are no such message, kManyFields for more than `most_fields`.
 RouteRead ReadRoute(std::string_view method, wf_bytes message, uint32_t most_fields, Route* route, uint64_t* raw_bytes);
 
-// The `id` of a ModelInferRequest that may not be read, among its first kFieldsAtOnce fields; empty: none, or no UTF-8.
-std::string_view IdOf(wf_bytes message);
+// The `id` of a ModelInferRequest that may not be read: that of its route, else one among its first kFieldsAtOnce fields; empty: none, or
+// no UTF-8.
+std::string_view IdOf(const Route& route, wf_bytes message);
 
 // Where the first raw tensor of a ModelInferRequest begins, of which these are the first bytes; 0: not in them.
 size_t RawAt(std::span<const uint8_t> begin);

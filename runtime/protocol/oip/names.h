@@ -33,6 +33,7 @@ struct Route {
   Call call = Call::kNone;
   std::string_view model;
   std::string_view version;  // empty: none
+  std::string_view id;       // of a call over gRPC, as it stands there; empty: none
 };
 
 bool NamesModel(Call call);  // always: it has to be one of ours

@@ -46,6 +46,7 @@ void InferRequest::Begin(wf_ctx* scratch, const wf_plan& plan, const wf_workflow
   inputs_.assign(workflow.n_in, {});
   asked_.clear();
   parameters_.clear();
+  parameter_bytes_ = 0;
   id_ = {};
   timeout_ns_ = 0;
   samples_ = 1;
@@ -69,6 +70,8 @@ wf_code InferRequest::AddParameter(std::string_view name, std::string_view value
     return Fail(message.view());
   }
   if (parameters_.size() == kMaxParameters) return Fail("more than 64 parameters");
+  parameter_bytes_ += name.size() + value.size();
+  if (parameter_bytes_ > kMaxParameterBytes) return Fail("parameters of more than 65536 bytes; a longer text is an input");
   if (AsksForSequence(name, value)) return NotBuilt("sequences are not built: every call stands alone");
   if (name == "binary_data_output") {
     if (quoted || (value != "true" && value != "false")) return Fail("parameter `binary_data_output` is no bool");

@@ -13,6 +13,7 @@ namespace wf::oip {
 
 inline constexpr uint32_t kMaxSamples = abi::kMostRows;  // of a call, unless the service's rows_max is less
 inline constexpr uint32_t kMaxParameters = 64;           // of a call
+inline constexpr size_t kMaxParameterBytes = 64 * 1024;  // of all of them, names and values: they are copied, wherever the call is read
 inline constexpr size_t kMaxIdBytes = 1024;              // of a call
 inline constexpr uint32_t kMaxFields = 64 * 1024;        // of a message and what it holds, but for the elements of contents
 inline constexpr uint32_t kMaxAxes = WF_MAX_RANK + 1;    // with the axis of samples
@@ -60,8 +61,8 @@ struct AskedOutput {
 // One `infer` call, read but not yet decoded: names, shapes, and where the data stands in the body. A reader of a dialect says between
 // Begin and Finish what it finds; what holds for all dialects is checked here. Thread: loop-confined.   Borrows: the body and the memory of
 // the context that it was read with, until Fill; raw tensors of the body, as long as the bus. Errors: 5000, naming the input; 3000 for what
-// is not built. Bounds: an input or output at most once, kMaxIdBytes, kMaxParameters, kMaxSamples; elements follow the bytes.   Cost: no
-// allocation once used.
+// is not built. Bounds: an input or output at most once, kMaxIdBytes, kMaxParameters, kMaxParameterBytes, kMaxSamples; elements follow the
+// bytes.   Cost: no allocation once used.
 class InferRequest {
  public:
   // ---- for readers ----
@@ -147,6 +148,7 @@ class InferRequest {
   std::vector<Input> inputs_;       // by port
   std::vector<AskedOutput> asked_;  // in the call's order; empty: all
   std::vector<bus::Metadata> parameters_;
+  size_t parameter_bytes_ = 0;
   std::string_view id_;
   int64_t timeout_ns_ = 0;
   uint32_t samples_ = 1;

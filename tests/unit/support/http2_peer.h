@@ -101,6 +101,7 @@ class Http2Reader {
   std::map<uint32_t, uint64_t> windows;  // what the updates of a stream add up to
   int goaway = -1;                       // its error, of the last
   uint32_t last_stream = 0;              // of the last GOAWAY
+  std::string debug;                     // likewise
 
  private:
   uint64_t Number(size_t at, size_t bytes) const { return NumberOf(bytes_, at, bytes); }
@@ -120,6 +121,7 @@ class Http2Reader {
     if (type == http2::kGoAway) {
       last_stream = static_cast<uint32_t>(NumberOf(payload, 0, 4));
       goaway = static_cast<int>(NumberOf(payload, 4, 4));
+      debug = payload.substr(8);
     }
     if (type == http2::kWindow) windows[stream] += NumberOf(payload, 0, 4);
     if (type == http2::kSettings && (flags & http2::kAck) != 0 && !table_bytes.empty()) {

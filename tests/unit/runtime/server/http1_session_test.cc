@@ -115,6 +115,16 @@ TEST_F(Http1SessionTest, WhyAConnectionCannotGoOnIsTold) {
   EXPECT_EQ(site_.told, "protocol refused limit refused ");
 }
 
+TEST_F(Http1SessionTest, WhatFramesABodyHasLimits) {
+  const std::string chunked = "POST /a HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n";
+  peers_[0].under_way = chunked + "1;" + std::string(300, 'x');
+  peers_[1].under_way = chunked + "0\r\nx: " + std::string(9000, 'x');
+  Turn();
+  EXPECT_TRUE(peers_[0].received.starts_with("HTTP/1.1 413 ")) << peers_[0].received;
+  EXPECT_TRUE(peers_[1].received.starts_with("HTTP/1.1 431 ")) << peers_[1].received;
+  EXPECT_EQ(site_.told, "limit refused limit refused ");
+}
+
 TEST_F(Http1SessionTest, AHeadThatDoesNotComeInTimeIsTold) {
   peers_[0].under_way = "GET /a HTTP/1.1\r\nho";
   Turn();
@@ -422,6 +432,7 @@ TEST_F(Http1SessionTest, ASlowBodyIsStillRefusedBeforeALongDeadline) {
   Turn();
   PassSeconds(5);
   EXPECT_NE(peers_[0].received.find("HTTP/1.1 408 "), std::string::npos) << peers_[0].received;
+  EXPECT_EQ(site_.told, "slow refused ");
 }
 
 }  // namespace

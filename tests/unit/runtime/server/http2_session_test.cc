@@ -308,6 +308,32 @@ TEST_F(Http2SessionTest, AFloodIsToldAndEndsTheConnection) {
   EXPECT_LT(peer().delivered, 300'000U);
 }
 
+// The connection lingers; whatever its requests come to, nobody will be told.
+TEST_F(Http2SessionTest, WhatIsUnderWayIsGivenUpWithTheConnection) {
+  site_.at_once = false;
+  const std::string coming = Frame(kHeaders, kEndHeaders, 3, Block(Request("POST", "/a")));
+  Send(Start() + Post(1, "/a", "{}") + coming);
+  ASSERT_EQ(site_.requests, 1);
+  Send(WindowOf(9, 1) + Frame(kData, kEndStream, 3, "{}"));  // of an idle stream, which nghttp2 sees
+  EXPECT_FALSE(peer().closed);
+  EXPECT_GT(reader_.goaway, 0);
+  EXPECT_EQ(site_.told, "protocol gone gone cancelled ");
+  EXPECT_EQ(site_.requests, 1);
+  EXPECT_EQ(owner_.exchanges().in_use(), 0U);
+  PassSeconds(3);
+  EXPECT_TRUE(peer().closed);
+}
+
+TEST_F(Http2SessionTest, AFloodOfAPeerThatReadsNothingGivesUpWhatIsUnderWay) {
+  site_.at_once = false;
+  Send(Start() + Get(1, "/"));
+  read_by_peer_ = 0;
+  for (int i = 0; i < 1100; ++i) Send(Frame(kPing, 0, 0, "12345678"));
+  EXPECT_EQ(reader_.goaway, -1);
+  EXPECT_EQ(site_.told, "limit gone cancelled ");
+  EXPECT_EQ(owner_.exchanges().in_use(), 0U);
+}
+
 TEST_F(Http2SessionTest, AnIdleConnectionIsToldAndClosed) {
   Send(Start() + Get(1, "/"));
   PassSeconds(74);
@@ -344,6 +370,7 @@ TEST_F(Http2SessionTest, TheFirstFrameHasTheTimeOfAHead) {
   EXPECT_FALSE(peer().closed);
   PassSeconds(4);
   EXPECT_TRUE(peer().closed);
+  EXPECT_EQ(site_.told, "slow ");
 }
 
 TEST_F(Http2SessionTest, ARequestUnderWayKeepsTheConnection) {

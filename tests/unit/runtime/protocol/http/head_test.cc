@@ -54,12 +54,21 @@ TEST(Head, OneSlashAtTheEndOfAPathIsAsNone) {
   head.SetPathAndQuery("/a/b/?c=d/");
   EXPECT_EQ(head.path, "/a/b");
   EXPECT_EQ(head.query, "c=d/");
+  EXPECT_EQ(head.path_as_sent(), "/a/b/");
   head.SetPathAndQuery("/a//");
   EXPECT_EQ(head.path, "/a/");
+  EXPECT_EQ(head.path_as_sent(), "/a//");
+  Head copy;
+  copy.CopyOf(head);
+  EXPECT_EQ(copy.path_as_sent(), "/a//");
   head.SetPathAndQuery("/");
   EXPECT_EQ(head.path, "/");
+  EXPECT_EQ(head.path_as_sent(), "/");
   head.SetPathAndQuery("//");
   EXPECT_EQ(head.path, "/");
+  EXPECT_EQ(head.path_as_sent(), "//");
+  head.Clear();
+  EXPECT_EQ(head.path_as_sent(), "");
 }
 
 TEST(Head, FieldsStayWhereTheirViewsSayWhileOthersAreAdded) {

@@ -37,7 +37,7 @@ class SessionTest : public testing::Test, protected User {
   void Open(const Limits& limits) {
     session_.Close();
     requests_.clear();
-    closed_ = 0;
+    heads_ = closed_ = 0;
     why_broken_.clear();
     alive_ = true;
     ASSERT_TRUE(session_.Open(limits));

@@ -39,6 +39,8 @@ TEST_F(SessionTest, BreakingTheFramesEndsTheConnection) {
     EXPECT_GT(reader_->goaway, 0) << i;
     EXPECT_TRUE(session_.over()) << i;
     EXPECT_NE(why_broken_, "") << i;
+    EXPECT_EQ(why_broken_, reader_->debug) << i;
+    EXPECT_NE(why_broken_.find(' '), std::string::npos) << i << ": the name of an error alone: " << why_broken_;
     EXPECT_EQ(breach_, http::Breach::kProtocol) << i;
     ++i;
   }
@@ -49,7 +51,8 @@ TEST_F(SessionTest, APrefaceThatGoesOnAsSomethingElseEndsTheConnection) {
   ASSERT_TRUE(session_.Open({}));
   alive_ = true;
   EXPECT_FALSE(Feed("PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n"));
-  EXPECT_EQ(why_broken_, "PROTOCOL_ERROR");
+  EXPECT_EQ(why_broken_, "the connection does not begin with the preface of HTTP/2");
+  EXPECT_EQ(reader_->debug, why_broken_);
 }
 
 // ---- calls of gRPC that are reset before their heads are written ----
@@ -76,6 +79,7 @@ TEST_F(SessionTest, AllOfWhatIsNotGrpcGoesByTheRuleWhereverItIsCut) {
       Open({});
       EXPECT_FALSE(Feed(bytes, cut)) << cut;
       EXPECT_EQ(reader_->goaway, kProtocolError) << cut;
+      EXPECT_EQ(heads_, bytes.starts_with(Get(1, "/")) ? 1 : 0) << cut << ": one behind the mistake is not begun";
     }
   }
 }
@@ -136,6 +140,7 @@ TEST_F(SessionTest, FloodsEndTheConnection) {
     EXPECT_LT(i, 1200U) << which;
     EXPECT_EQ(reader_->goaway, kEnhanceYourCalm) << which;
     EXPECT_NE(why_broken_, "") << which;
+    EXPECT_EQ(why_broken_, reader_->debug) << which;
     EXPECT_EQ(breach_, http::Breach::kLimit) << which;
     ++which;
   }
@@ -160,6 +165,7 @@ TEST_F(SessionTest, APeerThatTakesTooLongIsToldAsThat) {
   Pump();
   EXPECT_EQ(reader_->goaway, kProtocolError);
   EXPECT_EQ(breach_, http::Breach::kSlow);
+  EXPECT_EQ(reader_->debug, "the head of a request did not arrive in time");
 }
 
 TEST_F(SessionTest, WhatEndsInPeaceIsNoBreach) {
@@ -169,6 +175,30 @@ TEST_F(SessionTest, WhatEndsInPeaceIsNoBreach) {
   Pump();
   EXPECT_TRUE(session_.over());
   EXPECT_EQ(why_broken_, "");
+}
+
+TEST_F(SessionTest, WhoHasSpentMostIsAskedToGoOnElsewhere) {
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
+  constexpr uint32_t kMost = 749;  // with SETTINGS three quarters
+  ASSERT_TRUE(Feed(Call(1)));
+  ASSERT_TRUE(Feed(Frame(kPing, 0, 0, "12345678"))) << "for the answer";
+  for (uint32_t i = 0; i < kMost; ++i) ASSERT_TRUE(Feed(Frame(kPing, 0, 0, "12345678"))) << i;
+  EXPECT_EQ(reader_->goaway, -1);
+  ASSERT_TRUE(Feed(Frame(kPing, 0, 0, "12345678")));
+  EXPECT_EQ(reader_->goaway, 0);
+  EXPECT_EQ(reader_->last_stream, 0x7fff'ffffU);
+  EXPECT_FALSE(session_.over());
+  for (uint32_t i = 1; i < 100; ++i) ASSERT_TRUE(Feed(Call(2 * i + 1) + Frame(kPing, 0, 0, "12345678"))) << i << ": what is on its way";
+  EXPECT_EQ(reader_->answers[199].body, "ok");
+  EXPECT_EQ(reader_->frames[kGoAway], 1) << "once";
+  EXPECT_EQ(why_broken_, "");
+}
+
+TEST_F(SessionTest, WhoSpeaksNoGrpcMaySpendAllInPeace) {
+  on_end_ = [this](Stream& stream) { AnswerWith(stream, "ok"); };
+  ASSERT_TRUE(Feed(Get(1, "/")));
+  for (uint32_t i = 0; i < 990; ++i) ASSERT_TRUE(Feed(Frame(kPing, 0, 0, "12345678"))) << i;
+  EXPECT_EQ(reader_->goaway, -1);
 }
 
 TEST_F(SessionTest, WhatIsSpreadOverTimeIsNoFlood) {

@@ -282,6 +282,17 @@ TEST(OipInfer, ParametersAreCounted) {
   EXPECT_NE(reply.text.find("more than 64 parameters"), std::string::npos) << reply.text;
 }
 
+TEST(OipInfer, ParametersAreShort) {
+  const auto call = [](size_t bytes) {
+    const std::string parameters = R"("parameters":{"a":")" + std::string(bytes / 2, 'x') + R"(","b":")" + std::string(bytes / 2, 'y');
+    return Call(kGrow, Body(Input("count", "INT64", "[]", "[2]"), parameters + R"("},)"));
+  };
+  EXPECT_EQ(call(65'534).status, 200);
+  const auto reply = call(65'536);
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_NE(reply.text.find("parameters of more than 65536 bytes"), std::string::npos) << reply.text;
+}
+
 TEST(OipInfer, ABodyCutAnywhereIsRefused) {
   const std::string body = Body(Input("words", "BYTES", "[2]", R"(["a\u00e9","b"])") + "," + Input("f32", "FP32", "[]", "[1e3]"),
                                 R"("id":"i","parameters":{"a":"b"},)" + Wants("words"));

@@ -362,6 +362,23 @@ TEST(OipMessage, ARouteIsReadOfSoManyFieldsAndTellsHowMuchIsRaw) {
   EXPECT_EQ(ReadRoute("ModelInfer", full + "\xa0\x06\x00"s, &route), oip::RouteRead::kManyFields);
 }
 
+TEST(OipMessage, TheIdOfWhatMayNotBeReadIsThatOfItsRoute) {
+  const auto id_of = [](const oip::Route& route, const std::string& message) {
+    return std::string(oip::IdOf(route, {reinterpret_cast<const uint8_t*>(message.data()), message.size()}));
+  };
+  const std::string behind = Times("\xa0\x06\x00"s, oip::kFieldsAtOnce) + Held(3, "late");
+  oip::Route route;
+  uint64_t raw_bytes = 0;
+  EXPECT_EQ(id_of({}, Held(3, "a") + Held(3, "b")), "b");
+  EXPECT_EQ(id_of({}, behind), "") << "one that was never read";
+  EXPECT_EQ(oip::ReadRoute("ModelStreamInfer", {reinterpret_cast<const uint8_t*>(behind.data()), behind.size()}, oip::kMaxFields, &route,
+                           &raw_bytes),
+            oip::RouteRead::kDone);
+  EXPECT_EQ(id_of(route, behind), "late");
+  route.id = "\xff";
+  EXPECT_EQ(id_of(route, behind), "");
+}
+
 // Whatever they are and wherever they stand, but for the elements of contents, which are as many as the shape says.
 TEST(OipMessage, FieldsAreBounded) {
   ModelInferRequest good;

@@ -1,8 +1,8 @@
 #include "compiler/interface/schema.h"
 
-#include "compiler/interface/shapes.h"
-
 #include <limits>
+
+#include "compiler/interface/shapes.h"
 
 namespace wf::interface {
 namespace {

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "compiler/base/program_files.h"
-
 #include "compiler/lsp/programs.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/uri.h"

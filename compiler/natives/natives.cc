@@ -77,6 +77,18 @@ ir::Outcome Build(const ir::TypeTable& types, const ir::Value& value, ir::TypeId
   return {.value = ir::Value::Text(std::string(reinterpret_cast<const char*>(text.ptr), text.len)), .failure = {}};
 }
 
+ir::Outcome FirstEqual(const ir::TypeTable& types, const ir::Value& list, ir::TypeId type, Job& job) {
+  const TypeRows rows(types);
+  wf_list xs{};
+  const ir::Allocate allocate = [&job](uint64_t bytes) { return wf_alloc(job.bus.ctx(), std::max<uint64_t>(bytes, 1), WF_ALIGN); };
+  if (!ir::Put(types, type, list, &xs, allocate)) return job.Failed(WF_FAILED);
+  wf_tensor first{};
+  const wf_code code = wf_n_first_equal(job.bus.ctx(), &xs, rows.data(), static_cast<uint32_t>(type), &first);
+  if (code != 0) return job.Failed(code);
+  ir::TypeTable own;
+  return {.value = ir::Take(own, own.Tensor(ir::DType::kI64, {-1}), &first), .failure = {}};
+}
+
 }  // namespace
 
 ir::Outcome Call(const ir::TypeTable& types, const std::string& symbol, std::span<const ir::Value> args, ir::TypeId type,
@@ -84,6 +96,7 @@ ir::Outcome Call(const ir::TypeTable& types, const std::string& symbol, std::spa
   Job job(max_bytes);
   if (symbol == "wf_n_json_parse") return Parse(types, args[0], type, job);
   if (symbol == "wf_n_json_build") return Build(types, args[0], type, job);
+  if (symbol == "wf_n_first_equal") return FirstEqual(types, args[0], type, job);
   if (symbol == "wf_n_parse_time") return ParseTime(args[0], job);
   constexpr std::string_view kPrefix = "wf_n_";
   const std::string name = symbol.starts_with(kPrefix) ? symbol.substr(kPrefix.size()) : symbol;

@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include <algorithm>
+#include <set>
 
 #include "compiler/diag/foreign.h"
 #include "compiler/parse/report.h"

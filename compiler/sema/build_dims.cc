@@ -191,6 +191,66 @@ std::set<std::string> SymbolsIn(const Dim& dim) {
 
 }  // namespace
 
+namespace {
+
+// Of nothing but numbers and `_` nothing.
+bool HasName(const Dim& dim) {
+  const std::vector<std::string> symbols = dim.Symbols();
+  return !symbols.empty() && std::none_of(symbols.begin(), symbols.end(),
+                                          [](const std::string& symbol) { return symbol.substr(0, symbol.find('#')) == kAnySymbol; });
+}
+
+bool IsOfParams(const Dim& dim, const Function& function) {
+  std::set<std::string> known;
+  for (LocalId i = 0; i < function.n_params; ++i) {
+    known.insert(function.locals[i].name);
+    ForEachDim(function.locals[i].type, [&](const Dim& each) { known.merge(SymbolsIn(each)); });
+  }
+  const std::set<std::string> used = SymbolsIn(dim);
+  return std::includes(known.begin(), known.end(), used.begin(), used.end());
+}
+
+// What the symbol of a function is to its caller.
+std::optional<Dim> InCaller(const std::string& symbol, const auto& frame) {
+  const auto argument = frame.arguments.find(symbol);
+  if (argument != frame.arguments.end()) return *argument->second;
+  const Function* caller = frame.caller->function;
+  for (LocalId i = 0; caller != nullptr && i < frame.function->n_params; ++i) {
+    const auto value = frame.locals.find(i);
+    if (frame.function->locals[i].name != symbol || value == frame.locals.end()) continue;
+    for (LocalId local = 0; local < caller->n_params; ++local) {
+      const auto its_value = frame.caller->locals.find(local);
+      if (its_value != frame.caller->locals.end() && its_value->second == value->second) return Dim::Symbol(caller->locals[local].name);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+// The dimension as a reader of the program knows it: "`a / b`" in the program itself; of the standard library what the program gave it, or
+// "`height` of `image.resize`". Empty: nothing of the sort.
+std::string BodyWriter::NameOf(Dim dim) {
+  const Frame* frame = frame_;
+  while (frame->function != nullptr && frame->function->is_std && frame->caller != nullptr) {
+    bool is_known = true;
+    Dim outer = dim.Substitute([&](const std::string& symbol) {
+      const std::optional<Dim> value = InCaller(symbol, *frame);
+      is_known = is_known && value.has_value();
+      return value;
+    });
+    if (!is_known || outer.fault() != Dim::Fault::kNone || !HasName(outer)) break;
+    dim = std::move(outer);
+    frame = frame->caller;
+  }
+  if (!HasName(dim)) return "";
+  const Function* library = frame->function != nullptr && frame->function->is_std ? frame->function : nullptr;
+  if (library == nullptr) return "`" + dim.ToString() + "`";
+  const bool is_called_by_it = frame->caller != nullptr && frame->caller->function != nullptr && frame->caller->function->is_std;
+  if (is_called_by_it || !IsOfParams(dim, *library)) return "";
+  return "`" + dim.ToString() + "` of `" + library->name.substr(0, library->name.find('<')) + "`";
+}
+
 // "[3, h*w], where h is {} and w is {}", whose holes `args` get: what is computed may have wrapped, so what it comes from is told.
 std::string BodyWriter::Told(const std::vector<Dim>& dims, const std::vector<ValueId>& extents, std::vector<ValueId>& args) {
   std::string shape, where;

@@ -162,25 +162,13 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
   return b_.Build(b_.DTypeOf(tensor), std::move(extents), block);
 }
 
-namespace {
-
-// As it is written; nothing of a number, and of what has no name.
-std::string NamedText(const Dim& dim) {
-  for (const std::string& symbol : dim.Symbols()) {
-    if (symbol.substr(0, symbol.find('#')) == kAnySymbol) return "";
-  }
-  return dim.is_constant() ? "" : dim.ToString();
-}
-
-}  // namespace
-
 ValueId BodyWriter::WriteExtent(const Expr& expr, const Dim& dim) {
   const ir::Place outer_place = Enter(expr.span);
   RequireExact(dim);  // first: no message tells a number that has wrapped
   const bool is_widened = expr.kind == ExprKind::kConvert && expr.args[0]->span == expr.span;  // by us: told as it was
   const ValueId written = Write(is_widened ? *expr.args[0] : expr);
   if (is_widened && written != ValueId::kNone) BindFresh(expr.fresh, ToI64(written), expr.type);
-  const ValueId extent = written == ValueId::kNone ? b_.I64(0) : Extent(ToI64(written), nullptr, NamedText(dim), written);
+  const ValueId extent = written == ValueId::kNone ? b_.I64(0) : Extent(ToI64(written), nullptr, NameOf(dim), written);
   b_.set_place(outer_place);
   return extent;
 }
@@ -290,7 +278,7 @@ ValueId BodyWriter::Extent(ValueId value, const Dim* dim, const std::string& wri
   } else if (!b_.IsConstant(is_negative, 0)) {
     const ir::BlockId message = b_.Open({});
     std::vector<ValueId> shown;
-    std::string format = "an axis of {} elements" + (written.empty() ? "" : " (`" + written + "`)");
+    std::string format = "an axis of {} elements" + (written.empty() ? "" : " (" + written + ")");
     if (dim == nullptr) {
       shown = {told == ValueId::kNone ? value : told};
     } else {

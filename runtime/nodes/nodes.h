@@ -3,6 +3,7 @@
 // Errors: recorded by wf_fail, then WF_FAILED; codes as docs/errors.
 #pragma once
 
+#include "runtime/abi/plan.h"
 #include "runtime/abi/values.h"
 #include "runtime/nodes/sound_natives.h"
 
@@ -73,6 +74,11 @@ wf_code wf_n_argmax(wf_ctx*, const wf_tensor* x, int64_t* index) WF_NOEXCEPT;
 // Where the elements of x: T[n] stand in ascending order, i64[n]; equal values by lower index, NaN after all numbers.
 // Cost: O(n), 8 bytes an element besides the result.
 wf_code wf_n_argsort(wf_ctx*, const wf_tensor* x, wf_tensor* order) WF_NOEXCEPT;
+
+// xs: a list of what `==` compares -> of each element where the first that is equal to it stands, itself if no earlier one is: i64[n]. A
+// NaN, and what holds one, is equal to nothing. types, type: of the list.
+// Cost: O(n) and the bytes of texts; 24 to 40 bytes an element besides the result.
+wf_code wf_n_first_equal(wf_ctx*, const wf_list* xs, const wf_type* types, uint32_t type, wf_tensor* first) WF_NOEXCEPT;
 
 // The elements of x: T[n] in that order: T[n].
 // Cost: O(n), n elements of memory besides the result.

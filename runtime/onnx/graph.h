@@ -137,6 +137,8 @@ struct Port {
 struct Signature {
   std::vector<Port> inputs, outputs;
   std::vector<Shape> computed;  // of the outputs, an unknown where the file at most declares it; empty: as the outputs say
+  // By output: the node that finds in the data what axis 0 counts, as Node::Describe tells it; "" where none does. Empty: none is known.
+  std::vector<std::string> found_by;
 };
 
 // A model file that was read and understood.   Thread: immutable.   Owns: open files, for ReadElements.

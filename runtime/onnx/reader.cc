@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "runtime/base/text.h"
+#include "runtime/onnx/counts.h"
 #include "runtime/onnx/graph_reader.h"
 #include "runtime/onnx/op.h"
 #include "runtime/onnx/source.h"
@@ -250,6 +251,7 @@ Status GraphReader::InferOutputs() {
   if (const auto folded = ConstantNodes(model_.graph, *known, model_.path); !folded.ok()) return folded.status();
   if (!options_.texts) WF_RETURN_IF_ERROR(LeaveOutTexts(*known));
   const auto exact = InferShapes(model_.graph, model_.signature.inputs, model_.path, true);
+  const auto counts = FindCounts(model_.graph, *known);
   for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
     const Known& computed = (*known)[static_cast<size_t>(model_.graph.outputs[i])];
     Port& port = model_.signature.outputs[i];
@@ -266,6 +268,10 @@ Status GraphReader::InferOutputs() {
     if (!fits) model_.notes.push_back(misfit);  // tools that write these shapes are at times wrong; nodes decide
     port.dtype = computed.dtype;
     Shape dim = computed.dim;
+    std::string& found_by = model_.signature.found_by.emplace_back();
+    for (const std::string& symbol : dim.empty() ? std::vector<std::string>() : dim[0].Symbols()) {
+      if (const auto at = counts.find(symbol); at != counts.end()) found_by = at->second->Describe();
+    }
     for (size_t axis = 0; fits && output_has_shape_[i] && axis < dim.size(); ++axis) {
       const auto symbol = dim[axis].symbol();
       if (symbol && symbol->starts_with("_#")) dim[axis] = port.dim[axis];

@@ -261,9 +261,12 @@ Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Signature* writte
       if (axis > 0 && depends) return none(fmt::format("`{}` has a second axis that counts samples", port->ToString()));
     }
   }
-  for (const Port& port : file.outputs) {
+  for (size_t i = 0; i < file.outputs.size(); ++i) {
+    const Port& port = file.outputs[i];
     if (const auto first = port.dim[0].symbol(); first && !is_leading(*first) && IsOfInput(file, *first))
       return none(fmt::format("axis 0 of `{}` counts what another axis of an input does", port.ToString()));
+    if (i < file.found_by.size() && !file.found_by[i].empty())
+      return none(fmt::format("axis 0 of `{}` counts what {} finds in the data", port.ToString(), file.found_by[i]));
   }
   result.axis.assign(ports.size(), 0);
   result.batched = true;

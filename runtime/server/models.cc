@@ -159,6 +159,14 @@ class CompiledReader {
   base::UnknownDims unknown_{"c"};
 };
 
+// Of a file whose axes nobody marks: what a version's nodes compute may not be of samples where that of the version compiled in was.
+base::Status CheckAxes(const onnx::BatchAxes& axes, const wf_model& row) {
+  const bool same = axes.batched == (row.batched != 0) && std::equal(axes.axis.begin(), axes.axis.end(), row.batch_axis);
+  if (same) return {};
+  return {base::kInvalidArgument, axes.reason + ", and the program was compiled for " +
+                                      (row.batched != 0 ? "samples along axis 0" : "no samples along an axis of open extent")};
+}
+
 // Names are compared by place: the program may have its own for what ONNX calls `x:0`.
 base::Status CheckCompiled(const onnx::Signature& file, const Compiled& compiled) {
   const onnx::Signature& wanted = compiled.signature;
@@ -306,7 +314,9 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.clock = &clock_;
   auto version = model::Version::Load(file.path, options);
   if (!version.ok()) return version.status();
-  if (const base::Status same = CheckCompiled((*version)->signature(), compiled); !same.ok())
+  base::Status same = CheckCompiled((*version)->signature(), compiled);
+  if (same.ok()) same = CheckAxes((*version)->axes(), row);
+  if (!same.ok())
     return base::Status(base::kFailedPrecondition, "`" + file.path + "` is not the model that was compiled in: " + same.message());
   if (const std::string& odd = (*version)->warning(); !odd.empty())
     observe::Log(observe::Level::kWarning, "a model's warm-up has not shown that it works; it is served",

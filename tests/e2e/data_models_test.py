@@ -12,12 +12,14 @@ SOURCE = """
 model Numbers = onnx("numbers.onnx");
 model Nested = onnx("nested.onnx");
 model Doubled = onnx("doubled.onnx");
+model Places = onnx("places.onnx");
 
 workflow Count(n: i64) -> (count: i64) { node y = Numbers(0, n, 1) { timeout 500ms; } return (count: len(y)); }
 workflow Turn(n: i64) -> (steps: i64) { node y = Nested(n) { timeout 500ms; } return (steps: y); }
 workflow Double(n: i64, v: f32[2]) -> (length: i64) { node y = Doubled(n, v); return (length: len(y)); }
+workflow Find(x: f32[h, w]) -> (places: i64[_, 2]) { node y = Places(x); return (places: y); }
 workflow Ping() -> (y: i64) { return (y: 1); }
-service Data { workflow Count; workflow Turn; workflow Double; workflow Ping; }
+service Data { workflow Count; workflow Turn; workflow Double; workflow Find; workflow Ping; }
 """
 SOON = 3  # seconds
 STEPS = 32  # of a turn, so that as many turns as a run may have take longer than its time on any machine
@@ -52,7 +54,9 @@ def source():
     folder = harness.scratch()
     numbers = model([node("Range", ["from", "to", "by"], ["y"], "count")], [],
                     [value_info(name, (), INT64) for name in ("from", "to", "by")], [value_info("y", ("n",), INT64)])
-    for name, data in (("numbers", numbers), ("nested", nested()), ("doubled", doubled())):
+    places = model([node("NonZero", ["x"], ["z"], "find"), node("Transpose", ["z"], ["y"])], [], [value_info("x", ("h", "w"))],
+                   [value_info("y", ("k", 2), INT64)])
+    for name, data in (("numbers", numbers), ("nested", nested()), ("doubled", doubled()), ("places", places)):
         (folder / f"{name}.onnx").write_bytes(data)
     path = folder / "data.wf"
     path.write_text(SOURCE)
@@ -87,6 +91,10 @@ class DataModels(harness.ServerCase):
             self.assertEqual(self.call("Count", n=80).json, {"count": 80})
             self.assertEqual(self.call("Turn", n=5).json, {"steps": 25 * STEPS})
             self.assertEqual(self.call("Double", n=3, v=[1, 2]).json, {"length": 16})
+
+    def test_an_axis_that_counts_what_is_found_is_not_taken_for_samples(self):
+        self.assertEqual(self.call("Find", x=[[0, 2, 0], [3, 0, 4]]).json, {"places": [[0, 1], [1, 0], [1, 2]]})
+        self.assertEqual(self.call("Find", x=[[0, 0, 0]]).json, {"places": []})
 
     def test_a_result_larger_than_a_request_may_have_is_refused_before_it_is_computed(self):
         for n in (2**28, 2**31, 2**33, 2**62):

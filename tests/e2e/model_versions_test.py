@@ -193,9 +193,13 @@ class Damaged(harness.unittest.TestCase):
 
     def bad_files(self):
         good = onnx_file.scaled(WIDTH, 1)
+        nodes = [onnx_file.node("ReduceMax", ["x"], ["most"], axes=[1], keepdims=0), onnx_file.node("Cast", ["most"], ["any"], to=onnx_file.BOOL),
+                 onnx_file.node("Compress", ["x", "any"], ["y"], "pick", axis=0)]
+        ports = [onnx_file.value_info(name, (extent, WIDTH)) for name, extent in (("x", "n"), ("y", "k"))]
         return {
             "cut": (good[:len(good) // 2], "model.onnx"),
             "empty": (b"", "model.onnx"),
+            "other_rows": (onnx_file.model(nodes, [], ports[:1], ports[1:], opset=13), "counts what node `pick` (Compress) finds in the data"),
             "other_signature": (onnx_file.scaled(WIDTH + 1, 1), "not the model that was compiled in"),
             "unknown_operator": (onnx_file.scaled(WIDTH, 1, operator="Frobnicate"), "step0"),
         }

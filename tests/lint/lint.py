@@ -113,6 +113,35 @@ def check_includes(tree):
                 declared = True
 
 
+def kind_of_include(line):
+    """"ours", "C++" or "C"; "explained" when a comment says why it stands there; nothing of what a table is made into and of what is no include."""
+    included = re.match(r'#include (?:"([^"]+)"|<([^>]+)>)(.*)', line)
+    if not included or (included.group(1) or "").endswith((".def", ".inc")):
+        return None
+    return "explained" if included.group(3) else "ours" if included.group(1) else "C" if re.search(r"[./]", included.group(2)) else "C++"
+
+
+def check_include_groups(tree):
+    """A group of each kind: other libraries, C++'s and ours, which come last; before them stands the header that a source implements."""
+    for name in tree.under("compiler/", "runtime/", "tests/", suffix=SOURCE):
+        groups, last = [], None  # (line, its kinds), and the last line that is in one
+        for number, kind in enumerate(map(kind_of_include, tree.lines(name)), 1):
+            if kind and last == number - 1:
+                groups[-1][1].add(kind)
+            elif kind:
+                groups.append((number, {kind}))
+            last = number if kind else last
+        if groups and groups[0][1] == {"ours"}:
+            del groups[0]  # its own header, or all there are
+        for (_, before), (number, kinds) in zip(groups, groups[1:]):
+            if "explained" in before | kinds:
+                continue
+            if before & kinds:
+                yield name, number, "two groups of includes of one kind; one group each: other libraries, C++'s, ours"
+            elif "ours" in before:
+                yield name, number, "includes of ours stand behind all others; a comment behind the include says why it cannot"
+
+
 def check_neighbours(tree):
     """A source includes, by whatever way, the header beside it whose functions and constants it uses: where sources are compiled by the dozen, one that does not would go unseen."""
     code = {name: strip_code(tree.text(name)) for name in tree.under("compiler/", "runtime/", suffix=SOURCE)}
@@ -478,7 +507,7 @@ def check_top_level(tree):
             yield name, 1, "has no place at the top of the tree; TOP_LEVEL of tests/lint/lint.py lists what has"
 
 
-CHECKS = {"layers": check_layers, "includes": check_includes, "neighbours": check_neighbours, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
+CHECKS = {"layers": check_layers, "includes": check_includes, "include-groups": check_include_groups, "neighbours": check_neighbours, "cmake-deps": check_cmake_deps, "sizes": check_sizes, "functions": check_functions, "parameters": check_parameters, "format": check_format,
           "thread-safety": check_thread_safety, "exceptions": check_exceptions, "readmes": check_readmes, "diagnostics": check_diagnostics, "codes": check_codes, "statuses": check_statuses, "words": check_words,
           "links": check_links, "rules": check_rules, "grammar": check_grammar, "top-level": check_top_level}
 

@@ -36,6 +36,12 @@ class Lint(unittest.TestCase):
             self.assert_finds("includes", {"runtime/base/a.cc": head + "int F() {\n" + table + below + "}\n"},
                               {"runtime/base/a.cc": head + below + 'extern "C" {\n#include <c.h>\n}\nint F() {\n' + table + "}\n"}, "below the first declaration")
 
+    def test_includes_stand_in_groups(self):
+        own, others, ours = '#include "runtime/base/a.h"\n\n', "#include <fmt/format.h>\n\n#include <set>\n\n", '#include "runtime/base/b.h"\n'
+        right = {"runtime/base/a.cc": own + others + ours, "runtime/base/c.cc": others + ours + "\n#include <c.h>  // knows what b.h does\n"}
+        self.assert_finds("include-groups", {"runtime/base/a.cc": own + others + "#include <algorithm>\n\n" + ours}, right, "one kind")
+        self.assert_finds("include-groups", {"runtime/base/a.cc": own + ours + "\n#include <set>\n"}, right, "stand behind all others")
+
     def test_a_use_needs_the_header_beside_it(self):
         headers = {"runtime/base/a.h": "#pragma once\nint Add(int a, int b);\ninline constexpr int kMost = 3;\n", "runtime/base/b.h": '#pragma once\n#include "runtime/base/a.h"\n'}
         call = "int Three() { return Add(1, 2); }\n"

@@ -65,6 +65,16 @@ TEST_F(Natives, ReadTimes) {
   EXPECT_EQ(Call(types_, "wf_n_parse_time", {&wrong, 1}, types_.Scalar(DType::kI64), kMost).failure->code, 5000);
 }
 
+TEST_F(Natives, FindEqualElements) {
+  const TypeId list = types_.List(types_.String());
+  const Value xs = Value::Items({Value::Text("a"), Value::Text("b"), Value::Text("a")});
+  const ir::Outcome outcome = Call(types_, "wf_n_first_equal", {&xs, 1}, list, kMost);
+  ASSERT_TRUE(outcome.value);
+  const int64_t wanted[] = {0, 1, 0};
+  ASSERT_EQ(outcome.value->text->size(), sizeof wanted);
+  EXPECT_EQ(std::memcmp(outcome.value->text->data(), wanted, sizeof wanted), 0);
+}
+
 TEST_F(Natives, OthersNeedAServer) {
   const Value text = Value::Text("a");
   const ir::Outcome outcome = Call(types_, "wf_n_lower", {&text, 1}, types_.String(), kMost);

@@ -1,7 +1,6 @@
 #include "runtime/bus/memory.h"
 
 #include <gtest/gtest.h>
-
 #include <sys/mman.h>
 
 #include <algorithm>

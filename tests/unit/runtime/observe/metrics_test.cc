@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "runtime/base/units.h"
-
 #include <limits>
+
+#include "runtime/base/units.h"
 
 namespace wf::observe {
 namespace {

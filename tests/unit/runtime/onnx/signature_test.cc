@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
+#include "tests/unit/runtime/onnx/builder.h"
+
 namespace wf::onnx {
 namespace {
 
@@ -50,6 +54,51 @@ TEST(ChooseBatchAxis, NoneWhenRowsAreNotSamples) {
   EXPECT_FALSE(Choose(Make({{n, n}}, {{n, 1}})).batched);
   EXPECT_FALSE(Choose(Make({{n, m}}, {{m}})).batched);
   EXPECT_TRUE(Choose(Make({{n, m}}, {{n, m}})).batched);
+}
+
+// A file from `x: f32[n, m]` to `y`, whose nodes `add` makes, and why it has the batch axis that it has.
+std::string ReasonIn(const std::function<void(testing::Builder&)>& add, const testing::Builder::Extents& y) {
+  testing::Builder builder;
+  builder.Input("x", {"n", "m"});
+  builder.Output("y", y, 0);
+  add(builder);
+  const auto model = builder.Read();
+  return model.ok() ? Choose(model->signature).reason : model.status().message();
+}
+
+TEST(ChooseBatchAxis, NoneWhenAnAxisCountsWhatANodeFinds) {
+  const auto found = [](testing::Builder& builder) { builder.Node("NonZero", {"x"}, {"z"}, "at"); };
+  EXPECT_EQ(ReasonIn(
+                [&](testing::Builder& builder) {
+                  found(builder);
+                  builder.Node("Transpose", {"z"}, {"y"});
+                },
+                {"k", 2}),
+            "axis 0 of `y: i64[k, 2]` counts what node `at` (NonZero) finds in the data");
+  EXPECT_EQ(ReasonIn(
+                [&](testing::Builder& builder) {
+                  found(builder);
+                  builder.Node("Transpose", {"z"}, {"t"});
+                  builder.Node("GatherND", {"x", "t"}, {"v"});
+                  testing::Builder::Int(builder.Node("Concat", {"v", "v"}, {"y"}), "axis", 0);
+                },
+                {""}),
+            "axis 0 of `y: f32[2*_]` counts what node `at` (NonZero) finds in the data");
+  EXPECT_EQ(ReasonIn([](testing::Builder& builder) { builder.Node("Unique", {"x"}, {"y"}, "at"); }, {"n"}),
+            "axis 0 of `y: f32[n]` counts what node `at` (Unique) finds in the data");
+}
+
+// As exporters wrote the numbers from 0 to n when there was no Range.
+TEST(ChooseBatchAxis, WhatANodeCountsInShapesIsOfSamples) {
+  const auto reason = ReasonIn(
+      [](testing::Builder& builder) {
+        testing::Builder::Int(builder.Node("Shape", {"x"}, {"shape"}), "end", 1);
+        builder.Node("ConstantOfShape", {"shape"}, {"ones"});
+        builder.Node("NonZero", {"ones"}, {"z"});
+        builder.Node("Transpose", {"z"}, {"y"});
+      },
+      {"k", 1});
+  EXPECT_EQ(reason, "axis 0 is dynamic in every input and output");
 }
 
 TEST(ChooseBatchAxis, AWrittenSignatureMarksAnyAxis) {

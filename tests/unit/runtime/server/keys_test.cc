@@ -1,7 +1,6 @@
 #include "runtime/server/keys.h"
 
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <filesystem>

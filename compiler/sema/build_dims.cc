@@ -189,10 +189,6 @@ std::set<std::string> SymbolsIn(const Dim& dim) {
   return {symbols.begin(), symbols.end()};
 }
 
-}  // namespace
-
-namespace {
-
 // Of nothing but numbers and `_` nothing.
 bool HasName(const Dim& dim) {
   const std::vector<std::string> symbols = dim.Symbols();

@@ -496,17 +496,22 @@ std::string SymbolFor(const Body& body, const Expr& expr) {
   return text.size() > kLongest || text.find_first_of("#{}\"`\\") != std::string::npos ? "n" : text;
 }
 
+// Nothing: a u64 that no extent reaches, which is told when it runs.
+std::optional<Dim> DimOfBits(ir::DType dtype, uint64_t bits) {
+  return !ir::IsSigned(dtype) && bits > INT64_MAX ? std::nullopt : std::optional(Dim(ir::SignedOf(dtype, bits)));
+}
+
 }  // namespace
 
 std::optional<Dim> AsDim(Body& body, const Expr& expr) {
   if (!IsIntegerScalar(expr.type)) return std::nullopt;
   switch (expr.kind) {
     case ExprKind::kScalar:
-      return Dim(ir::SignedOf(expr.type->dtype, expr.bits));
+      return DimOfBits(expr.type->dtype, expr.bits);
     case ExprKind::kDimValue:
       return expr.dim;
     case ExprKind::kConst:
-      return Dim(ir::SignedOf(expr.type->dtype, body.env.program.consts[expr.index].value.bits));
+      return DimOfBits(expr.type->dtype, body.env.program.consts[expr.index].value.bits);
     case ExprKind::kLocal:
       return body.infos[expr.local].value;
     case ExprKind::kBuiltin: {

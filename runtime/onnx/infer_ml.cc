@@ -54,7 +54,7 @@ void SetOut(NodeContext& node, size_t i, uint8_t dtype, Shape dim) {
   node.out(i).dim = std::move(dim);
 }
 
-// `per_column` values for each column of the input, or one for all.
+// `count` values, one for each column of the input, or one for all.
 Status CheckPerColumn(const NodeContext& node, const char* name, size_t count, const Dim& columns) {
   if (count == 1 || !columns.is_constant() || static_cast<int64_t>(count) == *columns.constant()) return Status::Ok();
   return node.Fail(fmt::format("`{}` has {} values, the input {}", name, count, node.InType(0)));

@@ -224,7 +224,17 @@ llvm::Constant* Context::Constant(ir::TypeId type, const ir::Value& value) {
   const ir::Layout layout = ir::LayoutOf(types(), type);
   Image image(std::max<size_t>(layout.size, 1));
   AppendValue(*this, type, value, 0, &image);
-  return image.Global(module_, "value");
+  return Shared(image, "value");
+}
+
+llvm::GlobalVariable* Context::Shared(const Image& image, const char* name) {
+  if (image.size() == 0) return nullptr;
+  const auto [at, is_new] = shared_.try_emplace(image.Finish(llvm()));
+  if (is_new) {
+    at->second = image.Global(module_, name);
+    at->second->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  }
+  return at->second;
 }
 
 uint16_t Context::RowOf(const ir::Port& port) const {

@@ -14,6 +14,8 @@
 
 namespace wf::lower {
 
+class Image;
+
 // The module being made and what all its functions share: declarations of the runtime, texts, tables, constants' images.
 // Thread: loop-confined.   Borrows: program, module.
 class Context {
@@ -50,6 +52,9 @@ class Context {
   // The data of a tensor: 64-aligned, readable to the next multiple of 64 bytes. Long ones are declared and left to codegen (BigConstants).
   llvm::Constant* TensorData(std::string_view bytes);
   llvm::Constant* ConstantData(size_t program_constant);
+  // The image as a private constant that nobody changes; equal ones share one, so that functions that name it may be equal, too. Null: it
+  // is empty.
+  llvm::GlobalVariable* Shared(const Image& image, const char* name);
   // The value's fixed part laid out as its type, in constant memory.
   llvm::Constant* Constant(ir::TypeId type, const ir::Value& value);
 
@@ -77,6 +82,7 @@ class Context {
   llvm::GlobalVariable* type_table_ = nullptr;
   WrittenTypes written_types_;
   std::map<std::string, llvm::Constant*, std::less<>> texts_, tensors_;
+  std::map<llvm::Constant*, llvm::GlobalVariable*> shared_;  // by initializer, which LLVM has once
 };
 
 // A constant of at least this many bytes is a section of its own (BigConstants).

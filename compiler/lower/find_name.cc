@@ -75,11 +75,11 @@ llvm::Function* EmitFindName(Context& context, const std::vector<std::string>& n
     const size_t at = texts.Add(wf_bytes{nullptr, name.size()});
     texts.Pointer(at, context.Text(name));
   }
-  Value* number = b.CreateLoad(
-      b.getInt16Ty(), b.CreateInBoundsGEP(b.getInt16Ty(), cells.Global(context.module(), "cells"), b.CreateZExt(cell, b.getInt64Ty())));
+  Value* number =
+      b.CreateLoad(b.getInt16Ty(), b.CreateInBoundsGEP(b.getInt16Ty(), context.Shared(cells, "cells"), b.CreateZExt(cell, b.getInt64Ty())));
   b.CreateCondBr(b.CreateICmpSLT(number, b.getInt16(0)), none, compare);
   b.SetInsertPoint(compare);
-  Value* known = b.CreateInBoundsGEP(b.getInt8Ty(), texts.Global(context.module(), "names"),
+  Value* known = b.CreateInBoundsGEP(b.getInt8Ty(), context.Shared(texts, "names"),
                                      b.CreateMul(b.CreateZExt(number, b.getInt64Ty()), b.getInt64(sizeof(wf_bytes))));
   Value* same_length = b.CreateICmpEQ(b.CreateLoad(b.getInt64Ty(), Offset(b, known, 8)), length);
   const auto memcmp_ = context.Libc("memcmp", b.getInt32Ty(), {b.getPtrTy(), b.getPtrTy(), b.getInt64Ty()});

@@ -1,5 +1,7 @@
 #include "compiler/lower/lower.h"
 
+#include <map>
+
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "compiler/lower/body.h"
@@ -83,9 +85,13 @@ std::unique_ptr<llvm::Module> Lower(const ir::Program& program, llvm::LLVMContex
   EmitTypeTable(context);
   Functions functions = EmitBodies(context, frames);
   std::vector<llvm::GlobalVariable*> in_ports;
+  std::map<std::vector<std::string>, llvm::GlobalVariable*> named;  // of which codecs look at the names alone
   for (const ir::Workflow& workflow : program.workflows) {
     in_ports.push_back(EmitPorts(context, workflow.in));
-    functions.workflows.push_back(EmitCodec(context, frames, workflow, in_ports.back()));
+    std::vector<std::string> names;
+    for (const ir::Port& port : workflow.in) names.push_back(port.name);
+    llvm::GlobalVariable* ports = named.try_emplace(std::move(names), in_ports.back()).first->second;
+    functions.workflows.push_back(EmitCodec(context, frames, workflow, ports));
   }
   EmitPlan(context, frames, functions, in_ports);
   EmitStartUp(context);

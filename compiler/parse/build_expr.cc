@@ -168,6 +168,9 @@ ExprPtr TreeBuilder::Binary(ExprPtr left, P::OpContext& ctx) {
       while (const auto* next = ast::DynAs<ast::BinaryExpr>(*first)) first = (outer = next)->left.get();
       if (outer != nullptr && first->kind == ast::ExprKind::kCallExpr) {
         built.Help(fmt::format("`|>` binds loosest: `(a |> f(x)) {} b`", ast::Spelling(outer->op)));
+      } else if (outer == nullptr && (first->kind == ast::ExprKind::kNameExpr || first->kind == ast::ExprKind::kMemberExpr)) {
+        const Span& named = first->span;
+        built.Help("`a |> f(x)` is `f(a, x)`").Fix({named.file, named.end, named.end}, "()");
       } else {
         built.Help("`a |> f(x)` is `f(a, x)`");
       }

@@ -455,6 +455,17 @@ std::optional<std::string> Reporter::HelpForPlace(const Mistake& mistake) const 
   return fmt::format("a `{}` stands in no braces, above what uses it; here `let` names a value", Spelling(at));
 }
 
+namespace {
+
+// Of one behind a statement that ends there.
+std::string HelpForElse(size_t rule) {
+  if (rule == P::RuleNodeStmt) return "a node has one `else`; what may fail in a fallback gets a node of its own";
+  if (rule == P::RuleRequireStmt) return "a `require` has one `else`";
+  return "only a `node`, a `require` and the elements of a `for` have an `else`";
+}
+
+}  // namespace
+
 std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);
   if (at > 0 && TypeAt(at - 1) == T::STRING && EndsInHole(TextOf(text_, At(at - 1))))
@@ -490,10 +501,9 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
                  ? std::optional<std::string>("a `let` has no fallback; a node has: `node y = f(x) else fail E;`")
                  : std::nullopt;
     case T::KW_ELSE:
-      if (!Expects(mistake, T::SEMI)) return std::nullopt;
-      if (mistake.rule == P::RuleNodeStmt) return "a node has one `else`; what may fail in a fallback gets a node of its own";
-      if (mistake.rule == P::RuleRequireStmt) return "a `require` has one `else`";
-      return "only a `node`, a `require` and the elements of a `for` have an `else`";
+      if (const int32_t opener = tokens_.opener[at]; opener >= 0 && TypeAt(static_cast<size_t>(opener)) != T::LBRACE)
+        return "a fallback stands behind the whole of a node: `node y = f(x) else e;`, which is read where `y` is written";
+      return Expects(mistake, T::SEMI) ? std::optional<std::string>(HelpForElse(mistake.rule)) : std::nullopt;
     case T::RPAREN:
       return HelpForNothing(mistake);
     case T::RBRACE:

@@ -71,7 +71,7 @@ TEST_F(BodyTest, RowsOfPixels) {
       // The arms divide, so that they stay arms: one is taken for all lanes.
       cases_.Add("each channel in its own way", {picture, I64()}, picture, [this, dtype, channels](Builder& b, const In& in) {
         const ir::BlockId block = b.Open({I64(), I64(), I64()});
-        const ValueId one = b.Convert(b.Load(in[0], {b.Param(0), b.Param(1), b.Param(2)}), DType::kF32);
+        const ValueId y = b.Param(0), x = b.Param(1), channel = b.Param(2), one = b.Convert(b.Load(in[0], {y, x, channel}), DType::kF32);
         const auto either = [&](ValueId condition, const auto& then, const auto& otherwise) {
           const ir::BlockId yes = b.Open({});
           b.Close(then());
@@ -80,11 +80,11 @@ TEST_F(BodyTest, RowsOfPixels) {
           return b.If(condition, b.ScalarType(DType::kF32), yes, no);
         };
         const auto halved = [&] { return b.Binary(OpKind::kDiv, one, b.F32(3)); };
-        const auto first_of_pixel = [&] { return b.Convert(b.Load(in[0], {b.Param(0), b.Param(1), b.I64(0)}), DType::kF32); };
+        const auto first_of_pixel = [&] { return b.Convert(b.Load(in[0], {y, x, b.I64(0)}), DType::kF32); };
         const auto other = [&] {
           return either(b.Binary(OpKind::kLt, in[1], b.I64(3)), first_of_pixel, [&] { return b.Binary(OpKind::kDiv, b.F32(1), one); });
         };
-        b.Close(b.Convert(either(b.Binary(OpKind::kEq, b.Param(2), b.I64(1)), halved, other), dtype));
+        b.Close(b.Convert(either(b.Binary(OpKind::kEq, channel, b.I64(1)), halved, other), dtype));
         return b.Build(dtype, {b.Dim(in[0], 0), b.Dim(in[0], 1), b.I64(channels)}, block);
       });
       cases_.Add("mirrored", {picture}, picture, [this, dtype, channels](Builder& b, const In& in) {

@@ -48,7 +48,6 @@ class AxisMerger : public Rewriter {
   }
   bool SurveyBlock(BlockId block, Merged& merged, std::set<ValueId>& inside, std::set<ValueId>& tensors) const {
     const auto is_merged = [&](ValueId id) { return id == merged.columns || id == merged.channels || merged.starts.contains(id); };
-    if (is_merged(old_[block].result)) return false;
     for (const ValueId id : old_[block].ops) {
       const ir::Op& op = old_[id];
       inside.insert(id);
@@ -66,7 +65,7 @@ class AxisMerger : public Rewriter {
         if (!SurveyBlock(nested, merged, inside, tensors)) return false;
       }
     }
-    return true;
+    return !is_merged(old_[block].result);  // now that its sums are known
   }
   bool ReadsAsItLies(const ir::Op& op, const Merged& merged) const {
     const size_t n = op.args.size();

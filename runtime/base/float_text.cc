@@ -133,14 +133,14 @@ char* Put(char* at, T value) {
 }
 
 // A format of 16 bits, whose fewest digits are found by trying.
-struct Narrow {
+struct HalfFormat {
   double (*value)(uint16_t bits);
   uint16_t (*bits)(double value);
   uint16_t fraction;
 };
 
-constexpr Narrow kHalf = {DoubleFromHalf, HalfFromDouble, 0x3ff};
-constexpr Narrow kBfloat = {[](uint16_t bits) { return double{FloatFromBfloat(bits)}; }, BfloatFromDouble, 0x7f};
+constexpr HalfFormat kHalf = {DoubleFromHalf, HalfFromDouble, 0x3ff};
+constexpr HalfFormat kBfloat = {[](uint16_t bits) { return double{FloatFromBfloat(bits)}; }, BfloatFromDouble, 0x7f};
 
 // Beyond 1e22 they are not exact, which tells in none of the few digits of a bf16.
 constexpr auto kFloatPowers = [] {
@@ -154,7 +154,7 @@ double Shifted(double value, int places) {
 }
 
 // Of a number that is neither whole and small nor special.
-char* PutNarrow(char* at, const Narrow& format, uint16_t bits) {
+char* PutNarrow(char* at, const HalfFormat& format, uint16_t bits) {
   const double value = format.value(bits);
   // Above a power of two what rounds to it reaches twice as far as below, to digits that are not the nearest of their count.
   const double above = (bits & format.fraction) == 0 ? value + (format.value(bits + 1) - value) / 4 : value;
@@ -171,7 +171,7 @@ char* PutNarrow(char* at, const Narrow& format, uint16_t bits) {
   return std::to_chars(at, at + kMostFloatText, read, std::chars_format::fixed, std::max(0, places - exponent)).ptr;
 }
 
-char* Put(char* at, const Narrow& format, uint16_t bits) {
+char* Put(char* at, const HalfFormat& format, uint16_t bits) {
   const double value = format.value(bits);
   const bool plain = !std::isfinite(value) || (std::abs(value) < kManyWhole && value == std::trunc(value));
   return plain ? Put(at, value) : PutNarrow(at, format, bits);

@@ -257,13 +257,13 @@ Stored StoreFloat(const Number& number, float* out) {
 namespace {
 
 // The digits of a positive decimal from the first that is not 0 on, and the power of ten of that digit. No digits: 0.
-struct Decimal {
+struct WrittenDecimal {
   std::string digits;
   int64_t power = -1;
 };
 
-Decimal ReadDecimal(const char* at, const char* end) {
-  Decimal decimal;
+WrittenDecimal ReadWritten(const char* at, const char* end) {
+  WrittenDecimal decimal;
   bool fraction = false;
   for (; at < end && *at != 'e' && *at != 'E'; ++at) {
     if (*at == '.') {
@@ -289,7 +289,7 @@ int CompareWithText(double value, const Number& number) {
   const double magnitude = std::fabs(value);
   const char* end = std::to_chars(text, text + sizeof text, magnitude, std::chars_format::scientific, kAllDigits).ptr;
   const auto* begin = reinterpret_cast<const char*>(number.begin) + (number.negative ? 1 : 0);
-  const Decimal exact = ReadDecimal(text, end), told = ReadDecimal(begin, reinterpret_cast<const char*>(number.end));
+  const WrittenDecimal exact = ReadWritten(text, end), told = ReadWritten(begin, reinterpret_cast<const char*>(number.end));
   const int order = exact.power != told.power ? (exact.power < told.power ? -1 : 1) : exact.digits.compare(told.digits);
   return number.negative ? -order : order;
 }

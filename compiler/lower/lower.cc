@@ -35,7 +35,7 @@ llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::
   auto* shared = llvm::FunctionType::get(type->getReturnType(), {context.Ptr(), context.Ptr(), context.Ptr()}, false);
   const bool is_generic = context.options().target_cpu == "generic";
   llvm::Function* narrow = context.NewFunction(shared, name + (is_generic ? ".v3" : ".own"));
-  narrow->addFnAttr("wf-body");  // for codegen: of many nodes where they are equal
+  narrow->addFnAttr("wf-body");                                  // for codegen: of many nodes where they are equal
   if (is_generic) narrow->addFnAttr(llvm::Attribute::NoInline);  // what is optimised is not optimised again in its entry
   const std::vector<uint32_t> places = BodyEmitter(context, frames, task, narrow).Emit();
   llvm::Function* wide = narrow;

@@ -50,7 +50,7 @@ ExprPtr LinesOf(Body& body, std::string_view content, const std::string& name, c
   ExprPtr list = Make(ExprKind::kList, types.List(types.Simple(TypeKind::kString)), span);
   for (size_t at = 0; at < content.size();) {
     const size_t end = std::min(content.find('\n', at), content.size());
-    const bool carriage = end > at && content[end - 1] == '\r';
+    const bool carriage = end < content.size() && end > at && content[end - 1] == '\r';
     list->args.push_back(MakeText(body, std::string(content.substr(at, end - at - (carriage ? 1 : 0))), span));
     at = end + 1;
   }

@@ -68,15 +68,15 @@ class Reader {
                                                                                   : std::string_view();
   }
 
-  std::optional<uint32_t> Integer(size_t at, int64_t low, int64_t high) {
+  template <typename T = uint32_t>
+  std::optional<T> Integer(size_t at, int64_t low, int64_t high) {
     const ast::SettingArg& arg = setting_.args[at];
     if (arg.kind != ast::SettingArg::Kind::kNumber || arg.number_kind != ast::NumberKind::kInt) {
       WrongShape(arg.span);
       return std::nullopt;
     }
     const std::optional<uint64_t> value = source::ReadWrittenInteger(arg.text);
-    if (value && !arg.negative && std::cmp_greater_equal(*value, low) && std::cmp_less_equal(*value, high))
-      return static_cast<uint32_t>(*value);
+    if (value && !arg.negative && std::cmp_greater_equal(*value, low) && std::cmp_less_equal(*value, high)) return static_cast<T>(*value);
     env_.Report(arg.span, kSettingRange, {row_.word, Shown(arg), std::to_string(low) + " to " + std::to_string(high)});
     return std::nullopt;
   }
@@ -250,7 +250,7 @@ void ReadVersions(Reader& reader, SettingValues& out) {
   } else if (reader.Word(0) == "specific" && args.size() >= 2) {
     versions.policy = WF_SPECIFIC;
     for (size_t at = 1; at < args.size(); ++at) {
-      const auto version = reader.Integer(at, 1, UINT32_MAX);
+      const auto version = reader.Integer<int64_t>(at, 0, INT64_MAX);  // as folders are called
       if (!version) return;
       versions.versions.push_back(*version);
     }

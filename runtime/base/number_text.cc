@@ -72,6 +72,30 @@ bool NearestDouble(const Number& number, double* out) {
   return true;
 }
 
+// Is a number that from_chars calls out of range too large, rather than too small?
+bool IsHuge(const Number& number) {
+  int64_t power = -1;  // of the first digit that is not zero
+  bool fraction = false, seen = false;
+  const uint8_t* at = number.begin + (number.negative ? 1 : 0);
+  for (; at < number.end && *at != 'e' && *at != 'E'; ++at) {
+    if (*at == '.') {
+      fraction = true;
+    } else if (!seen && *at == '0') {
+      if (fraction) --power;
+    } else {
+      seen = true;
+      if (!fraction) ++power;
+    }
+  }
+  if (at == number.end) return power >= 0;
+  ++at;
+  const bool down = *at == '-';
+  if (*at == '-' || *at == '+') ++at;
+  int64_t exponent = 0;
+  for (; at < number.end && exponent < INT64_C(1'000'000'000'000); ++at) exponent = exponent * 10 + (*at - '0');
+  return power + (down ? -exponent : exponent) >= 0;
+}
+
 template <typename T>
 Stored SlowFloat(const Number& number, T* out) {
   const auto* begin = reinterpret_cast<const char*>(number.begin);
@@ -186,29 +210,6 @@ std::string_view NumberProblem(const uint8_t* at, const uint8_t* end) {
   ++at;
   if (at < end && (*at == '-' || *at == '+')) ++at;
   return digit_follows() ? "" : "a digit must follow the `e` of a number";
-}
-
-bool IsHuge(const Number& number) {
-  int64_t power = -1;  // of the first digit that is not zero
-  bool fraction = false, seen = false;
-  const uint8_t* at = number.begin + (number.negative ? 1 : 0);
-  for (; at < number.end && *at != 'e' && *at != 'E'; ++at) {
-    if (*at == '.') {
-      fraction = true;
-    } else if (!seen && *at == '0') {
-      if (fraction) --power;
-    } else {
-      seen = true;
-      if (!fraction) ++power;
-    }
-  }
-  if (at == number.end) return power >= 0;
-  ++at;
-  const bool down = *at == '-';
-  if (*at == '-' || *at == '+') ++at;
-  int64_t exponent = 0;
-  for (; at < number.end && exponent < INT64_C(1'000'000'000'000); ++at) exponent = exponent * 10 + (*at - '0');
-  return power + (down ? -exponent : exponent) >= 0;
 }
 
 template <typename T>

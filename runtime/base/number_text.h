@@ -5,7 +5,8 @@
 
 namespace wf::base {
 
-// Numbers as JSON writes them, in requests, in files that programs name and, but for their notation, in programs.
+// Numbers as JSON writes them, in requests, in files that programs name and, but for their notation, in programs. Thread: any. A `Number`
+// borrows the text.
 
 // What the text of a number says, exactly: (-1)^negative * mantissa * 10^exponent, unless `overflowed` (more digits than fit).
 struct Number {
@@ -33,8 +34,5 @@ template <typename T>
 Stored StoreInteger(const Number& number, T* out);
 Stored StoreFloat(const Number& number, float* out);
 Stored StoreDouble(const Number& number, double* out);
-
-// Is a number that is not 0 too large for every type, rather than too small?
-bool IsHuge(const Number& number);
 
 }  // namespace wf::base

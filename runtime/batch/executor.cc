@@ -95,7 +95,7 @@ void Executor::GiveBack(Batcher& batcher, int instance) {
   work_.NotifyOne();  // rows may have come meanwhile
 }
 
-bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
+bool Executor::SubmitRow(Batcher& batcher, Row& row, bool wakes_threads) noexcept {
   bool wakes = false;
   {
     const base::MutexLock lock(mutex_);
@@ -106,7 +106,7 @@ bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
     batcher.policy_.Add(row);
     batcher.Meet(row.sort);
     const auto after = batcher.policy_.NextDecisionAt();
-    wakes = idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
+    wakes = wakes_threads && idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
   }
   if (wakes) work_.NotifyOne();
   return true;
@@ -133,11 +133,12 @@ Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
   return Withdrawal::kUnlinked;
 }
 
-std::optional<Work> Executor::TakeLocked() {
+std::optional<Work> Executor::TakeLocked(int64_t most_ns) {
   for (uint8_t level = WF_HIGH; level <= LowestLevel(busy_threads_); ++level) {
     for (size_t i = 0; i < batchers_.size(); ++i) {
       Batcher& batcher = *batchers_[i];
       if (batcher.idle_instances_ == 0 || batcher.policy_.level() != level) continue;
+      if (most_ns != INT64_MAX && batcher.run_ns() > most_ns) continue;
       auto closed = batcher.policy_.Close();
       if (!closed) continue;
       for (RowList* list : {&closed->rows, &closed->expired}) {
@@ -157,7 +158,7 @@ std::optional<Work> Executor::TakeLocked() {
       work.sort = closed->rows.first->sort;
       work.size = SizeFor(batcher, closed->rows);
       // This thread will be away: a colleague takes what is due, or waits for what will be.
-      if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
+      if (most_ns == INT64_MAX && idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
       return work;
     }
   }
@@ -185,10 +186,10 @@ std::optional<base::TimePoint> Executor::NextDecisionAt() {
   return NextDecisionLocked(WF_LOW);
 }
 
-std::optional<Work> Executor::Take() {
+std::optional<Work> Executor::Take(int64_t most_ns) {
   for (;;) {
     base::MutexLock lock(mutex_);
-    auto work = TakeLocked();
+    auto work = TakeLocked(most_ns);
     lock.Unlock();
     if (!work) return std::nullopt;
     for (Row* row = work->closed.expired.first; row != nullptr; row = row->next)
@@ -319,21 +320,37 @@ void Executor::Deliver(RowList& rows) {
   }
 }
 
+void Executor::RunAndFinish(Work& work) {
+  base::SliceScope slice(base::SliceKind::kBatch, abi::View(work.batcher->model().model().name));
+  if (slice.on()) {
+    slice.slice().rows = work.closed.rows.count;
+    slice.slice().detail = CloseReasonName(work.closed.reason);
+  }
+  Run(work);
+  Finish(work);
+}
+
+bool Executor::RunShort(int64_t most_ns) noexcept {
+  if (auto work = Take(most_ns)) {
+    RunAndFinish(*work);
+    return true;
+  }
+  bool tells = false;
+  {
+    const base::MutexLock lock(mutex_);
+    tells = idle_threads_ > 0 && NextDecisionLocked(WF_LOW).has_value();
+  }
+  if (tells) work_.NotifyOne();
+  return false;
+}
+
 void Executor::RunThread() {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0, 0, 0);  // delays of batches are short
   base::MutexLock lock(mutex_);
   for (;;) {
     ++busy_threads_;
     lock.Unlock();
-    while (auto work = Take()) {
-      base::SliceScope slice(base::SliceKind::kBatch, abi::View(work->batcher->model().model().name));
-      if (slice.on()) {
-        slice.slice().rows = work->closed.rows.count;
-        slice.slice().detail = CloseReasonName(work->closed.reason);
-      }
-      Run(*work);
-      Finish(*work);
-    }
+    while (auto work = Take()) RunAndFinish(*work);
     lock.Lock();
     --busy_threads_;
     const auto next = NextDecisionLocked(LowestLevel(busy_threads_ + 1));

@@ -49,6 +49,7 @@ class EngineCore {
   void PassDeadline(LiveBus& bus);
   void OnTime();
   void OnPoll();
+  bool RunBatch();  // model_call.cc: between two turns. True: there may be more
 
   // ---- settle.cc: the flow of values ----
   void Pump();
@@ -103,8 +104,7 @@ class EngineCore {
   void CountDown(bus::Instance& instance, uint16_t reader);
   bus::Channel& ChannelOf(const bus::Instance& instance, uint16_t slot) const;
   bus::Instance* LiveInside(bus::Instance& outer, uint16_t region) const;
-  // REQUIRES: the request is timed. 0: not now.
-  void NoteStage(const bus::Instance& instance, const wf_task& task, base::TimePoint begun, base::TimePoint ended);
+  void NoteStage(const bus::Instance& instance, const wf_task& task, base::TimePoint begun, base::TimePoint ended);  // 0: not now
   void NoteStages(const Job& job, const bus::Instance& instance);
   void Hold(bus::Instance& instance, uint16_t id, const bus::Failure& failure);
   void TellFirst();
@@ -168,8 +168,7 @@ class EngineCore {
   void PlaceModel(uint16_t id, Placement where, const ModelBinding& binding);
   void RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
   void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding, bool or_here);
-  // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with, or, where `full` is given, there
-  // is no credit, as it then says.
+  // A credit for the row. False: the task is parked, or has failed, or, where `full` is given, there is no credit, as it then says.
   bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job, bool* full);
   bool RefuseRow(bus::Instance& instance, uint16_t start, Counter& requests, const bus::Failure& refused);
   void Unpark(LiveBus& bus);
@@ -193,6 +192,7 @@ class EngineCore {
   std::vector<size_t> learned_bytes_;  // by region: arena of recent requests
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;
   int64_t inline_spent_ns_ = 0;
+  batch::Executor* own_rows_ = nullptr;  // that has rows of this loop, which nobody was woken for
   base::TimePoint last_lift_ = 0, last_merge_ = 0;
   uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0, jitter_;
 };

@@ -317,6 +317,7 @@ void Engine::Reject(bus::Bus& bus, wf_code code) { core_->Reject(static_cast<Liv
 void Engine::Cancel(bus::Bus& bus) { core_->Cancel(static_cast<LiveBus&>(bus)); }
 void Engine::Release(bus::Bus& bus) { core_->Release(static_cast<LiveBus&>(bus)); }
 void Engine::OnPoll() noexcept { core_->OnPoll(); }
+bool Engine::OnIdle() noexcept { return core_->RunBatch(); }
 void Engine::Watch() noexcept { core_->long_run.Look(); }
 base::TimePoint Engine::NextTimerAt() const noexcept { return core_->wheel.NextAt(); }
 void Engine::OnTime() noexcept { core_->OnTime(); }

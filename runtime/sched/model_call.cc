@@ -7,6 +7,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/base/slices.h"
 #include "runtime/base/working.h"
+#include "runtime/batch/executor.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -142,8 +143,17 @@ void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBindi
   job->placed = Placement::kRow;
   AddFlight(*job);
   job->submitted = true;
-  const bool accepted = binding.batcher->Submit(*job);
+  const bool quietly = options_.between_turns_ns > 0;
+  if (quietly) own_rows_ = &binding.batcher->executor();
+  const bool accepted = quietly ? binding.batcher->SubmitQuietly(*job) : binding.batcher->Submit(*job);
   WF_CHECK(accepted);  // nobody else knows the job yet
+}
+
+bool EngineCore::RunBatch() {
+  if (own_rows_ == nullptr) return false;
+  if (own_rows_->RunShort(options_.between_turns_ns)) return true;
+  own_rows_ = nullptr;  // its threads have been told of what is left
+  return false;
 }
 
 void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding) {

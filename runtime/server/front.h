@@ -48,6 +48,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
 
   void OnFlush() noexcept override;
   void OnPoll() noexcept override { engine_->OnPoll(); }
+  bool OnIdle() noexcept override { return engine_->OnIdle(); }
   base::TimePoint NextTimerAt() noexcept override;
   void OnTime() noexcept override;
   void OnSecond() noexcept override;

@@ -387,6 +387,58 @@ TEST_F(ExecutorTest, TheLoopRunsWhatIsShortAndOfOneShape) {
   }
 }
 
+TEST_F(ExecutorTest, ACallerRunsWhatIsDueAndShortAndLeavesTheRest) {
+  constexpr int64_t kMostNs = 2'000'000;
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 0}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options(/*max_rows=*/1));
+  EXPECT_FALSE(executor.RunShort(kMostNs));
+  Submit(batcher, mailbox, rows, {1});
+  EXPECT_FALSE(executor.RunShort(kMostNs)) << "nobody knows what it takes";
+  test::FakeModel other(row_, 3, 16, 1);
+  Batcher& known = executor.AddBatcher({.model = &other, .policy = {.max_rows = 1, .max_queued_rows = 8}});
+  known.cost().Learn(1, kMostNs / 2);
+  known.HeedRows();
+  Submit(known, mailbox, rows, {2});
+  Submit(known, mailbox, rows, {3}, INT64_C(10'000'000'000));
+  EXPECT_TRUE(executor.RunShort(kMostNs));
+  mailbox.Drain();
+  EXPECT_EQ(rows[1].delivered, 1);
+  EXPECT_EQ(other.run_rows, std::vector<int64_t>{1});
+  while (executor.RunShort(kMostNs)) {
+  }
+  EXPECT_TRUE(model_->run_rows.empty()) << "what is left is for the threads";
+  while (auto work = executor.Take()) {
+    executor.Run(*work);
+    executor.Finish(*work);
+  }
+  mailbox.Drain();
+  for (const test::TestRow& row : rows) EXPECT_EQ(row.delivered, 1);
+}
+
+// Nobody is woken for what its caller may run itself; what it does not run, a thread learns of from it.
+TEST_F(ExecutorTest, AThreadIsToldOfQuietRowsByTheirCaller) {
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 1}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options());
+  Submit(batcher, mailbox, rows, {1});
+  Collect(mailbox, sleeper, rows);  // so the thread has come, and sleeps again in a while
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  test::TestRow& row = rows.emplace_back(std::vector<int64_t>{2});
+  row.home = &mailbox;
+  ASSERT_TRUE(batcher.Reserve(row));
+  ASSERT_TRUE(batcher.SubmitQuietly(row));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  mailbox.Drain();
+  EXPECT_EQ(row.delivered, 0);
+  EXPECT_FALSE(executor.RunShort(/*most_ns=*/0));
+  Collect(mailbox, sleeper, rows);
+}
+
 TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {
   Sleeper sleeper;
   base::Mailbox mailbox(sleeper);

@@ -32,7 +32,7 @@ bool EngineCore::FitsLoop(const ModelBinding& binding) const {
 bool EngineCore::RunsOnLoop(const ModelBinding& binding) const {
   if (binding.first_loop_instance < 0 || options_.schedule == Schedule::kPool) return false;
   if (options_.schedule == Schedule::kInline || binding.batcher == nullptr) return true;
-  return inline_spent_ns_ <= options_.inline_turn_ns && FitsLoop(binding);
+  return turn_.spent_ns <= options_.inline_turn_ns && FitsLoop(binding);
 }
 
 bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job, bool* full) {
@@ -144,15 +144,15 @@ void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBindi
   AddFlight(*job);
   job->submitted = true;
   const bool quietly = options_.between_turns_ns > 0;
-  if (quietly) own_rows_ = &binding.batcher->executor();
+  if (quietly) turn_.own_rows = &binding.batcher->executor();
   const bool accepted = quietly ? binding.batcher->SubmitQuietly(*job) : binding.batcher->Submit(*job);
   WF_CHECK(accepted);  // nobody else knows the job yet
 }
 
 bool EngineCore::RunBatch() {
-  if (own_rows_ == nullptr) return false;
-  if (own_rows_->RunShort(options_.between_turns_ns)) return true;
-  own_rows_ = nullptr;  // its threads have been told of what is left
+  if (turn_.own_rows == nullptr) return false;
+  if (turn_.own_rows->RunShort(options_.between_turns_ns)) return true;
+  turn_.own_rows = nullptr;  // its threads have been told of what is left
   return false;
 }
 
@@ -190,7 +190,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   if (status.ok()) status = staging->Scatter(alone, 1, padding);
   if (!status.ok()) job->Fail(batch::CodeOf(status), status.message());
   staging->Trim(own);
-  inline_spent_ns_ += spent;
+  turn_.spent_ns += spent;
   instance.bus->spent_.Run(started, started + spent);
   instance.bus->spent_.TakePart(1, spent);
   if (known && binding.batcher != nullptr) binding.batcher->LearnRunOnLoop(binding.batcher->sorts().Of(job->kind, job->inputs), spent);

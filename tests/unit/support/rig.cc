@@ -181,6 +181,7 @@ void Rig::Settle() {
     RunJobs();
     for (ran = false; RunBatch();) ran = true;
     Turn();
+    ran = engine->OnIdle() || ran;
   } while (ran || !queue.jobs.empty() || !mailbox.empty());
 }
 

@@ -82,7 +82,7 @@ class LoopThread final : public bus::Client {
       while (started_ < requests && engine.live_buses() < static_cast<uint32_t>(most_at_once)) StartOne();
       mailbox.Drain();
       engine.OnTime();
-      if (engine.live_buses() == 0) continue;
+      if (engine.OnIdle() || engine.live_buses() == 0) continue;
       if (mailbox.PrepareToSleep()) sleeper_.SleepUntil(std::min(engine.NextTimerAt(), process_.clock.Now() + INT64_C(5'000'000'000)));
       mailbox.Awake();
     }

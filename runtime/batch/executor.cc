@@ -33,6 +33,7 @@ Batcher& Executor::AddBatcher(const BatcherOptions& options) {
   std::vector<std::unique_ptr<Staging>> staging;
   for (int i = 0; i < options.instances; ++i) staging.push_back(std::make_unique<Staging>(*options.model));
   const base::MutexLock lock(mutex_);
+  urgent_.reserve(batchers_.size() + 1);
   batchers_.push_back(std::move(batcher));
   staging_.push_back(std::move(staging));
   return *batchers_.back();
@@ -133,36 +134,49 @@ Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
   return Withdrawal::kUnlinked;
 }
 
+// Of the batches that are due, that of the most urgent row: rows of one model age, too, while others' keep the threads.
 std::optional<Work> Executor::TakeLocked(int64_t most_ns) {
-  for (uint8_t level = WF_HIGH; level <= LowestLevel(busy_threads_); ++level) {
-    for (size_t i = 0; i < batchers_.size(); ++i) {
-      Batcher& batcher = *batchers_[i];
-      if (batcher.idle_instances_ == 0 || batcher.policy_.level() != level) continue;
-      if (most_ns != INT64_MAX && batcher.run_ns() > most_ns) continue;
-      auto closed = batcher.policy_.Close();
-      if (!closed) continue;
-      for (RowList* list : {&closed->rows, &closed->expired}) {
-        for (Row* row = list->first; row != nullptr; row = row->next) {
-          row->state = RowState::kTaken;
-          row->taken_at = clock_.Now();
-          batcher.Unreserve(*row);
-        }
-      }
-      Work work;
-      work.batcher = &batcher;
-      work.closed = *closed;
-      if (closed->rows.count == 0) return work;
-      work.instance = std::countr_zero(batcher.idle_instances_);
-      batcher.idle_instances_ &= ~(UINT64_C(1) << work.instance);
-      work.staging = staging_[i][static_cast<size_t>(work.instance)].get();
-      work.sort = closed->rows.first->sort;
-      work.size = SizeFor(batcher, closed->rows);
-      // This thread will be away: a colleague takes what is due, or waits for what will be.
-      if (most_ns == INT64_MAX && idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
-      return work;
-    }
+  urgent_.clear();
+  for (size_t i = 0; i < batchers_.size(); ++i) {
+    Batcher& batcher = *batchers_[i];
+    batcher.policy_.Age();
+    if (batcher.idle_instances_ == 0 || (most_ns != INT64_MAX && batcher.run_ns() > most_ns)) continue;
+    const Row* const head = batcher.policy_.Head();
+    if (head != nullptr && head->level <= LowestLevel(busy_threads_)) urgent_.emplace_back(head, i);
+  }
+  std::sort(urgent_.begin(), urgent_.end(), [](const auto& a, const auto& b) { return IsBefore(*a.first, *b.first); });
+  for (const auto& [head, at] : urgent_) {
+    const auto closed = batchers_[at]->policy_.Close();
+    if (!closed) continue;
+    Work work = Begin(at, *closed);
+    // This thread will be away: a colleague takes what is due, or waits for what will be.
+    if (work.staging != nullptr && most_ns == INT64_MAX && idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1)))
+      work_.NotifyOne();
+    return work;
   }
   return std::nullopt;
+}
+
+// Rows leave the queue, for an idle instance where any of them still has time.
+Work Executor::Begin(size_t at, const Closed& closed) {
+  Batcher& batcher = *batchers_[at];
+  for (const RowList* list : {&closed.rows, &closed.expired}) {
+    for (Row* row = list->first; row != nullptr; row = row->next) {
+      row->state = RowState::kTaken;
+      row->taken_at = clock_.Now();
+      batcher.Unreserve(*row);
+    }
+  }
+  Work work;
+  work.batcher = &batcher;
+  work.closed = closed;
+  if (closed.rows.count == 0) return work;
+  work.instance = std::countr_zero(batcher.idle_instances_);
+  batcher.idle_instances_ &= ~(UINT64_C(1) << work.instance);
+  work.staging = staging_[at][static_cast<size_t>(work.instance)].get();
+  work.sort = closed.rows.first->sort;
+  work.size = SizeFor(batcher, closed.rows);
+  return work;
 }
 
 // `low` never occupies the last free thread, unless nothing will follow. `busy`: threads that would be occupied.
@@ -174,7 +188,8 @@ uint8_t Executor::LowestLevel(int busy) const {
 std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) const {
   std::optional<base::TimePoint> earliest;
   for (const auto& batcher : batchers_) {
-    if (batcher->idle_instances_ == 0 || batcher->policy_.level() > lowest) continue;
+    const Row* const head = batcher->policy_.Head();
+    if (batcher->idle_instances_ == 0 || head == nullptr || head->level > lowest) continue;
     const auto at = batcher->policy_.NextDecisionAt();
     if (at && (!earliest || *at < *earliest)) earliest = at;
   }
@@ -338,7 +353,8 @@ bool Executor::RunShort(int64_t most_ns) noexcept {
   bool tells = false;
   {
     const base::MutexLock lock(mutex_);
-    tells = idle_threads_ > 0 && NextDecisionLocked(WF_LOW).has_value();
+    const auto next = NextDecisionLocked(WF_LOW);
+    tells = idle_threads_ > 0 && next && *next <= clock_.Now();
   }
   if (tells) work_.NotifyOne();
   return false;

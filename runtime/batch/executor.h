@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/clock.h"
@@ -59,7 +60,7 @@ class Executor {
   void Finish(Work& work);  // scatters, learns, delivers; frees the instance
   std::optional<base::TimePoint> NextDecisionAt();
   // A thread's loop once, by a caller that has other things to do: takes a batch only if it is due and its run takes at most `most_ns`, and
-  // leaves the rest to the threads, whom it tells. True: it ran one, and there may be more.
+  // leaves the rest to the threads, which it tells of what is due. True: it ran one, and there may be more.
   bool RunShort(int64_t most_ns) noexcept;
 
   int threads() const { return options_.threads; }
@@ -74,6 +75,7 @@ class Executor {
   void RunAndFinish(Work& work);
   std::optional<Work> Take(int64_t most_ns);
   std::optional<Work> TakeLocked(int64_t most_ns) WF_REQUIRES(mutex_);
+  Work Begin(size_t batcher, const Closed& closed) WF_REQUIRES(mutex_);
   uint8_t LowestLevel(int busy) const WF_REQUIRES(mutex_);
   std::optional<base::TimePoint> NextDecisionLocked(uint8_t lowest) const WF_REQUIRES(mutex_);
   static int64_t SizeFor(const Batcher& batcher, const RowList& rows);
@@ -89,6 +91,8 @@ class Executor {
   base::Mutex mutex_;  // also guards the batchers' policies, idle instances, and the state of rows
   base::Condition work_;
   std::vector<std::unique_ptr<Batcher>> batchers_ WF_GUARDED_BY(mutex_);
+  std::vector<std::pair<const Row*, size_t>> urgent_
+      WF_GUARDED_BY(mutex_);  // while TakeLocked looks: most urgent rows, whose batchers they wait in
   std::vector<std::vector<std::unique_ptr<Staging>>> staging_ WF_GUARDED_BY(mutex_);  // by batcher, by instance
   int idle_threads_ WF_GUARDED_BY(mutex_) = 0, busy_threads_ WF_GUARDED_BY(mutex_) = 0;
   bool stopping_ WF_GUARDED_BY(mutex_) = false;

@@ -188,6 +188,8 @@ CloseReason Policy::ReasonToClose(const Group& group, base::TimePoint now) const
 
 void Policy::Age() {
   const base::TimePoint now = clock_.Now();
+  if (waiting_ == 0 || now - aged_at_ < kAgeNs / 100) return;
+  aged_at_ = now;
   for (const auto& group : groups_) {
     for (int from = 1; from < kLevels && group->count != 0; ++from) {
       for (Row *row = group->level[from].first, *following = nullptr; row != nullptr; row = following) {
@@ -212,9 +214,7 @@ std::optional<Closed> Policy::Close() {
   for (const auto& group : groups_) {
     if (group->count == 0) continue;
     if (!draining_ && group->count < BestRows(*group) && ClosesAt(*group) > now) continue;
-    const Row *head = group->Head(), *other = chosen == nullptr ? nullptr : chosen->Head();
-    if (other == nullptr || head->level < other->level || (head->level == other->level && head->deadline < other->deadline))
-      chosen = group.get();
+    if (chosen == nullptr || IsBefore(*group->Head(), *chosen->Head())) chosen = group.get();
   }
   if (chosen == nullptr) return std::nullopt;
 
@@ -250,10 +250,10 @@ std::optional<base::TimePoint> Policy::NextDecisionAt() const {
   return earliest;
 }
 
-std::optional<uint8_t> Policy::level() const {
-  std::optional<uint8_t> most;
+const Row* Policy::Head() const {
+  const Row* most = nullptr;
   for (const auto& group : groups_)
-    if (const Row* head = group->Head(); head != nullptr && (!most || head->level < *most)) most = head->level;
+    if (const Row* head = group->Head(); head != nullptr && (most == nullptr || IsBefore(*head, *most))) most = head;
   return most;
 }
 

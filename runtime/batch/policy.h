@@ -64,13 +64,14 @@ class Policy {
 
   // When Close may answer differently without a new row; nothing while no row waits. In the past: ask now.
   [[nodiscard]] std::optional<base::TimePoint> NextDecisionAt() const;
-  // The most urgent waiting row's priority after ageing; nothing while no row waits.
-  [[nodiscard]] std::optional<uint8_t> level() const;
+  // Raises rows by how long they have waited, at most once a millisecond.
+  void Age();
+  // The most urgent row, by its priority as of the last Age and then its deadline; null while no row waits.
+  const Row* Head() const;
   int waiting() const { return waiting_; }
 
  private:
   Group& GroupOf(const Row& row);
-  void Age();
   base::TimePoint ClosesAt(const Group& group) const;
   const Row* FirstToClose(const Group& group) const;
   CloseReason ReasonToClose(const Group& group, base::TimePoint now) const;
@@ -84,6 +85,7 @@ class Policy {
   const std::deque<CostCurve>& costs_;
   const base::Clock& clock_;
   std::vector<std::unique_ptr<Group>> groups_;  // those without rows are kept for reuse
+  base::TimePoint aged_at_ = INT64_MIN / 2;
   int waiting_ = 0;
   bool draining_ = false;
 };

@@ -65,4 +65,7 @@ class Row : public base::Message {
   bool has_credit = false;
 };
 
+// Which of two rows goes first.
+inline bool IsBefore(const Row& a, const Row& b) { return a.level != b.level ? a.level < b.level : a.deadline < b.deadline; }
+
 }  // namespace wf::batch

@@ -143,7 +143,7 @@ void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBindi
   job->placed = Placement::kRow;
   AddFlight(*job);
   job->submitted = true;
-  const bool quietly = options_.between_turns_ns > 0;
+  const bool quietly = job->delay_ns == 0 && binding.batcher->run_ns() <= options_.between_turns_ns;
   if (quietly) turn_.own_rows = &binding.batcher->executor();
   const bool accepted = quietly ? binding.batcher->SubmitQuietly(*job) : binding.batcher->Submit(*job);
   WF_CHECK(accepted);  // nobody else knows the job yet

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "runtime/base/clock.h"
+#include "tests/unit/support/fake_clock.h"
 #include "tests/unit/support/plan_builder.h"
 #include "tests/unit/support/rig.h"
 #include "tests/unit/support/rows.h"
@@ -437,6 +438,41 @@ TEST_F(ExecutorTest, AThreadIsToldOfQuietRowsByTheirCaller) {
   EXPECT_EQ(row.delivered, 0);
   EXPECT_FALSE(executor.RunShort(/*most_ns=*/0));
   Collect(mailbox, sleeper, rows);
+}
+
+// A model whose rows are always urgent keeps no thread from those that have waited for long.
+TEST_F(ExecutorTest, RowsOfEveryModelRiseByWaiting) {
+  test::FakeClock clock;
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 0}, clock);
+  test::FakeModel other(row_, 3, 16, 1);
+  Batcher& urgent = executor.AddBatcher({.model = &other, .policy = {.max_rows = 1, .max_queued_rows = 1 << 10}});
+  Batcher& usual = executor.AddBatcher(Options());
+  const auto submit = [&](Batcher& to, uint8_t priority) -> test::TestRow& {
+    test::TestRow& row = rows.emplace_back(std::vector<int64_t>{1});
+    row.home = &mailbox;
+    row.priority = priority;
+    row.deadline = clock.Now() + INT64_C(30'000'000'000);
+    EXPECT_TRUE(to.Reserve(row) && to.Submit(row));
+    return row;
+  };
+  const test::TestRow& patient = submit(usual, WF_NORMAL);
+  int before = 0;
+  while (patient.delivered == 0 && before < 1000) {
+    submit(urgent, WF_HIGH);
+    submit(urgent, WF_HIGH);
+    auto work = executor.Take();
+    ASSERT_TRUE(work.has_value());
+    clock.AdvanceNs(10'000'000);
+    executor.Run(*work);
+    executor.Finish(*work);
+    mailbox.Drain();
+    ++before;
+  }
+  EXPECT_GT(before, 5);
+  EXPECT_LT(before, 30);
 }
 
 TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {

@@ -129,7 +129,7 @@ TEST_F(PolicyTest, ARowRisesOnePriorityPerHundredMilliseconds) {
   test::TestRow& old = Add();
   old.priority = WF_LOW;
   policy_.Add(old);
-  EXPECT_EQ(policy_.level(), WF_LOW);
+  EXPECT_EQ(policy_.Head()->level, WF_LOW);
   clock_.AdvanceNs(200 * kMs);
   test::TestRow& fresh = Submit();
   fresh.deadline = clock_.Now() + 500 * kMs;

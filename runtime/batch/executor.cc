@@ -98,6 +98,7 @@ void Executor::GiveBack(Batcher& batcher, int instance) {
 
 bool Executor::SubmitRow(Batcher& batcher, Row& row, bool wakes_threads) noexcept {
   bool wakes = false;
+  batcher.policy_.Prepare(row);
   {
     const base::MutexLock lock(mutex_);
     if (row.withdrawn) return false;

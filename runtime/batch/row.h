@@ -52,6 +52,7 @@ class Row : public base::Message {
   Row* previous = nullptr;
   Row* next = nullptr;
   Group* group = nullptr;
+  uint64_t key = 0;  // of the rows that may share its run; Policy::Prepare
   // Of the queue: into it, out of it (to run, too late, or withdrawn).
   base::TimePoint arrived_at = 0, taken_at = 0, ran_at = 0;
   int64_t run_ns = 0;         // of its batch, for the caller's statistics

@@ -55,6 +55,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   net::Handler* NewHandler(net::Connection& connection) noexcept override { return sessions_.Open(connection); }
   void OnRefused() noexcept override;
   void OnHandshakeFailed(std::string_view why) noexcept override;
+  void OnBreach(std::string_view why) noexcept override { site_.OnBreach(http::Breach::kLimit, why); }
 
  private:
   void OnDrainTick() noexcept;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 #include <set>
 
 #include "tests/diff/kept.h"
@@ -54,6 +55,14 @@ TEST(Generated, NoLiteralBelowZeroIsConverted) {
   ASSERT_FALSE(ConvertsBelowZero("u32(i64((-7))) - u64((-n1))"));
   for (uint64_t seed = 0; seed < 5000; ++seed)
     ASSERT_FALSE(ConvertsBelowZero(Generate(0, seed).declarations)) << Generate(0, seed).declarations;
+}
+
+// wfc once ended with a crash where such an element had a short axis beside one that is known when it runs.
+TEST(Generated, AnElementMayBeASumWithAnIndexAndNothingElse) {
+  const std::regex sum(R"(at\d+ < [nmpq], at\d+ < [2-8]\] => \(\w+ \+ at\d+\)\))");
+  size_t count = 0;
+  for (uint64_t seed = 0; seed < 2000; ++seed) count += std::regex_search(Generate(0, seed).declarations, sum) ? 1 : 0;
+  EXPECT_GE(count, 5U);
 }
 
 size_t Count(const std::string& text, const std::string& of) {

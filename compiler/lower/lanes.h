@@ -72,6 +72,8 @@ class BodyEmitter::LaneBlock {
   Lane Load(const ir::Op& op);
   Value* LoadRun(const ir::Op& op, Value* address);
   Value* LoadStrided(llvm::Type* element, Value* address, unsigned step, llvm::Align align);
+  bool HasThreeBytes(const ir::Op& op, const Leaves& tensor, unsigned stride) const;
+  Value* LoadOfPixels(const Leaves& tensor, llvm::SmallVector<Value*, 8> at);
   Value* LoadScattered(const ir::Op& op, const Leaves& tensor);
   Value* LoadOneByOne(const ir::Op& op, const Leaves& tensor);
   Value* ScalarOf(ir::ValueId id, unsigned number);

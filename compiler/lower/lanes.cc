@@ -140,6 +140,9 @@ void CountTables(const ir::Op& op, Findings& found) {
 
 bool InspectLoad(Context& context, const ir::Body& body, ir::ValueId id, int64_t longest, Findings& found) {
   const ir::Op& op = body[id];
+  const auto is_param = [&](ir::ValueId index) { return body[index].kind == OpKind::kParam; };
+  if (found.is_flat && !std::all_of(op.args.begin() + 1, op.args.end(), is_param))
+    return false;  // at a place that was read, or computed of such
   const auto stride = found.is_flat ? std::optional<int64_t>(1) : LoadStride(found.steps, op, context.type(body[op.args[0]].type));
   const bool is_near = stride && *stride <= longest;
   const bool is_gather = !is_near && longest > 1 && IsGather(found, op);

@@ -137,6 +137,25 @@ TEST_F(BodyTest, RowsReadThroughTables) {
   Check(kSizes, 2);
 }
 
+TEST_F(BodyTest, RowsReadAtPlacesOfTheirOwnShape) {
+  for (const DType dtype : {DType::kU8, DType::kF32}) {
+    const TypeId matrix = Tensor(dtype, {-1, -1}), places = Tensor(DType::kF32, {-1, -1});
+    cases_.Add("rows and columns that are read", {matrix, places}, matrix, [this, dtype](Builder& b, const In& in) {
+      const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1);
+      const ir::BlockId block = b.Open({I64(), I64()});
+      const ValueId place = b.Convert(b.Load(in[1], {b.Param(0), b.Param(1)}), DType::kI64);
+      const auto within = [&](ValueId extent) {
+        const ValueId least = b.Binary(OpKind::kMax, place, b.I64(0));
+        return b.CheckIndex(b.Binary(OpKind::kMin, least, b.Sub(extent, b.I64(1))), extent);
+      };
+      const ValueId one = b.Convert(b.Load(in[0], {within(height), within(width)}), DType::kF32);
+      b.Close(b.Convert(b.Mul(one, b.F32(0.5F)), dtype));
+      return b.Build(dtype, {b.Dim(in[1], 0), b.Dim(in[1], 1)}, block);
+    });
+  }
+  Check(kSizes, 2);
+}
+
 // What is made of integers is neither NaN nor -0, and is compared once.
 TEST_F(BodyTest, LanesOfTheLesserAndTheGreaterOfIntegers) {
   for (const DType from : {DType::kU8, DType::kI16, DType::kI64}) {

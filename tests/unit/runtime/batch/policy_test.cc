@@ -140,7 +140,7 @@ TEST_F(PolicyTest, GroupsAreFoundByTheKeysOfTheirRowsWhateverOrderTheyCloseIn) {
     }
     EXPECT_EQ(batches, kGroups);
     EXPECT_EQ(policy_.waiting(), 0);
-    EXPECT_FALSE(policy_.level().has_value());
+    EXPECT_EQ(policy_.Head(), nullptr);
   }
 }
 

@@ -5,7 +5,7 @@
 namespace wf::lower::testing {
 namespace {
 
-const std::vector<DType> kElements = {DType::kBool, DType::kU8, DType::kI16, DType::kF32, DType::kF64};
+const std::vector<DType> kMovedElements = {DType::kBool, DType::kU8, DType::kI16, DType::kF32, DType::kF64};
 const std::vector<int64_t> kSides = {0, 1, 7, 17, 33, 150};
 
 struct Way {
@@ -16,7 +16,7 @@ constexpr Way kWays[] = {{false, false}, {true, false}, {false, true}, {true, tr
 ValueId Backwards(Builder& b, ValueId extent, ValueId index) { return b.Sub(b.Sub(extent, b.I64(1)), index); }
 
 TEST_F(BodyTest, ColumnsBecomeRows) {
-  for (const DType dtype : kElements) {
+  for (const DType dtype : kMovedElements) {
     const TypeId matrix = Tensor(dtype, {-1, -1});
     for (const Way way : kWays) {
       cases_.Add("elements", {matrix}, matrix, [this, dtype, way](Builder& b, const In& in) {

@@ -17,6 +17,7 @@ bool AnyScalar(const Type& type) { return IsScalar(type); }
 bool AnyNumber(const Type& type) { return IsScalar(type) && IsNumber(type.dtype); }
 bool I64(const Type& type) { return IsScalar(type) && type.dtype == DType::kI64; }
 bool Bool(const Type& type) { return IsBool(type); }
+bool ReducedScalar(const Type& type) { return Bool(type) || Number(type); }
 bool Text(const Type& type) { return type.kind == Kind::kString; }
 bool AnyBytes(const Type& type) { return type.kind == Kind::kBytes; }
 bool AnyTensor(const Type& type) { return IsTensor(type); }
@@ -64,6 +65,8 @@ const std::vector<Writer::Production>& Writer::Table() {
       {AnyNumber, 3, &Writer::Conversion},
       {AnyScalar, 12, &Writer::Element},
       {AnyScalar, 6, &Writer::Reduction},
+      {ReducedScalar, 3, &Writer::Nested},
+      {Bool, 3, &Writer::LongTest},
       {AnyNumber, 4, &Writer::IndexArithmetic, true},
       {Bool, 6, &Writer::IndexTest, true},
       {AnyScalar, 3, &Writer::ByIndex, true},
@@ -88,6 +91,10 @@ const std::vector<Writer::Production>& Writer::Table() {
       {NumberTensor, 8, &Writer::Elementwise},
       {NumberTensor, 5, &Writer::Centred, true},
       {AnyTensor, 5, &Writer::Moved},
+      {AnyTensor, 5, &Writer::Exchanged, true},
+      {AnyTensor, 4, &Writer::Placed, true},
+      {AnyTensor, 3, &Writer::Channels, true},
+      {NumberTensor, 5, &Writer::Contraction, true},
       {NumberVector, 2, &Writer::Sorted, false, false},
       {I64Vector, 2, &Writer::Largest, false, false},
       {BoolTensor, 6, &Writer::Compared},

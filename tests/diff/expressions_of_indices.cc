@@ -1,7 +1,6 @@
 // Productions about where an element stands: arithmetic of indices, choices and gathers by them, and tensors that are moved as a whole.
 
 #include <algorithm>
-#include <cctype>
 
 #include "tests/diff/writer.h"
 
@@ -9,7 +8,6 @@ namespace wf::diff {
 namespace {
 
 bool IsIndex(const Name& name) { return !name.extent.empty(); }
-bool IsWritten(const std::string& dim) { return std::isdigit(static_cast<unsigned char>(dim[0])) != 0; }
 
 }  // namespace
 

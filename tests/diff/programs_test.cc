@@ -65,6 +65,32 @@ TEST(Generated, AnElementMayBeASumWithAnIndexAndNothingElse) {
   EXPECT_GE(count, 5U);
 }
 
+struct Form {
+  const char *what, *text;
+};
+
+// Loops that the lowering has ways of its own for: each has to be written often enough for a run to meet it.
+TEST(Generated, LoopsOfEveryFormAreWritten) {
+  const Form forms[] = {
+      {"axes exchanged", R"(\[(at\d+) < \w+, (at\d+) < \w+\] => \w+\[\2, \1\]\))"},
+      {"axes backwards", R"(=> \w+\[(at\d+, )?\w+ - 1 - at\d+)"},
+      {"places that are read", R"(\[clamp\(i64\(\w+\[at)"},
+      {"channels mixed", R"(f32\(\w+\[at\d+, (at\d+, )?\d\]\) \* 0\.)"},
+      {"rows by rows or columns", R"(\] => (sum|max|min)\[k\d+ < \w+\]\(\(?\w+\[at\d+, k\d+\])"},
+      {"a reduction of reductions", R"((sum|max|min|any|all)\[k\d+ < \w+\]\((sum|max|min|any|all)\[k\d+ < \w+\]\(\w+\[k)"},
+      {"a choice by a reduction", R"(if \((sum|max|min|prod)\[k)"},
+  };
+  std::vector<std::string> programs;
+  for (uint64_t seed = 0; seed < 3000; ++seed) programs.push_back(Generate(0, seed).declarations);
+  for (const Form& form : forms) {
+    const std::regex pattern(form.text);
+    const auto count =
+        std::count_if(programs.begin(), programs.end(), [&](const std::string& one) { return std::regex_search(one, pattern); });
+    EXPECT_GE(count, 10) << form.what;
+    RecordProperty(form.what, static_cast<int>(count));
+  }
+}
+
 size_t Count(const std::string& text, const std::string& of) {
   size_t count = 0;
   for (size_t at = text.find(of); at != std::string::npos; at = text.find(of, at + 1)) ++count;

@@ -118,15 +118,15 @@ class Writer {
   std::string ByIndex(const Type& type, int depth);
   std::string Gathered(const Type& type, int depth), Guarded(const Type& type, int depth);
   std::string Centred(const Type& type, int depth), Moved(const Type& type, int depth);
+  std::string Exchanged(const Type& type, int depth), Placed(const Type& type, int depth);
+  std::string Channels(const Type& type, int depth), Contraction(const Type& type, int depth);
+  std::string Nested(const Type& type, int depth), LongTest(const Type& type, int depth);
   std::string Largest(const Type& type, int depth), Sorted(const Type& type, int depth);
-  std::string Listed(const Type& type, int depth);
-  std::string Filtered(const Type& type, int depth);
-  std::string OfTensor(const Type& type, int depth);
-  std::string Built(const Type& type, int depth);
+  std::string Listed(const Type& type, int depth), Filtered(const Type& type, int depth);
+  std::string OfTensor(const Type& type, int depth), Built(const Type& type, int depth);
   std::string Failing(const Type& type, int depth);
   std::string Match(const Type& type, int depth);
-  std::string ListItem(const Type& type, int depth);
-  std::string LookUp(const Type& type, int depth);
+  std::string ListItem(const Type& type, int depth), LookUp(const Type& type, int depth);
   std::string Keys(const Type& type, int depth);
   std::string Meta(const Type& type, int depth);
 
@@ -167,7 +167,9 @@ class Writer {
   std::string Index(const std::string& dim, int depth, bool may_be_constant = true);
   std::string FailWith(int depth);
 
-  // Of what productions about indices are made.
+  // Of what productions about indices and loops are made.
+  std::pair<std::string, std::vector<std::string>> Heads(const std::vector<std::string>& dims);
+  std::string Operand(const Type& type, int depth);
   std::string Whole(), ScalarTest(), SumOfIndices(), IndexAlone(const Type& type);
   std::string ComputedIndex(const std::string& dim, int depth);
   std::pair<std::string, std::string> Parts(const std::string& dim);

@@ -92,7 +92,7 @@ class Executor {
   base::Condition work_;
   std::vector<std::unique_ptr<Batcher>> batchers_ WF_GUARDED_BY(mutex_);
   std::vector<std::pair<const Row*, size_t>> urgent_
-      WF_GUARDED_BY(mutex_);  // while TakeLocked looks: most urgent rows, whose batchers they wait in
+      WF_GUARDED_BY(mutex_);  // TakeLocked's, kept for its memory: of each batcher the most urgent row, and which it is
   std::vector<std::vector<std::unique_ptr<Staging>>> staging_ WF_GUARDED_BY(mutex_);  // by batcher, by instance
   int idle_threads_ WF_GUARDED_BY(mutex_) = 0, busy_threads_ WF_GUARDED_BY(mutex_) = 0;
   bool stopping_ WF_GUARDED_BY(mutex_) = false;

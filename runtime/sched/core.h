@@ -14,7 +14,7 @@
 #include "runtime/sched/long_run.h"
 #include "runtime/sched/observer.h"
 #include "runtime/sched/ready.h"
-#include "runtime/sched/turn.h"
+#include "runtime/sched/turn_work.h"
 #include "runtime/sched/wheel.h"
 
 namespace wf::sched {
@@ -192,7 +192,7 @@ class EngineCore {
   std::vector<Epoch> epochs_;
   std::vector<size_t> learned_bytes_;  // by region: arena of recent requests
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;
-  Turn turn_;
+  TurnWork turn_;
   base::TimePoint last_lift_ = 0, last_merge_ = 0;
   uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0, jitter_;
 };

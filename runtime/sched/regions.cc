@@ -299,7 +299,7 @@ void EngineCore::LaunchElements(bus::Entry& entry) {
   const wf_region& body = plan_.regions[task.target];
   const uint32_t window = task.window == 0 ? kDefaultWindow : task.window;
   while (entry.cause == nullptr && entry.next_element < entry.count && entry.running < window) {
-    if (turn_.spent_ns > std::max<int64_t>(options_.inline_turn_ns, 0)) {
+    if (turn_.is_spent(options_.inline_turn_ns)) {
       if (!entry.waits_for_turn) turn_.Add(entry);
       return EnsureDeadline(LiveOf(*entry.parent));
     }
@@ -328,7 +328,7 @@ void EngineCore::LaunchElements(bus::Entry& entry) {
 bool EngineCore::ResumeElements() {
   if (turn_.first() != nullptr && std::exchange(turn_.is_new, false)) {
     turn_.spent_ns = 0;
-    while (turn_.first() != nullptr && turn_.spent_ns <= std::max<int64_t>(options_.inline_turn_ns, 0)) {
+    while (turn_.first() != nullptr && !turn_.is_spent(options_.inline_turn_ns)) {
       bus::Entry& entry = *turn_.first();
       turn_.Remove(entry);
       LaunchElements(entry);

@@ -91,13 +91,18 @@ class ExecutorTest : public ::testing::Test {
     return {.model = model_.get(), .policy = {.max_rows = max_rows, .max_queued_rows = 1 << 20}};
   }
 
-  static void Submit(Batcher& batcher, base::Mailbox& home, std::deque<test::TestRow>& rows, std::vector<int64_t> values,
-                     int64_t delay_ns = 0) {
+  // With a credit, to be submitted.
+  static test::TestRow& Reserved(Batcher& batcher, base::Mailbox& home, std::deque<test::TestRow>& rows, std::vector<int64_t> values,
+                                 int64_t delay_ns = 0) {
     test::TestRow& row = rows.emplace_back(std::move(values));
     row.home = &home;
     row.delay_ns = delay_ns;
-    ASSERT_TRUE(batcher.Reserve(row));
-    ASSERT_TRUE(batcher.Submit(row));
+    EXPECT_TRUE(batcher.Reserve(row));
+    return row;
+  }
+  static void Submit(Batcher& batcher, base::Mailbox& home, std::deque<test::TestRow>& rows, std::vector<int64_t> values,
+                     int64_t delay_ns = 0) {
+    ASSERT_TRUE(batcher.Submit(Reserved(batcher, home, rows, std::move(values), delay_ns)));
   }
 
   // Waits until all rows have come back.
@@ -429,9 +434,7 @@ TEST_F(ExecutorTest, AThreadIsToldOfQuietRowsByTheirCaller) {
   Submit(batcher, mailbox, rows, {1});
   Collect(mailbox, sleeper, rows);  // so the thread has come, and sleeps again in a while
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  test::TestRow& row = rows.emplace_back(std::vector<int64_t>{2});
-  row.home = &mailbox;
-  ASSERT_TRUE(batcher.Reserve(row));
+  test::TestRow& row = Reserved(batcher, mailbox, rows, {2});
   ASSERT_TRUE(batcher.SubmitQuietly(row));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   mailbox.Drain();
@@ -482,13 +485,7 @@ TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {
   {
     Executor executor({.threads = 1}, clock_);
     Batcher& batcher = executor.AddBatcher(Options());
-    for (int i = 0; i < 5; ++i) {
-      test::TestRow& row = rows.emplace_back(std::vector<int64_t>{i});
-      row.home = &mailbox;
-      row.delay_ns = INT64_C(10'000'000'000);
-      ASSERT_TRUE(batcher.Reserve(row));
-      ASSERT_TRUE(batcher.Submit(row));
-    }
+    for (int i = 0; i < 5; ++i) Submit(batcher, mailbox, rows, {i}, INT64_C(10'000'000'000));
   }
   mailbox.Drain();
   for (const test::TestRow& row : rows) EXPECT_EQ(row.delivered, 1);

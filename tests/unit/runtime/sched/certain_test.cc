@@ -82,22 +82,12 @@ TEST_F(CertainTest, NothingWhereSeveralReturnsMayEndTheWorkflow) {
 }
 
 TEST_F(CertainTest, WhetherEveryWorkflowNeedsAModel) {
-  builder_.AddModel(true);
-  const int x = builder_.Slot(root_, Kind::kTensor), y = builder_.Slot(root_, Kind::kTensor), value = Int(root_);
-  builder_.Run(root_, {in_}, x);
-  builder_.Model(root_, 0, x, y);
-  builder_.Run(root_, {y}, value);
-  builder_.Return(root_, {value});
+  BuildModel();
   EXPECT_TRUE(EveryWorkflowNeedsAModel(bus::PlanIndex(builder_.Finish(false))));
 }
 
 TEST_F(CertainTest, AModelBesideTheResultIsNotNeeded) {
-  builder_.AddModel(true);
-  const int x = builder_.Slot(root_, Kind::kTensor), y = builder_.Slot(root_, Kind::kTensor), value = Int(root_);
-  builder_.Run(root_, {in_}, x);
-  builder_.Model(root_, 0, x, y);
-  builder_.Run(root_, {in_}, value);
-  builder_.Return(root_, {value});
+  BuildModel(/*is_read=*/false);
   EXPECT_FALSE(EveryWorkflowNeedsAModel(bus::PlanIndex(builder_.Finish(false))));
 }
 

@@ -25,6 +25,18 @@ class FanOutTest : public EngineTest {
     builder_.Run(root_, {list}, value);
     builder_.Return(root_, {value});
   }
+  // value = [task(in) for up to `most` elements]
+  void BuildTasks(int64_t most, const RunOptions& task = {}) {
+    const int body = builder_.Region(root_);
+    const int element = Int(body), list = builder_.Slot(root_, Kind::kList), value = Int(root_);
+    builder_.Run(body, {in_}, element, task);
+    builder_.SetResult(body, element);
+    RunOptions pick;
+    pick.body.arms = most;
+    builder_.Each(root_, {body, 4}, {in_}, list, pick);
+    builder_.Run(root_, {list}, value);
+    builder_.Return(root_, {value});
+  }
 };
 
 TEST_F(FanOutTest, NoMoreElementsThanTheWindowAreInFlight) {
@@ -57,15 +69,7 @@ TEST_F(FanOutTest, AnElementThatMeetsAFullQueueWaitsForEarlierOnes) {
 }
 
 TEST_F(FanOutTest, ThousandsOfElementsUseTheFramesOfAWindow) {
-  const int body = builder_.Region(root_);
-  const int element = Int(body), list = builder_.Slot(root_, Kind::kList), value = Int(root_);
-  builder_.Run(body, {in_}, element);
-  builder_.SetResult(body, element);
-  RunOptions pick;
-  pick.body.arms = 20'000;
-  builder_.Each(root_, {body, 4}, {in_}, list, pick);
-  builder_.Run(root_, {list}, value);
-  builder_.Return(root_, {value});
+  BuildTasks(20'000);
   Rig& rig = MakeRig({.schedule = Schedule::kInline, .inline_turn_ns = INT64_C(1'000'000'000)});
   uint64_t elements = 0;
   for (int i = 0; i < 10; ++i) {
@@ -83,17 +87,9 @@ class ManyElementsTest : public FanOutTest {
  protected:
   // Up to 1,000 elements of one task, which is sooner done than handed over; a turn has room for some of them.
   Rig& MakeElements() {
-    const int body = builder_.Region(root_);
-    const int element = Int(body), list = builder_.Slot(root_, Kind::kList), value = Int(root_);
     RunOptions cheap;
     cheap.cost_ns = 1'900;
-    builder_.Run(body, {in_}, element, cheap);
-    builder_.SetResult(body, element);
-    RunOptions pick;
-    pick.body.arms = 1'000;
-    builder_.Each(root_, {body, 4}, {in_}, list, pick);
-    builder_.Run(root_, {list}, value);
-    builder_.Return(root_, {value});
+    BuildTasks(1'000, cheap);
     Rig& rig = MakeRig({.inline_turn_ns = 20'000, .time_every = 1 << 30});
     for (int i = 0; i < 1'100; ++i) {  // beyond the requests that are all timed, by a clock that stands still
       rig.Start({i});

@@ -347,6 +347,10 @@ void Executor::RunAndFinish(Work& work) {
 }
 
 bool Executor::RunShort(int64_t most_ns) noexcept {
+  {
+    const base::MutexLock lock(mutex_);
+    if (busy_threads_ > 0) return false;  // it takes what waits once it is done, in larger batches; beside it nobody wins
+  }
   if (auto work = Take(most_ns)) {
     RunAndFinish(*work);
     return true;

@@ -59,8 +59,8 @@ class Executor {
   void Run(Work& work);     // gathers, runs
   void Finish(Work& work);  // scatters, learns, delivers; frees the instance
   std::optional<base::TimePoint> NextDecisionAt();
-  // A thread's loop once, by a caller that has other things to do: takes a batch only if it is due and its run takes at most `most_ns`, and
-  // leaves the rest to the threads, which it tells of what is due. True: it ran one, and there may be more.
+  // A thread's loop once, by a caller that has other things to do: takes a batch only if it is due, its run takes at most `most_ns` and no
+  // thread is at work, and leaves the rest to the threads, which it tells of what is due. True: it ran one, and there may be more.
   bool RunShort(int64_t most_ns) noexcept;
 
   int threads() const { return options_.threads; }

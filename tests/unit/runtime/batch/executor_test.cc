@@ -478,6 +478,29 @@ TEST_F(ExecutorTest, RowsOfEveryModelRiseByWaiting) {
   EXPECT_LT(before, 30);
 }
 
+TEST_F(ExecutorTest, ACallerRunsNothingBesideAThreadAtWork) {
+  std::atomic<bool> is_running = false, may_end = false;
+  model_->fails = [&] {
+    is_running = true;
+    while (!may_end) std::this_thread::yield();
+    return false;
+  };
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  test::FakeModel other(row_, 3, 16, 1);
+  Executor executor({.threads = 1}, clock_);
+  Batcher& longer = executor.AddBatcher(Options());
+  Batcher& known = executor.AddBatcher({.model = &other, .policy = {.max_rows = 1, .max_queued_rows = 8}});
+  known.cost().Learn(1, 1'000'000);
+  Submit(longer, mailbox, rows, {1});
+  while (!is_running) std::this_thread::yield();
+  ASSERT_TRUE(known.SubmitQuietly(Reserved(known, mailbox, rows, {2})));
+  EXPECT_FALSE(executor.RunShort(2'000'000));
+  may_end = true;
+  Collect(mailbox, sleeper, rows);  // the thread has looked for more
+}
+
 TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {
   Sleeper sleeper;
   base::Mailbox mailbox(sleeper);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/unit/runtime/sched/engine_fixture.h"
 
 namespace wf::sched {
@@ -126,6 +129,19 @@ TEST_F(ModelTest, ABatchThatIsTooLongForItIsAThreads) {
   EXPECT_TRUE(rig.models[0]->run_rows.empty());
   rig.Settle();
   EXPECT_EQ(rig.answers.size(), 1U);
+}
+
+// It is woken when the row comes: a loop that always has something short to run would not get to tell it.
+TEST_F(ModelTest, AThreadIsWokenForABatchThatIsTooLongForTheLoop) {
+  const wf_plan& plan = builder_.Finish(true);
+  rig_ = std::make_unique<Rig>(plan, EngineOptions{.between_turns_ns = 2'000'000}, batch::BatcherOptions{}, /*threads=*/1);
+  rig_->batchers[0]->cost().Learn(1, 3'000'000);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that the thread sleeps
+  rig_->Start({1});
+  for (int i = 0; i < 500 && rig_->mailbox.empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(rig_->mailbox.empty());
+  rig_->Settle();
+  EXPECT_EQ(rig_->answers.size(), 1U);
 }
 
 // Alone it would meet the queue full, too: no waiting helps.

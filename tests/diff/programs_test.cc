@@ -81,12 +81,12 @@ TEST(Generated, LoopsOfEveryFormAreWritten) {
       {"a choice by a reduction", R"(if \((sum|max|min|prod)\[k)"},
   };
   std::vector<std::string> programs;
-  for (uint64_t seed = 0; seed < 1000; ++seed) programs.push_back(Generate(0, seed).declarations);
+  for (uint64_t seed = 0; seed < 500; ++seed) programs.push_back(Generate(0, seed).declarations);
   for (const Form& form : forms) {
     const std::regex pattern(form.text);
     const auto count =
         std::count_if(programs.begin(), programs.end(), [&](const std::string& one) { return std::regex_search(one, pattern); });
-    EXPECT_GE(count, 3) << form.what;
+    EXPECT_GE(count, 2) << form.what;
     RecordProperty(form.what, static_cast<int>(count));
   }
 }

@@ -5,7 +5,8 @@ import unittest
 import harness
 from onnx_file import graph, initializer, model, node, value_info
 
-NODES = 100_000
+IS_MEASURED = harness.BUILD.name == "release"  # what sanitizers keep, and the time they take, is theirs
+NODES = 100_000 if IS_MEASURED else 5_000
 X = [value_info("x", (1, 4))]
 
 
@@ -56,10 +57,9 @@ class ManyNodes(unittest.TestCase):
             _, base = self.took("one", file(chain("Relu", count=1), "1"), *command)
             seconds, mib = self.took(name, content, *command)
             with self.subTest(name, command=command[0]):
-                if harness.BUILD.name != "release":  # what sanitizers keep is theirs
-                    continue
-                self.assertLess((mib - base) * 2**20 / count, most_bytes)
-                self.assertLess(seconds, most_seconds)
+                if IS_MEASURED:
+                    self.assertLess((mib - base) * 2**20 / count, most_bytes)
+                    self.assertLess(seconds, most_seconds)
 
     def test_chains(self):
         last = f"{NODES:x}"
@@ -79,7 +79,7 @@ class ManyNodes(unittest.TestCase):
         self.check("weights", file(nodes, f"{NODES:x}", [initializer(f"w{i:x}", (1, 4), bytes(16)) for i in range(NODES)]), 2000, 10)
 
     def test_branches(self):
-        count = 10_000
+        count = NODES // 10
         self.check("branches", file(branches(count), f"v{count}"), 4000, 5, count)
 
 

@@ -36,7 +36,8 @@ TEST_F(BodyTest, ColumnsOfPixelsBecomeRows) {
   for (const DType dtype : {DType::kU8, DType::kI16, DType::kF32}) {
     for (const int64_t channels : {1, 2, 3, 4, 5}) {
       const TypeId picture = Tensor(dtype, {-1, -1, channels});
-      for (const Way way : kWays) {
+      for (const Way& way : kWays) {
+        if (dtype != DType::kU8 && channels != 3 && &way != &kWays[0]) continue;  // each size of a pixel, and each way
         cases_.Add("pixels", {picture}, picture, [this, dtype, way, channels](Builder& b, const In& in) {
           const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1);
           const ir::BlockId block = b.Open({I64(), I64(), I64()});

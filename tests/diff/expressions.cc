@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "tests/diff/words.h"
 #include "tests/diff/writer.h"
 
 namespace wf::diff {
@@ -91,7 +90,7 @@ const std::vector<Writer::Production>& Writer::Table() {
       {NumberTensor, 8, &Writer::Elementwise},
       {NumberTensor, 5, &Writer::Centred, true},
       {AnyTensor, 5, &Writer::Moved},
-      {AnyTensor, 5, &Writer::Exchanged, true},
+      {AnyTensor, 9, &Writer::Exchanged, true},
       {AnyTensor, 4, &Writer::Placed, true},
       {AnyTensor, 3, &Writer::Channels, true},
       {NumberTensor, 5, &Writer::Contraction, true},
@@ -246,7 +245,7 @@ std::string Writer::Division(const Type& type, int depth) {
   const std::vector<Name> names = Unknown(type);
   const std::string divisor = !names.empty() && Below(2) == 0 ? Any(names).text : Element(type, 0);
   if (divisor.empty()) return "";
-  return "(" + Expression(type, depth) + (Below(2) == 0 ? " / " : " % ") + divisor + ")";
+  return InOrder({"(", Expression(type, depth), Below(2) == 0 ? " / " : " % ", divisor, ")"});
 }
 
 std::string Writer::OneArgument(const Type& type, int depth) {
@@ -298,7 +297,7 @@ std::string Writer::Index(const std::string& dim, int depth, bool may_be_constan
     return Any(own) + (kind == 5 ? step : "");
   }
   if (whole.empty() || kind == 0) return dim != "0" && may_be_constant ? "0" : "";
-  if (kind == 7 && depth > 0) return "abs(" + Any(whole).text + " - " + Expression(Scalar(DType::kI64), depth - 1) + ")";
+  if (kind == 7 && depth > 0) return InOrder({"abs(", Any(whole).text, " - ", Expression(Scalar(DType::kI64), depth - 1), ")"});
   return Any(whole).text + (kind % 2 == 0 ? "" : " % 3");
 }
 
@@ -375,7 +374,7 @@ std::string Writer::Same(const Type&, int) {
   const std::vector<Name> names = Names([](const Name& name) { return !IsScalar(name.type) && IsComparable(name.type); });
   if (names.empty()) return "";
   const Name& left = Any(names);
-  return "(" + left.text + (Below(2) == 0 ? " == " : " != ") + Any(NamesOf(left.type)).text + ")";
+  return InOrder({"(", left.text, Below(2) == 0 ? " == " : " != ", Any(NamesOf(left.type)).text, ")"});
 }
 
 std::string Writer::Interpolation(const Type&, int) {
@@ -473,7 +472,7 @@ std::string Writer::OrElse(const Type& type, int depth) {
   if (IsOptional(type)) return "";
   std::vector<std::string> maybe = LookUps(type);
   for (const Name& name : NamesOf(Optional(type))) maybe.push_back(name.text);
-  return maybe.empty() ? "" : "(" + Any(maybe) + " ?? " + Expression(type, depth) + ")";
+  return maybe.empty() ? "" : InOrder({"(", Any(maybe), " ?? ", Expression(type, depth), ")"});
 }
 
 std::string Writer::FailWith(int depth) {
@@ -485,7 +484,7 @@ std::string Writer::FailWith(int depth) {
 std::string Writer::Failing(const Type& type, int depth) {
   if (IsTensor(type) || errors_.empty()) return "";
   const std::string condition = Expression(Scalar(DType::kBool), depth);
-  return "(if " + condition + " { " + Expression(type, depth) + " } else { " + FailWith(depth) + " })";
+  return InOrder({"(if ", condition, " { ", Expression(type, depth), " } else { ", FailWith(depth), " })"});
 }
 
 std::string Writer::Built(const Type& type, int depth) {

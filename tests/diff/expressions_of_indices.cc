@@ -51,8 +51,8 @@ std::string Writer::ScalarTest() {
   const std::vector<Name> wholes =
       Names([](const Name& name) { return name.type == Scalar(DType::kI64) && !name.is_constant && name.extent.empty(); });
   if (!flags.empty() && (wholes.empty() || Below(2) == 0)) return Any(flags).text;
-  if (!wholes.empty()) return "(" + Any(wholes).text + Any(kOrders) + Any(kNumbers) + ")";
-  return dims_.empty() ? "" : "(" + Any(dims_) + Any(kOrders) + Any(kNumbers) + ")";
+  if (!wholes.empty()) return InOrder({"(", Any(wholes).text, Any(kOrders), Any(kNumbers), ")"});
+  return dims_.empty() ? "" : InOrder({"(", Any(dims_), Any(kOrders), Any(kNumbers), ")"});
 }
 
 // An element that reads no tensor, above all a sum with an index.
@@ -74,15 +74,15 @@ std::string Writer::IndexTest(const Type&, int) {
   const Name& index = Any(indices);
   switch (Below(6)) {
     case 0:
-      return "(" + index.text + Any(kOrders) + Any(kNumbers) + ")";
+      return InOrder({"(", index.text, Any(kOrders), Any(kNumbers), ")"});
     case 1:
       return "(" + index.text + " % 2 == " + Any(std::vector<std::string>{"0", "1"}) + ")";
     case 2:
-      return "(" + index.text + Any(kOrders) + Whole() + ")";
+      return InOrder({"(", index.text, Any(kOrders), Whole(), ")"});
     case 3:
-      return "(" + SumOfIndices() + Any(kOrders) + Whole() + ")";
+      return InOrder({"(", SumOfIndices(), Any(kOrders), Whole(), ")"});
     case 4:
-      return "(" + index.text + " + 1" + Any(kOrders) + Dim() + ")";
+      return InOrder({"(", index.text, " + 1", Any(kOrders), Dim(), ")"});
     default:
       return ScalarTest();
   }
@@ -116,7 +116,7 @@ std::string Writer::ComputedIndex(const std::string& dim, int depth) {
     return kInside[kind];
   }
   const std::vector<Name> others = Names([&](const Name& name) { return IsIndex(name) && name.extent != dim && !IsWritten(name.extent); });
-  if (kind == 9 && !others.empty() && !IsWritten(dim)) return Any(others).text + " * 2" + (Below(2) == 0 ? "" : " + 1");
+  if (kind == 9 && !others.empty() && !IsWritten(dim)) return InOrder({Any(others).text, " * 2", Below(2) == 0 ? "" : " + 1"});
   std::string text = SumOfIndices();
   if (kind >= 8 || text.empty()) {
     const std::string data = Element(Any(kTypesOfData), depth);
@@ -173,8 +173,8 @@ std::string Writer::Centred(const Type& type, int) {
   }
   row = x + "[" + row + "]";
   element = x + "[" + element + "]";
-  const std::string reduced = Any(kReducers) + "[" + k + (Below(2) == 0 ? "" : " < " + type.dims.back()) + "](" +
-                              (OneIn(3) ? row + " * " : std::string()) + row + ")";
+  const std::string reduced = InOrder(
+      {Any(kReducers), "[", k, Below(2) == 0 ? "" : " < " + type.dims.back(), "](", OneIn(3) ? row + " * " : std::string(), row, ")"});
   return "([" + heads + "] => " + element + Any(kOperators) + reduced + ")";
 }
 
@@ -198,9 +198,11 @@ std::string Writer::Joining(const Type& type, int depth) {
   const auto& [first, second] = Parts(type.dims[axis]);
   const uint32_t kind = Below(4);
   if (axis == 0 && kind == 2)
-    return "tensor.pad(" + Expression(WithDim(type, 0, first), depth) + ", 0, " + second + ", " + Expression(Scalar(type.dtype), 0) + ")";
+    return InOrder(
+        {"tensor.pad(", Expression(WithDim(type, 0, first), depth), ", 0, ", second, ", ", Expression(Scalar(type.dtype), 0), ")"});
   if (axis == 0 && kind == 3)
-    return "tensor.pad(" + Expression(WithDim(type, 0, first), depth) + ", " + second + ", 0, " + Expression(Scalar(type.dtype), 0) + ")";
+    return InOrder(
+        {"tensor.pad(", Expression(WithDim(type, 0, first), depth), ", ", second, ", 0, ", Expression(Scalar(type.dtype), 0), ")"});
   const std::string left = Expression(WithDim(type, axis, first), depth);
   return std::string(axis == 0 ? "tensor.concat(" : "tensor.concat_columns(") + left + ", " +
          Expression(WithDim(type, axis, second), depth) + ")";
@@ -209,8 +211,8 @@ std::string Writer::Joining(const Type& type, int depth) {
 std::string Writer::Product(const Type& type, int depth) {
   if (!HasArithmetic(type.dtype) || type.dims.size() != 2) return "";
   if (Below(2) == 0)
-    return "tensor.outer(" + Expression(Tensor(type.dtype, {type.dims[0]}), depth) + ", " +
-           Expression(Tensor(type.dtype, {type.dims[1]}), depth) + ")";
+    return InOrder({"tensor.outer(", Expression(Tensor(type.dtype, {type.dims[0]}), depth), ", ",
+                    Expression(Tensor(type.dtype, {type.dims[1]}), depth), ")"});
   const std::string inner = Dim(), left = Expression(Tensor(type.dtype, {type.dims[0], inner}), depth);
   return "tensor.matmul(" + left + ", " + Expression(Tensor(type.dtype, {inner, type.dims[1]}), depth) + ")";
 }
@@ -243,7 +245,7 @@ std::string Writer::Moved(const Type& type, int depth) {
   if (kind == 5) return GatheredRows(type, depth);
   if (kind == 6 && IsWritten(type.dims[0]) && std::stoi(type.dims[0]) % 2 == 0) {
     const std::string half = std::to_string(std::stoi(type.dims[0]) / 2);
-    return std::string(Below(2) == 0 ? "tensor.tile(" : "tensor.repeat(") + Expression(WithDim(type, 0, half), depth) + ", 2)";
+    return InOrder({Below(2) == 0 ? "tensor.tile(" : "tensor.repeat(", Expression(WithDim(type, 0, half), depth), ", 2)"});
   }
   return "tensor.flip(" + Expression(type, depth) + ")";
 }

@@ -57,7 +57,7 @@ std::string Writer::Exchanged(const Type& type, int depth) {
   std::vector<std::string> places;
   for (size_t i = 0; i < rank; ++i) {
     const std::string& at = indices[order[i]];
-    places.push_back(OneIn(3) ? from.dims[i] + " - 1 - " + at : at);
+    places.push_back(OneIn(5) ? from.dims[i] + " - 1 - " + at : at);
   }
   return "([" + heads + "] => " + x + "[" + Commas(places) + "])";
 }
@@ -108,8 +108,8 @@ std::string Writer::Channels(const Type& type, int) {
   const std::string mirrored = at(last + " - " + indices.back());
   if (Below(2) == 0) return "([" + heads + "] => " + mirrored + ")";
   if (!IsNumber(type.dtype)) return "([" + heads + "] => " + at(other) + " != " + at("0") + ")";
-  const std::string first = "f32(" + at(other) + ") * " + Any(kWeights), second = "f32(" + (OneIn(2) ? mirrored : at("0")) + ") * ";
-  return "([" + heads + "] => " + std::string(ir::NameOf(type.dtype)) + "(" + first + " + " + second + Any(kWeights) + "))";
+  return InOrder({"([", heads, "] => ", ir::NameOf(type.dtype), "(f32(", at(other), ") * ", Any(kWeights), " + f32(",
+                  OneIn(2) ? mirrored : at("0"), ") * ", Any(kWeights), "))"});
 }
 
 // Of rows by rows or by columns, as a product of matrices, a distance or a scaled sum is: either may have the longer loads.
@@ -156,7 +156,7 @@ std::string Writer::LongTest(const Type&, int) {
   if (loops_ > 0) return "";
   const Type of = Scalar(ArithmeticType());
   const std::string reduced = OneIn(2) ? Nested(of, 0) : Reduction(of, 1);
-  return reduced.empty() ? "" : "(" + reduced + Any(kOrders) + std::string(ir::NameOf(of.dtype)) + "(" + Any(kNumbers) + "))";
+  return reduced.empty() ? "" : InOrder({"(", reduced, Any(kOrders), ir::NameOf(of.dtype), "(", Any(kNumbers), "))"});
 }
 
 }  // namespace wf::diff

@@ -47,7 +47,8 @@ Type Writer::SmallType(int depth) {
     dims_ = symbols;
     return List(std::move(element));
   }
-  Type tensor = Tensor(ElementType(true).dtype, SomeDims(2));
+  const DType dtype = ElementType(true).dtype;
+  Type tensor = Tensor(dtype, SomeDims(2));
   if (OneIn(3)) tensor.dims[Below(static_cast<uint32_t>(tensor.dims.size()))] = "_";
   return tensor;
 }
@@ -79,8 +80,8 @@ std::string Writer::Elementwise(const Type& type, int depth) {
   static const std::vector<std::string> kReal = {"abs", "sqrt", "exp", "tanh", "floor"};
   const uint32_t kind = Below(7);
   if (kind == 6 && type.dims.size() > 1) return Outer(type, depth);
-  if (kind >= 5) return (ir::IsFloat(type.dtype) ? Any(kReal) : std::string("abs")) + "(" + Expression(type, depth) + ")";
-  if (kind == 4) return (Below(2) == 0 ? "min(" : "max(") + Expression(type, depth) + ", " + Expression(type, depth - 1) + ")";
+  if (kind >= 5) return InOrder({ir::IsFloat(type.dtype) ? Any(kReal) : "abs", "(", Expression(type, depth), ")"});
+  if (kind == 4) return InOrder({Below(2) == 0 ? "min(" : "max(", Expression(type, depth), ", ", Expression(type, depth - 1), ")"});
   Type other = type;  // broadcast: an axis of 1, or leading axes absent
   if (kind == 1) other = Tensor(type.dtype, {type.dims.begin() + 1, type.dims.end()});
   if (kind == 2) other.dims[Below(static_cast<uint32_t>(type.dims.size()))] = "1";
@@ -170,7 +171,7 @@ std::string Writer::TopK(const Type& type, int depth) {
 
 std::string Writer::Softmax(const Type& type, int depth) {
   static const std::vector<std::string> kOfVectors = {"softmax", "sigmoid"};
-  return "nn." + (type.dims.size() == 2 ? "softmax_rows" : Any(kOfVectors)) + "(" + Expression(type, depth) + ")";
+  return InOrder({"nn.", type.dims.size() == 2 ? "softmax_rows" : Any(kOfVectors), "(", Expression(type, depth), ")"});
 }
 
 // Behind the first axis, which is the library's `*s`, an axis may have another name in the last: it is compared when it runs.

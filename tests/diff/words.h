@@ -1,9 +1,19 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace wf::diff {
+
+// Parts of which more than one asks something: a list is made from its first to its last, operands of `+` in the order that pleases the
+// compiler, and with another one the same seed would be another program.
+inline std::string InOrder(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
 
 // Keys of maps and of metadata: programs ask for them, and calls bring some.
 inline const std::vector<std::string>& MapKeys() {

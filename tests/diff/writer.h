@@ -7,6 +7,7 @@
 
 #include "tests/diff/choices.h"
 #include "tests/diff/type.h"
+#include "tests/diff/words.h"
 
 namespace wf::diff {
 

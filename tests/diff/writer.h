@@ -79,8 +79,7 @@ class Writer {
   std::vector<Name> NamesOf(const Type& type) const {
     return Names([&](const Name& name) { return name.type == type; });
   }
-  // `m["a"]` of maps in scope.
-  std::vector<std::string> LookUps(const Type& element);
+  std::vector<std::string> LookUps(const Type& element);  // `m["a"]` of maps in scope
   // Of which the compiler knows no value: a bad index or divisor is a mistake when it does.
   std::vector<Name> Unknown(const Type& type) const {
     return Names([&](const Name& name) { return name.type == type && !name.is_constant; });

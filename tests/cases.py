@@ -25,10 +25,12 @@ class Runner:
         options.add_argument("--wfc", type=Path, required=True)
         if self.updates:
             options.add_argument("--update", action="store_true")
+        options.add_argument("--every", type=int, default=1, metavar="N", help="one case of N, where all would take too long")
         options.add_argument("names", nargs="*", help="only these cases")
         given = options.parse_intermixed_args()
         folder = (self.folder or given.folder).resolve()
         cases = [case for case in self.cases(folder) if not given.names or self.name_of(case) in given.names]
+        cases = cases[::given.every]
         if not cases:
             sys.exit(f"no cases in {folder.name}")
         with ThreadPoolExecutor(self.at_once) as pool:

@@ -50,9 +50,11 @@ def faults(workflow):
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--wfc", type=Path, required=True)
-    wfc = options.parse_args().wfc.resolve()
+    options.add_argument("--every", type=int, default=1, metavar="N", help="one program of N")
+    given = options.parse_args()
+    wfc = given.wfc.resolve()
     drawn = wrong = 0
-    for path in sorted([*(ROOT / "tests/lang").rglob("*.wf"), *(ROOT / "examples").rglob("*.wf")]):
+    for path in sorted([*(ROOT / "tests/lang").rglob("*.wf"), *(ROOT / "examples").rglob("*.wf")])[::given.every]:
         done = subprocess.run([wfc, "graph", "--format=json", path.name], cwd=path.parent, capture_output=True, text=True, timeout=120)
         if done.returncode == 1 and not done.stdout:  # it has a mistake, which it is about
             continue

@@ -96,7 +96,7 @@ void Executor::GiveBack(Batcher& batcher, int instance) {
   work_.NotifyOne();  // rows may have come meanwhile
 }
 
-bool Executor::SubmitRow(Batcher& batcher, Row& row, bool wakes_threads) noexcept {
+bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
   bool wakes = false;
   batcher.policy_.Prepare(row);
   {
@@ -108,7 +108,7 @@ bool Executor::SubmitRow(Batcher& batcher, Row& row, bool wakes_threads) noexcep
     batcher.policy_.Add(row);
     batcher.Meet(row.sort);
     const auto after = batcher.policy_.NextDecisionAt();
-    wakes = wakes_threads && idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
+    wakes = idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
   }
   if (wakes) work_.NotifyOne();
   return true;
@@ -136,12 +136,12 @@ Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
 }
 
 // Of the batches that are due, that of the most urgent row: rows of one model age, too, while others' keep the threads.
-std::optional<Work> Executor::TakeLocked(int64_t most_ns) {
+std::optional<Work> Executor::TakeLocked() {
   urgent_.clear();
   for (size_t i = 0; i < batchers_.size(); ++i) {
     Batcher& batcher = *batchers_[i];
     batcher.policy_.Age();
-    if (batcher.idle_instances_ == 0 || (most_ns != INT64_MAX && batcher.run_ns() > most_ns)) continue;
+    if (batcher.idle_instances_ == 0) continue;
     const Row* const head = batcher.policy_.Head();
     if (head != nullptr && head->level <= LowestLevel(busy_threads_)) urgent_.emplace_back(head, i);
   }
@@ -151,8 +151,7 @@ std::optional<Work> Executor::TakeLocked(int64_t most_ns) {
     if (!closed) continue;
     Work work = Begin(at, *closed);
     // This thread will be away: a colleague takes what is due, or waits for what will be.
-    if (work.staging != nullptr && most_ns == INT64_MAX && idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1)))
-      work_.NotifyOne();
+    if (work.staging != nullptr && idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
     return work;
   }
   return std::nullopt;
@@ -190,8 +189,9 @@ std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) cons
   std::optional<base::TimePoint> earliest;
   for (const auto& batcher : batchers_) {
     const Row* const head = batcher->policy_.Head();
-    if (batcher->idle_instances_ == 0 || head == nullptr || head->level > lowest) continue;
-    const auto at = batcher->policy_.NextDecisionAt();
+    if (batcher->idle_instances_ == 0 || head == nullptr) continue;
+    auto at = batcher->policy_.NextDecisionAt();
+    if (at && head->level > lowest) at = std::max(*at, batcher->policy_.RisesAt(lowest));
     if (at && (!earliest || *at < *earliest)) earliest = at;
   }
   return earliest;
@@ -202,10 +202,10 @@ std::optional<base::TimePoint> Executor::NextDecisionAt() {
   return NextDecisionLocked(WF_LOW);
 }
 
-std::optional<Work> Executor::Take(int64_t most_ns) {
+std::optional<Work> Executor::Take() {
   for (;;) {
     base::MutexLock lock(mutex_);
-    auto work = TakeLocked(most_ns);
+    auto work = TakeLocked();
     lock.Unlock();
     if (!work) return std::nullopt;
     for (Row* row = work->closed.expired.first; row != nullptr; row = row->next)
@@ -344,25 +344,6 @@ void Executor::RunAndFinish(Work& work) {
   }
   Run(work);
   Finish(work);
-}
-
-bool Executor::RunShort(int64_t most_ns) noexcept {
-  {
-    const base::MutexLock lock(mutex_);
-    if (busy_threads_ > 0) return false;  // it takes what waits once it is done, in larger batches; beside it nobody wins
-  }
-  if (auto work = Take(most_ns)) {
-    RunAndFinish(*work);
-    return true;
-  }
-  bool tells = false;
-  {
-    const base::MutexLock lock(mutex_);
-    const auto next = NextDecisionLocked(WF_LOW);
-    tells = idle_threads_ > 0 && next && *next <= clock_.Now();
-  }
-  if (tells) work_.NotifyOne();
-  return false;
 }
 
 void Executor::RunThread() {

@@ -55,13 +55,10 @@ class Executor {
   void BeginDrain();  // rows that wait for company run, and those that come later do not wait
 
   // The loop of an executor's thread, in steps. Take: the next batch, or nothing to do before NextDecisionAt (also woken by Submit).
-  std::optional<Work> Take() { return Take(INT64_MAX); }
+  std::optional<Work> Take();
   void Run(Work& work);     // gathers, runs
   void Finish(Work& work);  // scatters, learns, delivers; frees the instance
   std::optional<base::TimePoint> NextDecisionAt();
-  // A thread's loop once, by a caller that has other things to do: takes a batch only if it is due, its run takes at most `most_ns` and no
-  // thread is at work, and leaves the rest to the threads, which it tells of what is due. True: it ran one, and there may be more.
-  bool RunShort(int64_t most_ns) noexcept;
 
   int threads() const { return options_.threads; }
 
@@ -73,8 +70,7 @@ class Executor {
   void GiveBack(Batcher& batcher, int instance);
   void RunThread();
   void RunAndFinish(Work& work);
-  std::optional<Work> Take(int64_t most_ns);
-  std::optional<Work> TakeLocked(int64_t most_ns) WF_REQUIRES(mutex_);
+  std::optional<Work> TakeLocked() WF_REQUIRES(mutex_);
   Work Begin(size_t batcher, const Closed& closed) WF_REQUIRES(mutex_);
   uint8_t LowestLevel(int busy) const WF_REQUIRES(mutex_);
   std::optional<base::TimePoint> NextDecisionLocked(uint8_t lowest) const WF_REQUIRES(mutex_);
@@ -83,7 +79,7 @@ class Executor {
   static void RunInHalves(Work& work, RowList rows, const base::Status& failure);
   static void Learn(const Work& work, int64_t spent_ns);
   void Deliver(RowList& rows);
-  bool SubmitRow(Batcher& batcher, Row& row, bool wakes_threads) noexcept;
+  bool SubmitRow(Batcher& batcher, Row& row) noexcept;
   Withdrawal WithdrawRow(Batcher& batcher, Row& row) noexcept;
 
   const ExecutorOptions options_;

@@ -12,6 +12,7 @@ namespace wf::batch {
 namespace {
 
 constexpr int64_t kAgeNs = 100'000'000;  // waited: one priority up
+constexpr int64_t kLeastBetweenAges = kAgeNs / 100;
 constexpr int kLevels = WF_LOW + 1;
 constexpr uint64_t kAlone = 0;  // key of rows that share with nobody
 
@@ -229,7 +230,7 @@ CloseReason Policy::ReasonToClose(const Group& group, base::TimePoint now) const
 
 void Policy::Age() {
   const base::TimePoint now = clock_.Now();
-  if (waiting_ == 0 || now - aged_at_ < kAgeNs / 100) return;
+  if (waiting_ == 0 || now - aged_at_ < kLeastBetweenAges) return;
   aged_at_ = now;
   for (const auto& group : Waiting()) {
     for (int from = 1; from < kLevels; ++from) {
@@ -287,6 +288,15 @@ std::optional<base::TimePoint> Policy::NextDecisionAt() const {
     earliest = std::min(earliest, ClosesAt(*group));
   }
   return earliest;
+}
+
+base::TimePoint Policy::RisesAt(uint8_t level) const {
+  base::TimePoint earliest = INT64_MAX;
+  for (const auto& group : Waiting())
+    for (const RowList& list : group->level)
+      for (const Row* row = list.first; row != nullptr; row = row->next)
+        earliest = std::min(earliest, row->arrived_at + kAgeNs * std::max(0, row->priority - level));
+  return std::max(earliest, aged_at_ + kLeastBetweenAges);
 }
 
 const Row* Policy::Head() const {

@@ -70,6 +70,8 @@ class Policy {
   [[nodiscard]] std::optional<base::TimePoint> NextDecisionAt() const;
   // Raises rows by how long they have waited, at most once a millisecond.
   void Age();
+  // When Age raises the first row to `level`, which none has yet. O(rows waiting).
+  base::TimePoint RisesAt(uint8_t level) const;
   // The most urgent row, by its priority as of the last Age and then its deadline; null while no row waits.
   const Row* Head() const;
   int waiting() const { return waiting_; }

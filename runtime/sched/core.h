@@ -168,7 +168,6 @@ class EngineCore {
   void StartModel(bus::Instance& instance, uint16_t id);
   void PlaceModel(uint16_t id, Placement where, const ModelBinding& binding);
   void RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
-  bool RunBatch();  // between two turns. True: there may be more
   void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding, bool or_here);
   // A credit for the row. False: the task is parked, or has failed, or, where `full` is given, there is no credit, as it then says.
   bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job, bool* full);

@@ -287,10 +287,7 @@ void EngineCore::OnTime() {
   Pump();
 }
 
-bool EngineCore::OnIdle() {
-  const bool has_elements = ResumeElements();
-  return RunBatch() || has_elements;
-}
+bool EngineCore::OnIdle() { return ResumeElements(); }
 
 void EngineCore::OnPoll() {
   turn_.spent_ns = 0;

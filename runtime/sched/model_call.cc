@@ -143,17 +143,8 @@ void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBindi
   job->placed = Placement::kRow;
   AddFlight(*job);
   job->submitted = true;
-  const bool quietly = job->delay_ns == 0 && binding.batcher->run_ns() <= options_.between_turns_ns;
-  if (quietly) turn_.own_rows = &binding.batcher->executor();
-  const bool accepted = quietly ? binding.batcher->SubmitQuietly(*job) : binding.batcher->Submit(*job);
+  const bool accepted = binding.batcher->Submit(*job);
   WF_CHECK(accepted);  // nobody else knows the job yet
-}
-
-bool EngineCore::RunBatch() {
-  if (turn_.own_rows == nullptr) return false;
-  if (turn_.own_rows->RunShort(options_.between_turns_ns)) return true;
-  turn_.own_rows = nullptr;  // its threads have been told of what is left
-  return false;
 }
 
 void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding) {

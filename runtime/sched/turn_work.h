@@ -3,19 +3,17 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "runtime/batch/batcher.h"
 #include "runtime/bus/instance.h"
 
 namespace wf::sched {
 
 // What a loop has done since it last looked at its sockets (loop::Turn), and what it puts off to later turns.
-// Thread: loop-confined.   Borrows: entries, each until it is removed, which closing it does; an executor, which outlives the loop.
+// Thread: loop-confined.   Borrows: entries, each until it is removed, which closing it does.
 // Errors: none.   Bounds: none of its own; as many fan-outs as admitted requests have begun.   Cost: O(1), no allocation.
 class TurnWork {
  public:
-  int64_t spent_ns = 0;                 // by what ran on the loop itself
-  bool is_new = true;                   // what was put off has not had its share yet
-  batch::Executor* own_rows = nullptr;  // that has rows of this loop, which nobody was woken for
+  int64_t spent_ns = 0;  // by what ran on the loop itself
+  bool is_new = true;    // what was put off has not had its share yet
 
   // Nothing more is begun on the loop that others wait behind. Below 0 counts as 0.
   bool is_spent(int64_t limit_ns) const { return spent_ns > std::max<int64_t>(limit_ns, 0); }

@@ -165,9 +165,6 @@ base::Status Server::MakeWorkers() {
   engine_.schedule = static_cast<sched::Schedule>(settings_.schedule);
   engine_.data_ids = &data_ids_;
   engine_.factors = &factors_;
-  // On one CPU another thread wins nothing but the switches to it and back, except for requests that are quicker than a batch (ADR 0075).
-  if (cpus == 1 && loops == 1 && engine_.schedule == sched::Schedule::kAuto && sched::EveryWorkflowNeedsAModel(index_))
-    engine_.between_turns_ns = sched::kBetweenTurnsNs;
   for (int i = 0; i < loops; ++i) {
     sched::EngineOptions engine = engine_;
     engine.loop = i;

@@ -125,9 +125,9 @@ abi::Outcome Oracle::Run(const std::vector<int64_t>& inputs, uint64_t sample, co
   return outcome;
 }
 
-Rig::Rig(const wf_plan& the_plan, const sched::EngineOptions& options, const batch::BatcherOptions& batching, int threads)
+Rig::Rig(const wf_plan& the_plan, const sched::EngineOptions& options, const batch::BatcherOptions& batching)
     : plan(the_plan), index(the_plan), catalogue(1, the_plan.n_tasks) {
-  executor = std::make_unique<batch::Executor>(batch::ExecutorOptions{.threads = threads}, clock);
+  executor = std::make_unique<batch::Executor>(batch::ExecutorOptions{.threads = 0}, clock);
   for (uint32_t i = 0; i < plan.n_models; ++i) {
     models.push_back(std::make_unique<FakeModel>(plan.models[i], 7, 8, batching.instances + 1));
     batch::BatcherOptions own = batching;

@@ -50,7 +50,6 @@ SimWorld::SimWorld(const SimOptions& options) : SimProcess(options) {
     engine.schedule = schedule;
     engine.loop = static_cast<int>(i);
     engine.kept_buses = static_cast<uint32_t>(Below(3));
-    if (Chance(50)) engine.between_turns_ns = sched::kBetweenTurnsNs;
     if (Chance(30)) engine.inline_turn_ns = static_cast<int64_t>(Below(3'000));
     loop.engine =
         std::make_unique<sched::Engine>(*plan_, *index_, sched::EngineParts{clock_, loop.mailbox, queue_, memory_, &loop.recorder}, engine);

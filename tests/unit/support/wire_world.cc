@@ -43,7 +43,6 @@ WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
     Loop& loop = *loops_.back();
     engine.loop = static_cast<int>(i);
     engine.kept_buses = static_cast<uint32_t>(Below(3));
-    if (Chance(50)) engine.between_turns_ns = sched::kBetweenTurnsNs;
     if (Chance(30)) engine.inline_turn_ns = static_cast<int64_t>(Below(3'000));
     loop.front.MakeEngine(*index_, {clock_, loop.mailbox, queue_, memory_, &loop.recorder}, engine);
     loop.front.set_settings(settings_);

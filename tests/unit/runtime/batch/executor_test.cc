@@ -393,56 +393,6 @@ TEST_F(ExecutorTest, TheLoopRunsWhatIsShortAndOfOneShape) {
   }
 }
 
-TEST_F(ExecutorTest, ACallerRunsWhatIsDueAndShortAndLeavesTheRest) {
-  constexpr int64_t kMostNs = 2'000'000;
-  Sleeper sleeper;
-  base::Mailbox mailbox(sleeper);
-  std::deque<test::TestRow> rows;
-  Executor executor({.threads = 0}, clock_);
-  Batcher& batcher = executor.AddBatcher(Options(/*max_rows=*/1));
-  EXPECT_FALSE(executor.RunShort(kMostNs));
-  Submit(batcher, mailbox, rows, {1});
-  EXPECT_FALSE(executor.RunShort(kMostNs)) << "nobody knows what it takes";
-  test::FakeModel other(row_, 3, 16, 1);
-  Batcher& known = executor.AddBatcher({.model = &other, .policy = {.max_rows = 1, .max_queued_rows = 8}});
-  known.cost().Learn(1, kMostNs / 2);
-  known.HeedRows();
-  Submit(known, mailbox, rows, {2});
-  Submit(known, mailbox, rows, {3}, INT64_C(10'000'000'000));
-  EXPECT_TRUE(executor.RunShort(kMostNs));
-  mailbox.Drain();
-  EXPECT_EQ(rows[1].delivered, 1);
-  EXPECT_EQ(other.run_rows, std::vector<int64_t>{1});
-  while (executor.RunShort(kMostNs)) {
-  }
-  EXPECT_TRUE(model_->run_rows.empty()) << "what is left is for the threads";
-  while (auto work = executor.Take()) {
-    executor.Run(*work);
-    executor.Finish(*work);
-  }
-  mailbox.Drain();
-  for (const test::TestRow& row : rows) EXPECT_EQ(row.delivered, 1);
-}
-
-// Nobody is woken for what its caller may run itself; what it does not run, a thread learns of from it.
-TEST_F(ExecutorTest, AThreadIsToldOfQuietRowsByTheirCaller) {
-  Sleeper sleeper;
-  base::Mailbox mailbox(sleeper);
-  std::deque<test::TestRow> rows;
-  Executor executor({.threads = 1}, clock_);
-  Batcher& batcher = executor.AddBatcher(Options());
-  Submit(batcher, mailbox, rows, {1});
-  Collect(mailbox, sleeper, rows);  // so the thread has come, and sleeps again in a while
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  test::TestRow& row = Reserved(batcher, mailbox, rows, {2});
-  ASSERT_TRUE(batcher.SubmitQuietly(row));
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  mailbox.Drain();
-  EXPECT_EQ(row.delivered, 0);
-  EXPECT_FALSE(executor.RunShort(/*most_ns=*/0));
-  Collect(mailbox, sleeper, rows);
-}
-
 // A model whose rows are always urgent keeps no thread from those that have waited for long.
 TEST_F(ExecutorTest, RowsOfEveryModelRiseByWaiting) {
   test::FakeClock clock;
@@ -478,27 +428,37 @@ TEST_F(ExecutorTest, RowsOfEveryModelRiseByWaiting) {
   EXPECT_LT(before, 30);
 }
 
-TEST_F(ExecutorTest, ACallerRunsNothingBesideAThreadAtWork) {
+// `low` takes the last free thread only once it has waited, and nothing else has to come for that.
+TEST_F(ExecutorTest, ALowRowRisesWhileTheLastThreadIsIdle) {
   std::atomic<bool> is_running = false, may_end = false;
   model_->fails = [&] {
     is_running = true;
-    while (!may_end) std::this_thread::yield();
+    while (!may_end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return false;
   };
   Sleeper sleeper;
   base::Mailbox mailbox(sleeper);
   std::deque<test::TestRow> rows;
   test::FakeModel other(row_, 3, 16, 1);
-  Executor executor({.threads = 1}, clock_);
+  Executor executor({.threads = 2}, clock_);
   Batcher& longer = executor.AddBatcher(Options());
-  Batcher& known = executor.AddBatcher({.model = &other, .policy = {.max_rows = 1, .max_queued_rows = 8}});
-  known.cost().Learn(1, 1'000'000);
+  Batcher& brief = executor.AddBatcher({.model = &other, .policy = {.max_rows = 1, .max_queued_rows = 8}});
   Submit(longer, mailbox, rows, {1});
   while (!is_running) std::this_thread::yield();
-  ASSERT_TRUE(known.SubmitQuietly(Reserved(known, mailbox, rows, {2})));
-  EXPECT_FALSE(executor.RunShort(2'000'000));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the other one sleeps
+  test::TestRow& row = rows.emplace_back(std::vector<int64_t>{2});
+  row.home = &mailbox;
+  row.priority = WF_LOW;
+  const base::TimePoint began = clock_.Now();
+  ASSERT_TRUE(brief.Reserve(row) && brief.Submit(row));
+  for (int i = 0; i < 3000 && row.delivered == 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    mailbox.Drain();
+  }
+  EXPECT_EQ(row.delivered, 1);
+  EXPECT_GE(clock_.Now() - began, 90'000'000);
   may_end = true;
-  Collect(mailbox, sleeper, rows);  // the thread has looked for more
+  Collect(mailbox, sleeper, rows);
 }
 
 TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {

@@ -123,6 +123,22 @@ TEST_F(ManyElementsTest, BeginInSeveralTurnsAndLetOthersIn) {
   EXPECT_TRUE(rig.queue.jobs.empty());
 }
 
+// What it costs to begin and end them counts, too.
+TEST_F(ManyElementsTest, BeginInSeveralTurnsWhereTheirTasksCostNothing) {
+  RunOptions nothing;
+  nothing.cost_ns = 1;
+  BuildTasks(1'000, nothing);
+  Rig& rig = MakeRig({.inline_turn_ns = 20'000, .time_every = 1 << 30});
+  for (int i = 0; i < 10; ++i) rig.Start({i});
+  int turns = 0;
+  for (uint64_t before = builder_.bodies_run(); rig.engine->OnIdle(); before = builder_.bodies_run(), ++turns) {
+    rig.Turn();
+    EXPECT_LT(builder_.bodies_run() - before, 200U);
+  }
+  EXPECT_GT(turns, 10);
+  EXPECT_EQ(rig.answers.size(), 10U);
+}
+
 TEST_F(ManyElementsTest, ThatHaveNotBegunEndWithTheRequest) {
   Rig& rig = MakeElements();
   for (int i = 0; i < 10; ++i) rig.Start({i}, kMs);

@@ -73,7 +73,6 @@ class LoopThread final : public bus::Client {
     base::Mailbox& mailbox = mailbox_;
     EngineOptions options;
     options.schedule = number_ % 2 == 0 ? Schedule::kPool : Schedule::kAuto;
-    if (number_ % 2 == 1) options.between_turns_ns = kBetweenTurnsNs;
     options.loop = number_;
     Engine engine(process_.plan, process_.index, {process_.clock, mailbox, *process_.pool, process_.memory}, options);
     engine_ = &engine;

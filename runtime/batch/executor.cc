@@ -33,7 +33,6 @@ Batcher& Executor::AddBatcher(const BatcherOptions& options) {
   std::vector<std::unique_ptr<Staging>> staging;
   for (int i = 0; i < options.instances; ++i) staging.push_back(std::make_unique<Staging>(*options.model));
   const base::MutexLock lock(mutex_);
-  urgent_.reserve(batchers_.size() + 1);
   batchers_.push_back(std::move(batcher));
   staging_.push_back(std::move(staging));
   return *batchers_.back();
@@ -137,24 +136,24 @@ Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
 
 // Of the batches that are due, that of the most urgent row: rows of one model age, too, while others' keep the threads.
 std::optional<Work> Executor::TakeLocked() {
-  urgent_.clear();
+  const Row* first = nullptr;
+  size_t at = 0;
   for (size_t i = 0; i < batchers_.size(); ++i) {
     Batcher& batcher = *batchers_[i];
     batcher.policy_.Age();
     if (batcher.idle_instances_ == 0) continue;
-    const Row* const head = batcher.policy_.Head();
-    if (head != nullptr && head->level <= LowestLevel(busy_threads_)) urgent_.emplace_back(head, i);
+    const Row* const head = batcher.policy_.DueHead();
+    if (head == nullptr || head->level > LowestLevel(busy_threads_) || (first != nullptr && !IsBefore(*head, *first))) continue;
+    first = head;
+    at = i;
   }
-  std::sort(urgent_.begin(), urgent_.end(), [](const auto& a, const auto& b) { return IsBefore(*a.first, *b.first); });
-  for (const auto& [head, at] : urgent_) {
-    const auto closed = batchers_[at]->policy_.Close();
-    if (!closed) continue;
-    Work work = Begin(at, *closed);
-    // This thread will be away: a colleague takes what is due, or waits for what will be.
-    if (work.staging != nullptr && idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
-    return work;
-  }
-  return std::nullopt;
+  if (first == nullptr) return std::nullopt;
+  const auto closed = batchers_[at]->policy_.Close();
+  if (!closed) return std::nullopt;  // others learn meanwhile what runs take: more rows are worth waiting for now
+  Work work = Begin(at, *closed);
+  // This thread will be away: a colleague takes what is due, or waits for what will be.
+  if (work.staging != nullptr && idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
+  return work;
 }
 
 // Rows leave the queue, for an idle instance where any of them still has time.
@@ -188,10 +187,8 @@ uint8_t Executor::LowestLevel(int busy) const {
 std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) const {
   std::optional<base::TimePoint> earliest;
   for (const auto& batcher : batchers_) {
-    const Row* const head = batcher->policy_.Head();
-    if (batcher->idle_instances_ == 0 || head == nullptr) continue;
-    auto at = batcher->policy_.NextDecisionAt();
-    if (at && head->level > lowest) at = std::max(*at, batcher->policy_.RisesAt(lowest));
+    if (batcher->idle_instances_ == 0) continue;
+    const auto at = batcher->policy_.NextDecisionAt(lowest);
     if (at && (!earliest || *at < *earliest)) earliest = at;
   }
   return earliest;

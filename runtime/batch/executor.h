@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "runtime/base/clock.h"
@@ -87,8 +86,6 @@ class Executor {
   base::Mutex mutex_;  // also guards the batchers' policies, idle instances, and the state of rows
   base::Condition work_;
   std::vector<std::unique_ptr<Batcher>> batchers_ WF_GUARDED_BY(mutex_);
-  std::vector<std::pair<const Row*, size_t>> urgent_
-      WF_GUARDED_BY(mutex_);  // TakeLocked's, kept for its memory: of each batcher the most urgent row, and which it is
   std::vector<std::vector<std::unique_ptr<Staging>>> staging_ WF_GUARDED_BY(mutex_);  // by batcher, by instance
   int idle_threads_ WF_GUARDED_BY(mutex_) = 0, busy_threads_ WF_GUARDED_BY(mutex_) = 0;
   bool stopping_ WF_GUARDED_BY(mutex_) = false;

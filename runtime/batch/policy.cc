@@ -130,7 +130,7 @@ int64_t Policy::BestRows(const Group& group) const {
 // equal.
 uint64_t Policy::KeyOf(const Row& row) const {
   if (row.sort == costs_.size()) return kAlone;
-  uint64_t key = row.sort;
+  uint64_t key = row.sort + UINT64_C(1);
   for (uint32_t i = 0; model_.batched && i < model_.n_in; ++i) {
     const bool shared = model_.batch_axis[i] < 0;
     wf_tensor input = *row.inputs[i];
@@ -248,16 +248,29 @@ void Policy::Age() {
   }
 }
 
+bool Policy::IsDue(const Group& group, base::TimePoint now) const {
+  return draining_ || group.count >= BestRows(group) || ClosesAt(group) <= now;
+}
+
+Group* Policy::MostUrgentDue() const {
+  const base::TimePoint now = clock_.Now();
+  Group* most = nullptr;
+  for (const auto& group : Waiting())
+    if (IsDue(*group, now) && (most == nullptr || IsBefore(*group->Head(), *most->Head()))) most = group.get();
+  return most;
+}
+
+const Row* Policy::DueHead() const {
+  const Group* const group = waiting_ == 0 ? nullptr : MostUrgentDue();
+  return group == nullptr ? nullptr : group->Head();
+}
+
 std::optional<Closed> Policy::Close() {
   if (waiting_ == 0) return std::nullopt;
   Age();
-  const base::TimePoint now = clock_.Now();
-  Group* chosen = nullptr;
-  for (const auto& group : Waiting()) {
-    if (!draining_ && group->count < BestRows(*group) && ClosesAt(*group) > now) continue;
-    if (chosen == nullptr || IsBefore(*group->Head(), *chosen->Head())) chosen = group.get();
-  }
+  Group* const chosen = MostUrgentDue();
   if (chosen == nullptr) return std::nullopt;
+  const base::TimePoint now = clock_.Now();
 
   Closed closed;
   for (RowList& list : chosen->level) {
@@ -279,31 +292,23 @@ std::optional<Closed> Policy::Close() {
   return closed;
 }
 
-std::optional<base::TimePoint> Policy::NextDecisionAt() const {
+std::optional<base::TimePoint> Policy::NextDecisionAt(uint8_t lowest) const {
   if (waiting_ == 0) return std::nullopt;
-  if (draining_) return INT64_MIN;
   base::TimePoint earliest = INT64_MAX;
   for (const auto& group : Waiting()) {
-    if (group->count >= BestRows(*group)) return INT64_MIN;
-    earliest = std::min(earliest, ClosesAt(*group));
+    const base::TimePoint due = draining_ || group->count >= BestRows(*group) ? INT64_MIN : ClosesAt(*group);
+    earliest = std::min(earliest, group->Head()->level <= lowest ? due : std::max(due, RisesAt(*group, lowest)));
   }
   return earliest;
 }
 
-base::TimePoint Policy::RisesAt(uint8_t level) const {
+// When Age raises the first of its rows to `level`.
+base::TimePoint Policy::RisesAt(const Group& group, uint8_t level) const {
   base::TimePoint earliest = INT64_MAX;
-  for (const auto& group : Waiting())
-    for (const RowList& list : group->level)
-      for (const Row* row = list.first; row != nullptr; row = row->next)
-        earliest = std::min(earliest, row->arrived_at + kAgeNs * std::max(0, row->priority - level));
+  for (const RowList& list : group.level)
+    for (const Row* row = list.first; row != nullptr; row = row->next)
+      earliest = std::min(earliest, row->arrived_at + kAgeNs * std::max(0, row->priority - level));
   return std::max(earliest, aged_at_ + kLeastBetweenAges);
-}
-
-const Row* Policy::Head() const {
-  const Row* most = nullptr;
-  for (const auto& group : Waiting())
-    if (const Row* head = group->Head(); most == nullptr || IsBefore(*head, *most)) most = head;
-  return most;
 }
 
 }  // namespace wf::batch

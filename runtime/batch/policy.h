@@ -66,14 +66,13 @@ class Policy {
   // From now on no row waits for company.
   void Drain() { draining_ = true; }
 
-  // When Close may answer differently without a new row; nothing while no row waits. In the past: ask now.
-  [[nodiscard]] std::optional<base::TimePoint> NextDecisionAt() const;
+  // When Close may answer differently without a new row, of those that have risen to `lowest` by then; nothing while no row waits. In the
+  // past: ask now. O(groups), and O(rows) of those that have yet to rise.
+  [[nodiscard]] std::optional<base::TimePoint> NextDecisionAt(uint8_t lowest = WF_LOW) const;
   // Raises rows by how long they have waited, at most once a millisecond.
   void Age();
-  // When Age raises the first row to `level`, which none has yet. O(rows waiting).
-  base::TimePoint RisesAt(uint8_t level) const;
-  // The most urgent row, by its priority as of the last Age and then its deadline; null while no row waits.
-  const Row* Head() const;
+  // The most urgent row of what Close would take from, by its priority as of the last Age and then its deadline; null: nothing is due.
+  const Row* DueHead() const;
   int waiting() const { return waiting_; }
 
  private:
@@ -85,6 +84,9 @@ class Policy {
   std::span<const std::unique_ptr<Group>> Waiting() const { return {groups_.data(), keys_.size()}; }
   base::TimePoint ClosesAt(const Group& group) const;
   const Row* FirstToClose(const Group& group) const;
+  bool IsDue(const Group& group, base::TimePoint now) const;
+  Group* MostUrgentDue() const;
+  base::TimePoint RisesAt(const Group& group, uint8_t level) const;
   CloseReason ReasonToClose(const Group& group, base::TimePoint now) const;
   base::TimePoint RowClosesAt(const Row& row) const;
   bool MayShare(const Row& a, const Row& b) const;

@@ -104,7 +104,8 @@ class EngineCore {
   void CountDown(bus::Instance& instance, uint16_t reader);
   bus::Channel& ChannelOf(const bus::Instance& instance, uint16_t slot) const;
   bus::Instance* LiveInside(bus::Instance& outer, uint16_t region) const;
-  void NoteStage(const bus::Instance& instance, const wf_task& task, base::TimePoint begun, base::TimePoint ended);  // 0: not now
+  // REQUIRES: the request is timed. 0: not now.
+  void NoteStage(const bus::Instance& instance, const wf_task& task, base::TimePoint begun, base::TimePoint ended);
   void NoteStages(const Job& job, const bus::Instance& instance);
   void Hold(bus::Instance& instance, uint16_t id, const bus::Failure& failure);
   void TellFirst();

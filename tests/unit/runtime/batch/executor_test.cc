@@ -428,6 +428,42 @@ TEST_F(ExecutorTest, RowsOfEveryModelRiseByWaiting) {
   EXPECT_LT(before, 30);
 }
 
+// What still waits for company makes nothing urgent that is due beside it.
+TEST_F(ExecutorTest, OfSeveralModelsTheMostUrgentRowThatIsDueGoesFirst) {
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 0}, clock_);
+  test::FakeModel other(row_, 3, 16, 1);
+  Batcher& first = executor.AddBatcher(Options());
+  Batcher& second = executor.AddBatcher({.model = &other, .policy = {.max_rows = 1, .max_queued_rows = 8}});
+  const auto submit = [&](Batcher& batcher, std::vector<int64_t> values, uint8_t priority, int64_t delay_ns) {
+    test::TestRow& row = rows.emplace_back(std::move(values));
+    row.home = &mailbox;
+    row.priority = priority;
+    row.delay_ns = delay_ns;
+    EXPECT_TRUE(batcher.Reserve(row) && batcher.Submit(row));
+  };
+  first.cost().Learn(1, 1'000'000);
+  first.cost().Learn(2, 1'000'001);
+  submit(first, {1, 2}, WF_HIGH, INT64_C(60'000'000'000));
+  submit(first, {1}, WF_LOW, 0);
+  submit(second, {1}, WF_NORMAL, 0);
+  std::vector<const Batcher*> order;
+  while (auto work = executor.Take()) {
+    order.push_back(work->batcher);
+    executor.Run(*work);
+    executor.Finish(*work);
+  }
+  EXPECT_EQ(order, (std::vector<const Batcher*>{&second, &first}));
+  executor.BeginDrain();
+  while (auto work = executor.Take()) {
+    executor.Run(*work);
+    executor.Finish(*work);
+  }
+  mailbox.Drain();
+}
+
 // `low` takes the last free thread only once it has waited, and nothing else has to come for that.
 TEST_F(ExecutorTest, ALowRowRisesWhileTheLastThreadIsIdle) {
   std::atomic<bool> is_running = false, may_end = false;

@@ -140,7 +140,7 @@ TEST_F(PolicyTest, GroupsAreFoundByTheKeysOfTheirRowsWhateverOrderTheyCloseIn) {
     }
     EXPECT_EQ(batches, kGroups);
     EXPECT_EQ(policy_.waiting(), 0);
-    EXPECT_EQ(policy_.Head(), nullptr);
+    EXPECT_EQ(policy_.DueHead(), nullptr);
   }
 }
 
@@ -193,7 +193,7 @@ TEST_F(PolicyTest, ARowRisesOnePriorityPerHundredMilliseconds) {
   test::TestRow& old = Add();
   old.priority = WF_LOW;
   Enter(policy_, old);
-  EXPECT_EQ(policy_.Head()->level, WF_LOW);
+  EXPECT_EQ(policy_.DueHead()->level, WF_LOW);
   clock_.AdvanceNs(200 * kMs);
   test::TestRow& fresh = Submit();
   fresh.deadline = clock_.Now() + 500 * kMs;

@@ -10,6 +10,7 @@ namespace wf::sched {
 namespace {
 
 constexpr int64_t kAgeNs = 100'000'000;  // waited: one class up
+constexpr int64_t kLeastBetweenAges = kAgeNs / 10;
 constexpr int kLevels = WF_LOW + 1;
 
 bool Later(const Job* a, const Job* b) { return a->deadline > b->deadline; }
@@ -34,6 +35,12 @@ struct WorkerPool::Lists {
     level[at].pop_back();
     backlog.Remove(job->pool_level, job->estimate_ns);
     return job;
+  }
+  // When the first of those that the last free thread does not take has waited long enough for it.
+  base::TimePoint RisesAt() const {
+    base::TimePoint earliest = INT64_MAX;
+    for (const Job* job : level[WF_LOW]) earliest = std::min(earliest, job->queued_at + kAgeNs);
+    return earliest;
   }
   // Moves up what has waited long enough.
   void Age(base::TimePoint now) {
@@ -82,7 +89,7 @@ void WorkerPool::Push(Job& job) noexcept {
 // The most urgent job that this thread may take, or null.
 Job* WorkerPool::Pop() {
   const base::TimePoint now = clock_.Now();
-  if (now - aged_at_ > kAgeNs / 10) {
+  if (now - aged_at_ >= kLeastBetweenAges) {
     aged_at_ = now;
     lists_->Age(now);
   }
@@ -123,7 +130,10 @@ void WorkerPool::RunThread() {
       spun = true;
     } else {
       ++idle_;
-      work_.Wait(mutex_);
+      if (lists_->level[WF_LOW].empty())
+        work_.Wait(mutex_);
+      else
+        work_.WaitUntil(mutex_, std::max(lists_->RisesAt(), aged_at_ + kLeastBetweenAges));
       --idle_;
       spun = options_.spin_ns <= 0;
     }

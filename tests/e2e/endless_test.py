@@ -40,6 +40,7 @@ workflow If(n: i64) -> (y: f64) { if steps(n) < 0.0 { return (y: 1.0); } return 
 workflow ElseIf(n: i64) -> (y: f64) { if n < 0 { return (y: 1.0); } else if steps(n) < 0.0 { return (y: 2.0); } return (y: 3.0); }
 workflow Arms(n: i64) -> (y: f64) { node y = for x in [n] { if steps(x) < 0.0 { (for z in [x] { f64(z) })[0] } else { 1.0 } }; return (y: y[0]); }
 
+workflow Patient(n: i64) -> (y: f64) { node y = steps(n) { priority low; } return (y: y); }
 workflow Pooled(n: f64) -> (y: f64) { node y = sum[k < i64(n)](f64(k) * 0.5); return (y: y); }
 
 service Endless {
@@ -47,7 +48,7 @@ service Endless {
   workflow Between; workflow Inner; workflow Least; workflow Meta;
   workflow Rest; workflow Times; workflow Wraps; workflow Corner; workflow Listed;
   workflow Row; workflow Deep; workflow Whole; workflow Folds; workflow Columns; workflow Pooled;
-  workflow If; workflow ElseIf; workflow Arms;
+  workflow If; workflow ElseIf; workflow Arms; workflow Patient;
 }
 """
 MOST = 2**63 - 1
@@ -116,6 +117,19 @@ class Late(harness.ServerCase):
             with self.subTest(name):
                 self.assertEqual(self.server.post(f"/Endless/{name}", CALLS[name][1]).status, 504)
                 self.assertEqual(self.server.post("/Endless/Pooled", {"n": 10}).status, 200)  # on the one thread of the pool
+
+
+class Patient(harness.ServerCase):
+    """`low` takes the last free thread once it has waited for a tenth of a second, whatever the others go on with."""
+    source = source()
+    args = ("--io-threads", "1", "--compute-threads", "2", "--schedule", "pool")
+
+    def test_low_work_rises_beside_what_does_not_end(self):
+        with self.server.connect() as connection:
+            connection.send(harness.request("POST", "/Endless/Count", json.dumps({"n": MOST}).encode()))
+            self.server.settled("wf_inflight_requests", 1)
+            with self.server.connect(timeout=SOON) as other:
+                self.assertEqual(other.call("POST", "/Endless/Patient", json.dumps({"n": 10}).encode()).status, 200)
 
 
 class OnTheLoop(Endless):

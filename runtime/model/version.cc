@@ -60,7 +60,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (!read.ok()) return read.status();
   const auto file = std::make_shared<onnx::Model>(*std::move(read));
   std::unique_ptr<Version> version(new Version(options, file));
-  auto axes = onnx::ChooseBatchAxis(file->signature, written);
+  auto axes = onnx::ChooseBatchAxis(file->signature, &file->graph, written);
   if (axes.ok() && options.signature != nullptr) {
     if (const Status same = onnx::CheckSignature(file->signature, *options.signature); !same.ok()) axes = same;
   }

@@ -329,7 +329,7 @@ class ModelCheck {
     const onnx::Node* node = onnx::FindMixing(*read_);
     if (node == nullptr) return;
     env_.Report(decl_.binding.arguments[0].span, kModelMixes, {entity_.name, node->Describe()})
-        .Help("with `{ batch 1; }` behind the model each call runs alone")
+        .Help("`{ batch 1; }` behind the model says so, too")
         .Help("a written signature says what is wanted: `batch` as its axis 0, or another name there, and a call gives the whole axis");
   }
 

@@ -84,6 +84,21 @@ class Lengths(unittest.TestCase):
             said = json.loads(self.run_of(branching(), x=rows(ROWS), flags=[flag] * ROWS).stdout)
             self.assertEqual(said["y"], expected)
 
+    def test_no_rows_are_run(self):
+        (self.folder / "m.onnx").write_bytes(onnx_file.scaled(4, 2.0))
+        header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (0, 4)}".ljust(117) + b"\n"
+        (self.folder / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
+        self.assertEqual(json.loads(wfc("model", "run", self.folder / "m.onnx", self.folder / "x.npy").stdout), {"y": []})
+        done = wfc("model", "run", "--random=1", "--dim=n=0", self.folder / "m.onnx", check=False)
+        self.assertIn("give inputs of 0 rows", done.stderr)
+
+    def test_inspect_says_which_node_computes_across_rows(self):
+        model = onnx_file.model([node("ReduceMax", ["x"], ["most"], "most", keepdims=0), node("Add", ["x", "most"], ["y"])], [],
+                                [value_info("x", ("n", 4))], [value_info("y", ("n", 4))])
+        self.assertTrue(self.is_batched(model))
+        said = wfc("model", "inspect", self.folder / "m.onnx").stdout
+        self.assertIn("samples: axis 0 is dynamic in every input and output; node `most` (ReduceMax) computes across it, so a server runs each call alone\n", said)
+
     def test_a_server_gives_what_they_compute(self):
         (self.folder / "towers.onnx").write_bytes(apart())
         program = self.folder / "t.wf"

@@ -211,13 +211,13 @@ class ModelCheck {
   bool Choose(const std::optional<onnx::Signature>& file, onnx::Signature& real, onnx::BatchAxes& axes) {
     if (!decl_.has_signature) {
       real = *file;
-      return Take(onnx::ChooseBatchAxis(real), axes);
+      return Take(onnx::ChooseBatchAxis(real, &read_->graph), axes);
     }
     real.inputs = ToPorts(written_.inputs, file ? &file->inputs : nullptr);
     real.outputs = ToPorts(written_.outputs, file ? &file->outputs : nullptr);
     const std::vector<onnx::Mismatch> mismatches = file ? onnx::FindMismatches(*file, real) : std::vector<onnx::Mismatch>();
     for (const onnx::Mismatch& mismatch : mismatches) ReportMismatch(mismatch, *file);
-    return mismatches.empty() && Take(onnx::ChooseBatchAxis(file ? *file : real, &real), axes);
+    return mismatches.empty() && Take(onnx::ChooseBatchAxis(file ? *file : real, nullptr, &real), axes);
   }
   bool Take(base::Result<onnx::BatchAxes> chosen, onnx::BatchAxes& axes) {
     if (!chosen.ok()) {
@@ -329,7 +329,7 @@ class ModelCheck {
     const onnx::Node* node = onnx::FindMixing(*read_);
     if (node == nullptr) return;
     env_.Report(decl_.binding.arguments[0].span, kModelMixes, {entity_.name, node->Describe()})
-        .Help("with `{ batch 1; }` behind the model each call runs alone")
+        .Help("`{ batch 1; }` behind the model says so, too")
         .Help("a written signature says what is wanted: `batch` as its axis 0, or another name there, and a call gives the whole axis");
   }
 

@@ -15,7 +15,6 @@ using base::Status;
 Status Loaded::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const {
   const std::vector<onnx::Port>& ports = file->signature.inputs;
   const auto fail = [&](std::string text) { return Status(base::kInvalidArgument, fmt::format("model `{}`: {}", options.name, text)); };
-  if (rows < 1) return fail(fmt::format("{} samples in a run, 1 is the least", rows));
   if (rows > max_rows()) return fail(fmt::format("{} samples in a run, {} are the most", rows, max_rows()));
   if (inputs.size() != ports.size()) return fail(fmt::format("{} inputs, wanted {}", inputs.size(), ports.size()));
   std::map<std::string, int64_t> bound;  // symbols of the signature

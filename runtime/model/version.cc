@@ -14,6 +14,7 @@
 #include "runtime/model/runs.h"
 #include "runtime/model/samples.h"
 #include "runtime/model/walk.h"
+#include "runtime/onnx/mixing.h"
 
 namespace wf::model {
 
@@ -60,13 +61,16 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (!read.ok()) return read.status();
   const auto file = std::make_shared<onnx::Model>(*std::move(read));
   std::unique_ptr<Version> version(new Version(options, file));
-  auto axes = onnx::ChooseBatchAxis(file->signature, written);
+  auto axes = onnx::ChooseBatchAxis(file->signature, &file->graph, written);
   if (axes.ok() && options.signature != nullptr) {
     if (const Status same = onnx::CheckSignature(file->signature, *options.signature); !same.ok()) axes = same;
   }
   if (!axes.ok()) return Status(axes.status().code(), fmt::format("`{}`: {}", path, axes.status().message()));
   version->loaded_.axes = *std::move(axes);
   version->loaded_.is_open = version->FindOpenExtents();
+  const onnx::Node* const mixing =
+      options.finds_mixing && written == nullptr && version->loaded_.axes.batched ? onnx::FindMixing(*file) : nullptr;
+  if (mixing != nullptr) version->loaded_.mixing = mixing->Describe();
   version->loaded_.contents = Contents(file->graph);
   if (!options.texts) WF_RETURN_IF_ERROR(onnx::CheckInputTypes(file->signature, path));
   WF_RETURN_IF_ERROR(version->CheckRows(path));

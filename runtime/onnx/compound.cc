@@ -244,8 +244,13 @@ Status WriteOutCompound(const pb::NodeProto& node, const OperatorRow& row, int s
     if (WantedKind(row.attributes, attribute.name()) == Attribute::Kind::kOther)
       return {base::kUnimplemented, fmt::format("attribute `{}` is not supported", Printable(attribute.name()))};
   }
-  if (node.output(0).empty()) return {base::kInvalidArgument, "its first output has no name"};
-  return CompoundWriter(node, standard, nodes).Run(row.op);
+  if (!node.output(0).empty()) return CompoundWriter(node, standard, nodes).Run(row.op);
+  const auto is_named = [](const std::string& name) { return !name.empty(); };
+  const auto named = std::find_if(node.output().begin(), node.output().end(), is_named);
+  if (named == node.output().end()) return Status::Ok();  // nobody reads anything of it
+  pb::NodeProto whole = node;
+  whole.set_output(0, *named + "#0");
+  return CompoundWriter(whole, standard, nodes).Run(row.op);
 }
 
 }  // namespace wf::onnx

@@ -189,9 +189,19 @@ Status InferCompress(NodeContext& node) {
   return Status::Ok();
 }
 
+namespace {
+// Of an input that follows from shapes, which are not asked for its sake: what is found in data is counted when it is there.
+Dim CountOfNonZero(NodeContext& node) {
+  const auto& content = node.in(0).content;
+  const auto is_number = [](const Dim& each) { return each.is_constant(); };
+  if (!content || !std::all_of(content->begin(), content->end(), is_number)) return node.unknown.Next();
+  return Dim(std::count_if(content->begin(), content->end(), [](const Dim& each) { return each != Dim(0); }));
+}
+}  // namespace
+
 Status InferNonZero(NodeContext& node) {
   node.out(0).dtype = WF_I64;
-  node.out(0).dim = {Dim(static_cast<int64_t>(std::max<size_t>(node.rank(0), 1))), node.unknown.Next()};
+  node.out(0).dim = {Dim(static_cast<int64_t>(std::max<size_t>(node.rank(0), 1))), CountOfNonZero(node)};
   return Status::Ok();
 }
 

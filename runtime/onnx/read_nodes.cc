@@ -221,12 +221,9 @@ Status GraphReader::ReadOutEdges(const pb::NodeProto& proto, Node& node) {
     if (!name.empty() && node.out.back() < 0)
       return Fail(fmt::format("{}: it writes `{}`, which exists already", node.Describe(), Printable(name)));
   }
-  const bool recurrent = node.op == Op::kRNN || node.op == Op::kGRU || node.op == Op::kLSTM;
-  if (node.out[0] < 0 && recurrent) {  // whose first output is optional, too
-    node.out[0] = static_cast<int>(graph().values.size());
-    graph().values.emplace_back();
-  }
-  if (node.out[0] < 0) return Fail(fmt::format("{}: its first output has no name", node.Describe()));
+  if (node.out[0] >= 0) return Status::Ok();
+  node.out[0] = static_cast<int>(graph().values.size());  // rules and kernels have it even where nobody reads it
+  graph().values.emplace_back();
   return Status::Ok();
 }
 

@@ -9,6 +9,7 @@
 
 #include "runtime/base/text.h"
 #include "runtime/onnx/infer.h"
+#include "runtime/onnx/lengths.h"
 
 namespace wf::onnx {
 namespace {
@@ -170,6 +171,59 @@ Result<BatchAxes> ChooseWritten(const Signature& file, const Signature& written)
   return result;
 }
 
+// Why axis 0, though it is dynamic in every input and output, is none of samples by what the file says of its extents; empty: it may be.
+std::string OtherThanSamples(const Signature& file, const std::vector<std::string>& leading) {
+  const auto is_leading = [&](const std::string& name) { return std::find(leading.begin(), leading.end(), name) != leading.end(); };
+  for (const Port* port : Ports(file)) {
+    for (size_t axis = 0; axis < port->dim.size(); ++axis) {
+      const auto used = port->dim[axis].Symbols();
+      const bool depends = std::any_of(used.begin(), used.end(), is_leading);
+      if (axis == 0 && depends && !port->dim[0].symbol()) return fmt::format("axis 0 of `{}` is not one row a sample", port->ToString());
+      if (axis > 0 && depends) return fmt::format("`{}` has a second axis that counts samples", port->ToString());
+    }
+  }
+  for (size_t i = 0; i < file.outputs.size(); ++i) {
+    const Port& port = file.outputs[i];
+    if (const auto first = port.dim[0].symbol(); first && !is_leading(*first) && IsOfInput(file, *first))
+      return fmt::format("axis 0 of `{}` counts what another axis of an input does", port.ToString());
+    if (i < file.found_by.size() && !file.found_by[i].empty())
+      return fmt::format("axis 0 of `{}` counts what {} finds in the data", port.ToString(), file.found_by[i]);
+  }
+  return "";
+}
+
+Result<BatchAxes> ChooseUnwritten(const Signature& file, const Graph* graph) {
+  BatchAxes result;
+  const auto ports = Ports(file);
+  const auto none = [&](std::string reason) {
+    result.axis.assign(ports.size(), -1);
+    result.reason = std::move(reason);
+    return result;
+  };
+  if (file.inputs.empty()) return none("the model has no input");
+  bool all_dynamic = true, all_one = true;
+  for (const Port* port : ports) {
+    all_dynamic = all_dynamic && !port->dim.empty() && !port->dim[0].is_constant();
+    all_one = all_one && !port->dim.empty() && port->dim[0] == Dim(1);
+  }
+  if (all_one) {
+    result.axis.assign(ports.size(), 0);
+    result.dropped = true;
+    result.reason = "axis 0 is 1 in every input and output, so it is dropped and one sample runs at a time";
+    return result;
+  }
+  if (!all_dynamic) return none("axis 0 is not dynamic in every input and output");
+  const auto leading = LeadingSymbols(file);
+  if (leading.empty()) return none("axis 0 of an input is computed, not free");
+  if (std::string other = OtherThanSamples(file, leading); !other.empty()) return none(std::move(other));
+  if (const Port* port = FindUnlikeFirst(file, graph); port != nullptr)
+    return none(fmt::format("nothing says that axis 0 of `{}` is as long as that of `{}`", port->ToString(), file.inputs[0].ToString()));
+  result.axis.assign(ports.size(), 0);
+  result.batched = true;
+  result.reason = "axis 0 is dynamic in every input and output";
+  return result;
+}
+
 }  // namespace
 
 std::vector<Mismatch> FindMismatches(const Signature& file, const Signature& wanted) {
@@ -224,54 +278,10 @@ std::vector<std::vector<bool>> UnprovedExtents(const Signature& file, const Sign
   return unproved;
 }
 
-Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Signature* written) {
-  if (written != nullptr) {
-    WF_RETURN_IF_ERROR(CheckSignature(file, *written));
-    return ChooseWritten(file, *written);
-  }
-  BatchAxes result;
-  const auto ports = Ports(file);
-  const auto none = [&](std::string reason) {
-    result.axis.assign(ports.size(), -1);
-    result.reason = std::move(reason);
-    return result;
-  };
-  if (file.inputs.empty()) return none("the model has no input");
-  bool all_dynamic = true, all_one = true;
-  for (const Port* port : ports) {
-    all_dynamic = all_dynamic && !port->dim.empty() && !port->dim[0].is_constant();
-    all_one = all_one && !port->dim.empty() && port->dim[0] == Dim(1);
-  }
-  if (all_one) {
-    result.axis.assign(ports.size(), 0);
-    result.dropped = true;
-    result.reason = "axis 0 is 1 in every input and output, so it is dropped and one sample runs at a time";
-    return result;
-  }
-  if (!all_dynamic) return none("axis 0 is not dynamic in every input and output");
-  const auto symbols = LeadingSymbols(file);
-  if (symbols.empty()) return none("axis 0 of an input is computed, not free");
-  const auto is_leading = [&](const std::string& name) { return std::find(symbols.begin(), symbols.end(), name) != symbols.end(); };
-  for (const Port* port : ports) {
-    for (size_t axis = 0; axis < port->dim.size(); ++axis) {
-      const auto used = port->dim[axis].Symbols();
-      const bool depends = std::any_of(used.begin(), used.end(), is_leading);
-      if (axis == 0 && depends && !port->dim[0].symbol())
-        return none(fmt::format("axis 0 of `{}` is not one row a sample", port->ToString()));
-      if (axis > 0 && depends) return none(fmt::format("`{}` has a second axis that counts samples", port->ToString()));
-    }
-  }
-  for (size_t i = 0; i < file.outputs.size(); ++i) {
-    const Port& port = file.outputs[i];
-    if (const auto first = port.dim[0].symbol(); first && !is_leading(*first) && IsOfInput(file, *first))
-      return none(fmt::format("axis 0 of `{}` counts what another axis of an input does", port.ToString()));
-    if (i < file.found_by.size() && !file.found_by[i].empty())
-      return none(fmt::format("axis 0 of `{}` counts what {} finds in the data", port.ToString(), file.found_by[i]));
-  }
-  result.axis.assign(ports.size(), 0);
-  result.batched = true;
-  result.reason = "axis 0 is dynamic in every input and output";
-  return result;
+Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Graph* graph, const Signature* written) {
+  if (written == nullptr) return ChooseUnwritten(file, graph);
+  WF_RETURN_IF_ERROR(CheckSignature(file, *written));
+  return ChooseWritten(file, *written);
 }
 
 Signature WithoutBatchAxis(const Signature& signature, const BatchAxes& axes) {

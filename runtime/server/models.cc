@@ -89,6 +89,8 @@ class LoadedModel final : public batch::Runnable {
   }
 
  private:
+  base::Status CheckApart(int instance, int64_t together, const std::atomic<bool>& stop);
+
   const wf_model& row_;
   const std::unique_ptr<model::Version> version_;
   const std::shared_ptr<kernels::Choices> choices_;
@@ -96,10 +98,16 @@ class LoadedModel final : public batch::Runnable {
   std::atomic<int64_t> apart_rows_{1};  // that were computed apart in one run; -1: they are not
 };
 
+// What a node does across rows may show for numbers alone that are not made up: one that is certain to needs no trial.
+base::Status LoadedModel::CheckApart(int instance, int64_t together, const std::atomic<bool>& stop) {
+  if (version_->mixing().empty()) return model::CheckRowsApart(*version_, instance, together, stop);
+  return {base::kFailedPrecondition, version_->mixing() + " computes across axis 0, and no signature that is written marks it `batch`"};
+}
+
 void LoadedModel::CheckRows(int instance, int64_t most, const std::atomic<bool>& stop) {
   if (rows(most) != batch::Rows::kUnknown) return;
   const int64_t together = std::min(most, model::kRowsBesideOthers);
-  const base::Status apart = model::CheckRowsApart(*version_, instance, together, stop);
+  const base::Status apart = CheckApart(instance, together, stop);
   if (apart.code() == base::kCancelled) return;
   apart_rows_.store(apart.ok() ? together : -1, std::memory_order_relaxed);
   if (apart.ok()) return;
@@ -304,6 +312,7 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.instances = instances;
   options.signature = row.signature_written != 0 ? &compiled.signature : nullptr;
   options.signature_written = row.signature_written != 0;
+  options.finds_mixing = true;
   options.max_bytes = std::min(options.max_bytes, memory_.process_bytes);
   options.share = memory_.share;
   options.requests_bytes = memory_.requests_bytes;

@@ -193,10 +193,14 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   settings.shapes = *shapes_given;
   const base::SystemClock clock;
   const int64_t begin = clock.Now();
-  const auto session =
-      OpenOnly(arguments, "bench", err,
-               {.instances = settings.threads, .choices = ReadChoices(arguments, /*measures=*/true, err), .threads = settings.run_threads});
+  const bool is_profiled = arguments.Has("profile") || arguments.Has("trace");
+  SessionOptions options{.instances = settings.threads, .choices = ReadChoices(arguments, /*measures=*/true, err)};
+  options.threads = settings.run_threads;
+  options.texts = !is_profiled;  // step by step there are no strings
+  const auto session = OpenOnly(arguments, "bench", err, std::move(options));
   if (session == nullptr) return kFailed;
+  for (const std::string& name : session->file().left_out)
+    err << fmt::format("wfc: output `{}`, which is of strings, is left out of what is profiled\n", name);
   const auto shapes = session->ShapesFor(settings.shapes.batch, settings.shapes.named);
   if (!shapes.ok()) return Fail(shapes.status(), err);
   const auto inputs = FittingInputs(*session, *shapes, static_cast<uint64_t>(arguments.Whole("random").value_or(0)));
@@ -207,7 +211,7 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   if (!measured.ok()) return Fail(measured.status(), err);
   BenchReport report{*session, settings, *measured, static_cast<double>(ready - begin) / 1e6};
   std::optional<Profiled> profiled;
-  if (arguments.Has("profile") || arguments.Has("trace")) {
+  if (is_profiled) {
     auto made = ProfileOf(*session, *inputs, settings.duration_ns / 2, settings.run_threads);
     if (!made.ok()) return Fail(made.status(), err);
     profiled = *std::move(made);

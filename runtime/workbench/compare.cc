@@ -49,7 +49,8 @@ struct FoundApart {
 
 // `b` in the element type of `a`: a file of another precision may have another.
 void Add(const Tensor& a, const Tensor& b, const Tolerance& tolerance, FoundApart& found) {
-  const auto same_type = b.dtype == a.dtype ? base::Result<Tensor>(b) : Convert(b, a.dtype);
+  const bool is_kept = b.dtype == a.dtype || a.dtype == onnx::kStringType || b.dtype == onnx::kStringType;  // no text is near a number
+  const auto same_type = is_kept ? base::Result<Tensor>(b) : Convert(b, a.dtype);
   found.misfit = same_type.ok() ? FindMisfit(*same_type, a) : same_type.status().message();
   if (!found.misfit.empty()) return;
   const Difference one = Compare(*same_type, a, tolerance);
@@ -124,7 +125,7 @@ int CompareModels(const Arguments& arguments, std::ostream& out, std::ostream& e
     return kUsage;
   }
   const std::string &first = arguments.paths.front(), &second = arguments.paths.back();
-  const auto a = Session::Open(first), b = Session::Open(second, {.bf16 = *bf16});
+  const auto a = Session::Open(first, {.texts = true}), b = Session::Open(second, {.bf16 = *bf16, .texts = true});
   if (!a.ok()) return Fail(a.status(), err);
   if (!b.ok()) return Fail(b.status(), err);
   const Pair pair{**a, **b, first, second};

@@ -66,6 +66,24 @@ std::string PortsText(const std::vector<onnx::Port>& ports) {
   return text.empty() ? "none" : text;
 }
 
+std::string SamplesText(const Session& session) {
+  if (session.mixing().empty()) return session.axes().reason;
+  return fmt::format("{}; {} computes across it, so a server runs each call alone", session.axes().reason, session.mixing());
+}
+
+// What of its strings a program has.
+std::vector<std::string> NotesOf(const Session& session) {
+  std::vector<std::string> notes = session.file().notes;
+  const auto is_text = [](const onnx::Port& port) { return port.dtype == onnx::kStringType; };
+  for (const onnx::Port& port : session.signature().inputs) {
+    if (is_text(port)) notes.push_back(fmt::format("no program can give input `{}`, which is of strings", port.name));
+  }
+  for (const onnx::Port& port : session.signature().outputs) {
+    if (is_text(port)) notes.push_back(fmt::format("programs do not have output `{}`, which is of strings", port.name));
+  }
+  return notes;
+}
+
 void PutText(const InspectReport& report, std::ostream& out) {
   const onnx::Model& file = report.session.file();
   const model::Contents& contents = report.session.contents();
@@ -77,8 +95,8 @@ void PutText(const InspectReport& report, std::ostream& out) {
   };
   ports("inputs", report.session.signature().inputs);
   ports("outputs", report.session.signature().outputs);
-  for (const std::string& note : file.notes) out << fmt::format("note: {}\n", note);
-  out << fmt::format("samples: {}\n", report.session.axes().reason);
+  for (const std::string& note : NotesOf(report.session)) out << fmt::format("note: {}\n", note);
+  out << fmt::format("samples: {}\n", SamplesText(report.session));
   out << fmt::format("weights: {}, {}\n", base::Counted(contents.weights.count, "tensor"), BytesText(contents.weights.bytes));
   for (const auto& [type, counted] : contents.weights_by_type)
     out << fmt::format("  {:<6} {:>6} {:>12}\n", type, counted.count, BytesText(counted.bytes));
@@ -127,7 +145,7 @@ void PutJson(const InspectReport& report, std::ostream& out) {
   const onnx::Model& file = report.session.file();
   const model::Contents& contents = report.session.contents();
   std::string operators, types, notes;
-  for (const std::string& note : file.notes) notes += fmt::format("{}{}", notes.empty() ? "" : ", ", base::QuoteJson(note));
+  for (const std::string& note : NotesOf(report.session)) notes += fmt::format("{}{}", notes.empty() ? "" : ", ", base::QuoteJson(note));
   for (const auto& [name, count] : report.operators)
     operators += fmt::format("{}{}: {}", operators.empty() ? "" : ", ", base::QuoteJson(name), count);
   for (const auto& [type, counted] : contents.weights_by_type)
@@ -139,7 +157,7 @@ void PutJson(const InspectReport& report, std::ostream& out) {
       PortsJson(report.session.signature().inputs), PortsJson(report.session.signature().outputs));
   if (!notes.empty()) out << fmt::format("\"notes\": [{}], ", notes);
   out << fmt::format("\"batched\": {}, \"samples\": {}, \"weights\": {{\"tensors\": {}, \"bytes\": {}, \"types\": {{{}}}}}, ",
-                     report.session.is_batched(), base::QuoteJson(report.session.axes().reason), contents.weights.count,
+                     report.session.is_batched(), base::QuoteJson(SamplesText(report.session)), contents.weights.count,
                      contents.weights.bytes, types);
   out << fmt::format("\"nodes\": {}, \"operators\": {{{}}}, \"run\": {}}}\n", contents.nodes, operators, PlanJson(report));
 }
@@ -147,7 +165,9 @@ void PutJson(const InspectReport& report, std::ostream& out) {
 }  // namespace
 
 int Inspect(const Arguments& arguments, std::ostream& out, std::ostream& err) {
-  const auto session = OpenOnly(arguments, "inspect", err, {1, ReadChoices(arguments, /*measures=*/false, err)});
+  SessionOptions options{1, ReadChoices(arguments, /*measures=*/false, err)};
+  options.texts = options.finds_mixing = true;
+  const auto session = OpenOnly(arguments, "inspect", err, std::move(options));
   if (session == nullptr) return kFailed;
   const auto settings = ReadShapeSettings(arguments, err);
   if (!settings) return kUsage;

@@ -32,6 +32,7 @@ Result<std::unique_ptr<Session>> Session::Open(const std::string& path, SessionO
   options.instances = session.instances;
   options.warm_up = false;
   options.texts = session.texts;
+  options.finds_mixing = session.finds_mixing;
   options.choices = std::move(session.choices);
   options.bf16 = session.bf16;
   options.given = std::move(session.given);
@@ -68,7 +69,9 @@ Result<std::vector<onnx::Port>> Session::ShapesFor(int64_t batch, const std::map
     const auto given = axis < 0 ? named.end() : named.find(signature().inputs[i].dim[static_cast<size_t>(axis)].symbol().value_or(""));
     if (given != named.end() && given->second != batch) {
       return Status(base::kInvalidArgument,
-                    fmt::format("`{}` counts the samples of a run; `--batch {}` says how many there are", given->first, given->second));
+                    given->second == 0 ? fmt::format("`{}` counts the samples of a run; of none, give inputs of 0 rows", given->first)
+                                       : fmt::format("`{}` counts the samples of a run; `--batch {}` says how many there are", given->first,
+                                                     given->second));
     }
   }
   Status first;

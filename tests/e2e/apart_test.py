@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Rows of different calls share a run only of models that compute each row apart: others get every call its own run, and say so."""
 import json
+import struct
 
 import harness
 import onnx_file
@@ -13,17 +14,22 @@ model Behind = onnx("behind.onnx");
 model Padded = onnx("padded.onnx");
 model Turned = onnx("turned.onnx");
 model Written(x: f32[batch, 6]) -> (y: f32[batch, 6]) = onnx("behind.onnx");
+model Branching = onnx("branching.onnx");
+model Believed(x: f32[batch, 6]) -> (y: f32[batch, 6]) = onnx("branching.onnx");
 model Sound = onnx("sound.onnx");
 
 workflow FromBehind(x: f32[6]) -> (y: f32[6]) { node y = Behind(x) { batch 32 within 5ms; } return (y: y); }
 workflow FromPadded(x: f32[6]) -> (y: f32[6]) { node y = Padded(x) { batch 32 within 5ms; } return (y: y); }
 workflow FromTurned(x: f32[6]) -> (y: f32[6]) { node y = Turned(x) { batch 32 within 5ms; } return (y: y); }
 workflow FromWritten(x: f32[6]) -> (y: f32[6]) { node y = Written(x) { batch 32 within 5ms; } return (y: y); }
+workflow FromBranching(x: f32[6]) -> (y: f32[6]) { node y = Branching(x) { batch 32 within 5ms; } return (y: y); }
+workflow FromBelieved(x: f32[6]) -> (y: f32[6]) { node y = Believed(x) { batch 32 within 5ms; } return (y: y); }
 workflow FromSound(x: f32[64]) -> (y: f32[64]) { node y = Sound(x) { batch 32 within 5ms; } return (y: y); }
 
-service S { workflow FromBehind; workflow FromPadded; workflow FromTurned; workflow FromWritten; workflow FromSound; }
+service S { workflow FromBehind; workflow FromPadded; workflow FromTurned; workflow FromWritten; workflow FromBranching; workflow FromBelieved; workflow FromSound; }
 """
 MIXED = ("Behind", "Padded", "Turned", "Written")
+LIMIT = CLIENTS - 2  # that one client's numbers are above, and no made-up ones
 
 
 def rows_model(nodes, initializers):
@@ -34,6 +40,16 @@ def without_the_last():
     return [onnx_file.integers("from", [0]), onnx_file.integers("to", [-1]), onnx_file.integers("axis", [0])]
 
 
+def branching():
+    """The numbers as they are, or below 0 when one of all of them is above the limit."""
+    def branch(op):
+        return onnx_file.graph([onnx_file.node(op, ["x"], ["b"])], [], [], [onnx_file.value_info("b", ("N", WIDTH))])
+    node = onnx_file.node
+    return rows_model([node("ReduceMax", ["x"], ["most"], "most", keepdims=0), node("Greater", ["most", "limit"], ["is_above"]),
+                       node("If", ["is_above"], ["y"], then_branch=branch("Neg"), else_branch=branch("Identity"))],
+                      [onnx_file.initializer("limit", (), struct.pack("<f", LIMIT))])
+
+
 def source():
     node, folder = onnx_file.node, harness.scratch()
     cut = node("Slice", ["longer", "from", "to", "axis"], ["y"], "cut")
@@ -42,7 +58,7 @@ def source():
     padded = rows_model([node("Pad", ["x", "one"], ["longer"], "pad"), cut], [onnx_file.integers("one", [1, 0, 0, 0]), *without_the_last()])
     turned = rows_model([node("Transpose", ["x"], ["t"], "turn", perm=[1, 0]), node("Reshape", ["t", "rows"], ["y"], "back")],
                         [onnx_file.integers("rows", [-1, WIDTH])])
-    for name, data in (("behind", behind), ("padded", padded), ("turned", turned), ("sound", onnx_file.perceptron(FEATURES, 128))):
+    for name, data in (("behind", behind), ("padded", padded), ("turned", turned), ("branching", branching()), ("sound", onnx_file.perceptron(FEATURES, 128))):
         (folder / f"{name}.onnx").write_bytes(data)
     path = folder / "apart.wf"
     path.write_text(SOURCE)
@@ -94,7 +110,22 @@ class Apart(harness.ServerCase):
             self.assertEqual(rows, runs, model)
             self.assertTrue(self.server.logs("rows of a model depend on one another", f'"model":"{model}"', '"version":', "output `y` has", "`batch 1`"), model)
         page = self.server.call("GET", "/debug/schedule", port="admin").body.decode()
-        self.assertEqual(page.count("rows depend on one another"), len(MIXED), page)
+        self.assertEqual(page.count("rows depend on one another"), len(MIXED) + 1, page)
+
+    def test_rows_run_alone_where_no_made_up_number_shows_what_a_node_does(self):
+        crowd = self.answers("Branching", ROUNDS)
+        for client, got in enumerate(crowd):
+            is_above = max(row(client, WIDTH)) > LIMIT
+            self.assertEqual(got, [[-value if is_above else value for value in row(client, WIDTH)]] * ROUNDS, client)
+        rows, runs = self.batched("Branching")
+        self.assertEqual(rows, runs)
+        self.assertTrue(self.server.logs("rows of a model depend on one another", '"model":"Branching"', "node `most` (ReduceMax) computes across axis 0"))
+
+    def test_a_written_signature_is_believed_as_far_as_rows_can_be_tried(self):
+        self.server.tried_rows()
+        self.answers("Believed", 1)
+        rows, runs = self.batched("Believed")
+        self.assertLess(runs, rows)
 
     def test_samples_of_one_call_run_alone(self):
         samples = [row(client, WIDTH) for client in range(8)]

@@ -2,7 +2,7 @@
 import random
 import struct
 
-FLOAT, INT64, BOOL = 1, 7, 9  # TensorProto.DataType
+FLOAT, INT64, STRING, BOOL = 1, 7, 8, 9  # TensorProto.DataType
 
 
 def _varint(value):
@@ -32,6 +32,11 @@ def initializer(name, shape, values):
 def integers(name, values):
     """TensorProto of one axis."""
     return _number(1, len(values)) + _number(2, INT64) + _bytes(8, name) + _bytes(9, struct.pack(f"<{len(values)}q", *values))
+
+
+def text(name, value):
+    """TensorProto of one string."""
+    return _number(1, 1) + _number(2, STRING) + _bytes(6, value) + _bytes(8, name)
 
 
 def value_info(name, shape, element=FLOAT):

@@ -13,7 +13,7 @@ int OneInput(const uint8_t* data, size_t size) {
     WF_CHECK(!model.status().message().empty());
     return 0;
   }
-  const auto axes = wf::onnx::ChooseBatchAxis(model->signature);
+  const auto axes = wf::onnx::ChooseBatchAxis(model->signature, &model->graph);
   if (axes.ok() && axes->batched) (void)wf::onnx::FindMixing(*model);
   for (const auto& each : model->graph.weights) {
     const wf::onnx::Weight& weight = *each;

@@ -373,6 +373,8 @@ TEST(Version, RefusesTensorsOutsideItsSignature) {
   EXPECT_EQ(message(5, zeros({5, 1, 28, 28})), "model `Digits`: 5 samples in a run, 4 are the most");
   EXPECT_EQ(message(1, zeros({1, 28, 28})), "model `Digits`: input `image` is f32 with 3 axes, wanted image: f32[n, 1, 28, 28]");
   EXPECT_EQ(message(4, zeros({4, 1, 28, 28})), "");
+  EXPECT_EQ(message(0, zeros({0, 1, 28, 28})), "");
+  EXPECT_EQ(message(0, zeros({1, 1, 28, 28})), "model `Digits`: input `image`: axis 0 is 1, wanted 0");
 }
 
 TEST(Version, RunsOnTensorsWithoutElementsWhateverTheirStrides) {

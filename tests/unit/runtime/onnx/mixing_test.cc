@@ -20,7 +20,7 @@ std::string MixingIn(const std::function<void(Builder&)>& add, int64_t opset = 1
   add(builder);
   const auto model = builder.Read();
   if (!model.ok()) return model.status().message();
-  const auto axes = ChooseBatchAxis(model->signature);
+  const auto axes = ChooseBatchAxis(model->signature, &model->graph);
   if (!axes.ok() || !axes->batched) return "no batch axis: " + model->signature.outputs[0].ToString();
   const Node* node = FindMixing(*model);
   return node == nullptr ? "" : node->name;
@@ -139,8 +139,17 @@ TEST(FindMixing, EinsumThatSumsTheSamples) {
 }
 
 TEST(FindMixing, PlacesOfTheBatch) {
-  EXPECT_EQ(At("Slice").Longs({1}).Longs({INT64_MAX}).Added().Mixing(), "at");
-  EXPECT_EQ(At("Slice").Longs({0}).Longs({-1}).Added().Mixing(), "at");
+  for (const auto& [begin, end] : {std::pair<int64_t, int64_t>(1, INT64_MAX), {0, -1}}) {
+    const auto cut = [begin = begin, end = end](Builder& builder) {
+      builder.Longs("begin", {begin});
+      builder.Longs("end", {end});
+      builder.Longs("rows", {0});
+      builder.Node("Slice", {"x", "begin", "end"}, {"all but one"}, "at");
+      builder.Node("ReduceSum", {"all but one", "rows"}, {"sum"});
+      builder.Node("Add", {"x", "sum"}, {"y"});
+    };
+    EXPECT_EQ(MixingIn(cut), "at") << begin;
+  }
   EXPECT_EQ(At("Slice").Longs({-1}).Longs({INT64_MIN}).Longs({0}).Longs({-1}).Mixing(), "at");
   EXPECT_EQ(At("Slice").Longs({0}).Longs({INT64_MAX}).Mixing(), "");
   EXPECT_EQ(At("Slice").Longs({0}).Longs({64}).Added().Mixing(), "");  // no batch need be larger

@@ -184,6 +184,22 @@ TEST(ReadModel, ChecksEdges) {
   EXPECT_EQ(few.Error(), "`x.onnx`: node `r1` (Add): 1 input, wanted 2");
 }
 
+TEST(ReadModel, AFirstOutputThatNobodyReadsNeedsNoName) {
+  for (const char* op : {"Split", "TopK", "Softplus"}) {
+    const bool has_other = op != std::string("Softplus");
+    Builder b;
+    b.Input("x", {4}).Output(has_other ? "second" : "y");
+    b.Longs("two", {2});
+    auto& node = b.Node(op, {"x"}, has_other ? std::vector<std::string>{"", "second"} : std::vector<std::string>{""}, "at");
+    if (op == std::string("TopK")) node.add_input("two");
+    if (!has_other) b.Node("Relu", {"x"}, {"y"});
+    const auto model = b.Read();
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->signature.outputs[0].ToString(),
+              has_other ? (op == std::string("TopK") ? "second: i64[2]" : "second: f32[2]") : "y: f32[4]");
+  }
+}
+
 TEST(ReadModel, RefusesAttributesItDoesNotUnderstand) {
   Builder b = Relu();
   Builder::Int(*b.graph.mutable_node(0), "turbo", 1);

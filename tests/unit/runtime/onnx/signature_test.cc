@@ -1,9 +1,11 @@
 #include "runtime/onnx/signature.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 
+#include "runtime/onnx/lengths.h"
 #include "tests/unit/runtime/onnx/builder.h"
 
 namespace wf::onnx {
@@ -18,14 +20,14 @@ Signature Make(std::vector<Shape> in, std::vector<Shape> out) {
   return signature;
 }
 
-BatchAxes Choose(const Signature& file) { return *ChooseBatchAxis(file); }
+BatchAxes Choose(const Signature& file) { return *ChooseBatchAxis(file, nullptr); }
 
 TEST(ChooseBatchAxis, AxisZeroWhenDynamicEverywhere) {
   const BatchAxes axes = Choose(Make({{n, 3}, {n}}, {{n, 10}}));
   EXPECT_TRUE(axes.batched);
   EXPECT_FALSE(axes.dropped);
   EXPECT_EQ(axes.axis, (std::vector<int8_t>{0, 0, 0}));
-  EXPECT_TRUE(Choose(Make({{n, 3}}, {{Dim::Symbol("_#0"), 10}})).batched);
+  EXPECT_TRUE(Choose(Make({{n, 3}, {n, m}}, {{n, 10}, {n}})).batched);
 }
 
 TEST(ChooseBatchAxis, DroppedWhenOneEverywhere) {
@@ -54,6 +56,159 @@ TEST(ChooseBatchAxis, NoneWhenRowsAreNotSamples) {
   EXPECT_FALSE(Choose(Make({{n, n}}, {{n, 1}})).batched);
   EXPECT_FALSE(Choose(Make({{n, m}}, {{m}})).batched);
   EXPECT_TRUE(Choose(Make({{n, m}}, {{n, m}})).batched);
+  EXPECT_FALSE(Choose(Make({{n, 3}}, {{Dim::Symbol("_#0"), 10}})).batched);  // no node says what it is
+  EXPECT_FALSE(Choose(Make({{n, 3}, {m, 3}}, {{n, 3}})).batched);
+}
+
+using testing::Builder;
+
+BatchAxes ChooseIn(Builder& builder) {
+  const auto model = builder.Read();
+  if (!model.ok()) return {.reason = model.status().message()};
+  return *ChooseBatchAxis(model->signature, &model->graph);
+}
+
+constexpr const char* kDynamic = "axis 0 is dynamic in every input and output";
+
+// Files of inputs `q` and `d`, f32[.., 4], whose axes 0 have these names.
+Builder TwoInputs(const char* of_q, const char* of_d) {
+  Builder builder;
+  builder.Input("q", {of_q, 4}).Input("d", {of_d, 4});
+  return builder;
+}
+
+TEST(ChooseBatchAxis, NoneWhenInputsMayBeOfTwoLengths) {
+  for (const char* of_d : {"nd", ""}) {
+    Builder towers = TwoInputs("nq", of_d);
+    towers.Output("qe", {"nq", 4}).Output("de", {of_d, 4});
+    towers.Node("Relu", {"q"}, {"qe"});
+    towers.Node("Relu", {"d"}, {"de"});
+    const BatchAxes axes = ChooseIn(towers);
+    EXPECT_FALSE(axes.batched);
+    EXPECT_EQ(axes.axis, (std::vector<int8_t>{-1, -1, -1, -1}));
+    EXPECT_EQ(axes.reason,
+              fmt::format("nothing says that axis 0 of `d: f32[{}, 4]` is as long as that of `q: f32[nq, 4]`", *of_d == 0 ? "_" : of_d));
+  }
+  Builder same = TwoInputs("n", "n");
+  same.Output("qe", {"n", 4}).Output("de", {"n", 4});
+  same.Node("Relu", {"q"}, {"qe"});
+  same.Node("Relu", {"d"}, {"de"});
+  EXPECT_EQ(ChooseIn(same).reason, kDynamic);
+}
+
+// As exporters write a file that was not told that its axes are one.
+TEST(ChooseBatchAxis, InputsThatNodesTakeTogetherAreOfOneLength) {
+  for (const char* of_d : {"d_dynamic_axes_1", ""}) {
+    for (const char* op : {"Concat", "Add"}) {
+      Builder builder = TwoInputs("q_dynamic_axes_1", of_d);
+      builder.Output("y", {"y_dynamic_axes_1", op == std::string("Add") ? 4 : 8});
+      auto& node = builder.Node(op, {"q", "d"}, {"y"});
+      if (op == std::string("Concat")) Builder::Int(node, "axis", 1);
+      EXPECT_EQ(ChooseIn(builder).reason, kDynamic) << of_d << op;
+    }
+  }
+}
+
+TEST(ChooseBatchAxis, InputsAreOfOneLengthThroughOthers) {
+  const auto chain = [](const char* with_c) {
+    Builder builder;
+    builder.Input("a", {"na", 4}).Input("b", {"nb", 4}).Input("c", {"nc", 4}).Input("d", {"nd", 4});
+    builder.Output("y", {"", 4}).Output("z", {"", 4}).Output("w", {"", 4});
+    builder.Node("Add", {"a", "b"}, {"y"});
+    builder.Node("Add", {"c", "d"}, {"z"});
+    builder.Node("Add", {with_c, "c"}, {"w"});
+    return ChooseIn(builder);
+  };
+  EXPECT_EQ(chain("b").reason, kDynamic);
+  EXPECT_EQ(chain("d").reason, "nothing says that axis 0 of `c: f32[nc, 4]` is as long as that of `a: f32[na, 4]`");
+}
+
+TEST(ChooseBatchAxis, SoManyNamesAreNotTried) {
+  Builder builder;
+  std::vector<std::string> all;
+  for (int i = 0; i <= kMostTrials; ++i) {
+    all.push_back(fmt::format("x{}", i));
+    builder.Input(all.back(), {("n" + all.back()).c_str(), 4});
+  }
+  builder.Output("y", {"", 4});
+  builder.Node("Sum", all, {"y"});
+  EXPECT_FALSE(ChooseIn(builder).batched);
+}
+
+// `y` has so many rows of `x: f32[n, 4]` as numbers say that `add` makes.
+BatchAxes ChooseOfRows(const char* rows_of_y, const std::function<void(Builder&)>& add) {
+  Builder builder;
+  builder.Input("x", {"n", 4});
+  builder.Output("y", {rows_of_y, 4});
+  builder.Longs("zero", {0});
+  builder.Longs("one", {1});
+  builder.Longs("four", {4});
+  add(builder);
+  return ChooseIn(builder);
+}
+
+TEST(ChooseBatchAxis, NoneWhenDataSaysHowLongAnOutputIs) {
+  const auto padded = [](Builder& builder) {
+    Builder::Int(builder.Node("ReduceMax", {"x"}, {"most"}), "keepdims", 0);
+    Builder::Int(builder.Node("Cast", {"most"}, {"rows"}), "to", onnx::pb::INT64);
+    builder.Node("Unsqueeze", {"rows", "zero"}, {"more"});
+    Builder::Int(builder.Node("Concat", {"zero", "zero", "more", "zero"}, {"pads"}), "axis", 0);
+    builder.Node("Pad", {"x", "pads"}, {"y"});
+  };
+  EXPECT_EQ(ChooseOfRows("m", padded).reason, "nothing says that axis 0 of `y: f32[m, 4]` is as long as that of `x: f32[n, 4]`");
+  EXPECT_EQ(ChooseOfRows("", padded).reason, "nothing says that axis 0 of `y: f32[_, 4]` is as long as that of `x: f32[n, 4]`");
+  EXPECT_EQ(ChooseOfRows("n", padded).reason, kDynamic);  // the file says it
+}
+
+TEST(ChooseBatchAxis, NoneWhenAnOutputHasSomeOfTheRows) {
+  const auto tiled = [](Builder& builder) {
+    Builder::Int(builder.Node("Shape", {"x"}, {"count"}), "end", 1);
+    builder.Node("Min", {"count", "four"}, {"rows"});
+    Builder::Int(builder.Node("Concat", {"rows", "one"}, {"times"}), "axis", 0);
+    builder.Floats("row", {1, 4}, 4);
+    builder.Node("Tile", {"row", "times"}, {"y"});
+  };
+  EXPECT_FALSE(ChooseOfRows("k", tiled).batched);
+}
+
+// What shapes alone decide is found by trying it.
+TEST(ChooseBatchAxis, ShapesThatAreComputedAreOfSamples) {
+  const auto reshaped = [](Builder& builder) {
+    Builder::Int(builder.Node("Shape", {"x"}, {"count"}), "end", 1);
+    builder.Node("Max", {"count", "one"}, {"rows"});
+    Builder::Int(builder.Node("Concat", {"rows", "four"}, {"shape"}), "axis", 0);
+    builder.Node("Reshape", {"x", "shape"}, {"y"});
+  };
+  EXPECT_EQ(ChooseOfRows("k", reshaped).reason, kDynamic);
+}
+
+TEST(ChooseBatchAxis, NoneWhenBranchesAreOfTwoLengths) {
+  const auto branches = [](bool same) {
+    return [same](Builder& builder) {
+      builder.Tensor("limit", {}, onnx::pb::FLOAT).add_float_data(0);
+      Builder::Int(builder.Node("ReduceSum", {"x"}, {"sum"}), "keepdims", 0);
+      builder.Node("Greater", {"sum", "limit"}, {"is_above"});
+      auto& node = builder.Node("If", {"is_above"}, {"y"});
+      for (const char* name : {"then_branch", "else_branch"}) {
+        auto& branch = *node.add_attribute();
+        branch.set_name(name);
+        branch.set_type(onnx::pb::AttributeProto::GRAPH);
+        auto& body = *branch.mutable_g();
+        const bool twice = !same && name == std::string("then_branch");
+        auto& inner = *body.add_node();
+        inner.set_op_type(twice ? "Concat" : "Neg");
+        inner.add_input("x");
+        if (twice) {
+          inner.add_input("x");
+          Builder::Int(inner, "axis", 0);
+        }
+        inner.add_output("b");
+        body.add_output()->set_name("b");
+      }
+    };
+  };
+  EXPECT_EQ(ChooseOfRows("m", branches(false)).reason, "nothing says that axis 0 of `y: f32[m, 4]` is as long as that of `x: f32[n, 4]`");
+  EXPECT_EQ(ChooseOfRows("m", branches(true)).reason, kDynamic);
 }
 
 // A file from `x: f32[n, m]` to `y`, whose nodes `add` makes, and why it has the batch axis that it has.
@@ -63,7 +218,7 @@ std::string ReasonIn(const std::function<void(testing::Builder&)>& add, const te
   builder.Output("y", y, 0);
   add(builder);
   const auto model = builder.Read();
-  return model.ok() ? Choose(model->signature).reason : model.status().message();
+  return model.ok() ? ChooseBatchAxis(model->signature, &model->graph)->reason : model.status().message();
 }
 
 TEST(ChooseBatchAxis, NoneWhenAnAxisCountsWhatANodeFinds) {
@@ -93,7 +248,12 @@ TEST(ChooseBatchAxis, WhatANodeCountsInShapesIsOfSamples) {
   const auto reason = ReasonIn(
       [](testing::Builder& builder) {
         testing::Builder::Int(builder.Node("Shape", {"x"}, {"shape"}), "end", 1);
-        builder.Node("ConstantOfShape", {"shape"}, {"ones"});
+        auto& value = *builder.Node("ConstantOfShape", {"shape"}, {"ones"}).add_attribute();
+        value.set_name("value");
+        value.set_type(onnx::pb::AttributeProto::TENSOR);
+        value.mutable_t()->set_data_type(onnx::pb::INT64);
+        value.mutable_t()->add_dims(1);
+        value.mutable_t()->add_int64_data(1);
         builder.Node("NonZero", {"ones"}, {"z"});
         builder.Node("Transpose", {"z"}, {"y"});
       },
@@ -103,18 +263,20 @@ TEST(ChooseBatchAxis, WhatANodeCountsInShapesIsOfSamples) {
 
 TEST(ChooseBatchAxis, AWrittenSignatureMarksAnyAxis) {
   const Signature file = Make({{7, n, 3}, {5}}, {{n, 10}}), written = Make({{7, batch, 3}, {5}}, {{batch, 10}});
-  const auto axes = ChooseBatchAxis(file, &written);
+  const auto axes = ChooseBatchAxis(file, nullptr, &written);
   ASSERT_TRUE(axes.ok()) << axes.status().message();
   EXPECT_TRUE(axes->batched);
   EXPECT_EQ(axes->axis, (std::vector<int8_t>{1, -1, 0}));
   const Signature fixed = Make({{1, 3}}, {{1}}), wants = Make({{batch, 3}}, {{batch}});
-  EXPECT_TRUE(ChooseBatchAxis(fixed, &wants)->dropped);
+  EXPECT_TRUE(ChooseBatchAxis(fixed, nullptr, &wants)->dropped);
   const Signature plain = Make({{7, n, 3}, {5}}, {{n, 10}});
-  EXPECT_FALSE(ChooseBatchAxis(file, &plain)->batched);  // written without `batch`: none
+  EXPECT_FALSE(ChooseBatchAxis(file, nullptr, &plain)->batched);  // written without `batch`: none
 }
 
 TEST(ChooseBatchAxis, AWrittenSignatureMustFit) {
-  const auto error = [](const Signature& file, const Signature& written) { return ChooseBatchAxis(file, &written).status().message(); };
+  const auto error = [](const Signature& file, const Signature& written) {
+    return ChooseBatchAxis(file, nullptr, &written).status().message();
+  };
   const Signature file = Make({{n, 3}}, {{n, 10}});
   EXPECT_EQ(error(file, Make({{batch, 4}}, {{batch, 10}})), "input 0 is `x0: f32[n, 3]` in the file, `x0: f32[batch, 4]` in the signature");
   EXPECT_EQ(error(file, Make({{batch, 3}}, {{n, 10}})), "output `y0: f32[n, 10]` has no axis `batch`, but others have");

@@ -71,16 +71,18 @@ std::string SamplesText(const Session& session) {
   return fmt::format("{}; {} computes across it, so a server runs each call alone", session.axes().reason, session.mixing());
 }
 
-// What of its strings a program has.
+// With those of elements that programs do not have.
 std::vector<std::string> NotesOf(const Session& session) {
   std::vector<std::string> notes = session.file().notes;
-  const auto is_text = [](const onnx::Port& port) { return port.dtype == onnx::kStringType; };
-  for (const onnx::Port& port : session.signature().inputs) {
-    if (is_text(port)) notes.push_back(fmt::format("no program can give input `{}`, which is of strings", port.name));
-  }
-  for (const onnx::Port& port : session.signature().outputs) {
-    if (is_text(port)) notes.push_back(fmt::format("programs do not have output `{}`, which is of strings", port.name));
-  }
+  const auto add = [&notes](const std::vector<onnx::Port>& ports, const char* what) {
+    for (const onnx::Port& port : ports) {
+      const bool is_text = port.dtype == onnx::kStringType;
+      if (!is_text && !onnx::IsNarrow(port.dtype)) continue;
+      notes.push_back(fmt::format("{} `{}`, which is of {}", what, port.name, is_text ? "strings" : onnx::TypeName(port.dtype)));
+    }
+  };
+  add(session.signature().inputs, "no program can give input");
+  add(session.signature().outputs, "programs do not have output");
   return notes;
 }
 

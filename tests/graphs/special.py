@@ -101,7 +101,8 @@ def fused_attention(g):
     else:
         others = g.pick(steps, 5)
         bias = plain(3 * width) if g.chance(0.4) else None
-        g.op("MultiHeadAttention", plain(batch, steps, width), plain(batch, others, width), plain(batch, others, width), bias, domain=MICROSOFT, num_heads=heads)
+        keys = (batch, heads, others, size) if g.chance(0.3) else (batch, others, width)
+        g.op("MultiHeadAttention", plain(batch, steps, width), plain(*keys), plain(*keys), bias, domain=MICROSOFT, num_heads=heads)
 
 
 def grouped_attention(g):

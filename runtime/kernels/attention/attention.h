@@ -8,7 +8,7 @@ namespace wf::kernels {
 // softmax(scale * q k' + what is added) v for each head. Inputs, of which all but the first may be absent:
 //   0 q [batch, s, heads * size]; with weights: x [batch, s, n]; without k and v: q, k and v side by side
 //   1, 2 k and v, [batch, l, kv_heads * size] or [batch, kv_heads, l, size]
-//   3 weights [n, all of q, k and v]      4 bias of q, k and v side by side
+//   3 weights [n, all of q, k and v]      4 bias of q, k and v side by side; k and v of 4 axes have theirs already
 //   5 mask, i32: [batch] lengths, [2 batch] ends and starts, [batch, total] or [batch, s, total] where 0 masks
 //   6 what is added to the products, [1 or batch, 1 or heads, 1 or s, 1 or total]
 //   7, 8 k and v of before, [batch, kv_heads, past, size]; joined, 7 is both, [2, batch, ..]

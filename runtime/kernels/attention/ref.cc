@@ -111,9 +111,9 @@ class Runner {
     }
     const T *past_k = InOf<T>(b_, kPastK), *past_v = InOf<T>(b_, kPastV);
     if (a_.joined && past_k != nullptr) past_v = past_k + s_.batch * a_.kv_heads * s_.past * a_.size;
-    const T* k_bias = bias == nullptr ? nullptr : bias + q_width();
+    const T* k_bias = bias == nullptr || s_.heads_first ? nullptr : bias + q_width();
     GatherKeys(batch, {kK, q_width(), a_.size, k_bias, past_k, k_});
-    GatherKeys(batch, {kV, q_width() + k_width(), a_.v_size, bias == nullptr ? nullptr : k_bias + k_width(), past_v, v_});
+    GatherKeys(batch, {kV, q_width() + k_width(), a_.v_size, k_bias == nullptr ? nullptr : k_bias + k_width(), past_v, v_});
     return nullptr;
   }
 

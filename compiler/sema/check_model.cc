@@ -328,7 +328,7 @@ class ModelCheck {
     if (decl_.has_signature || !model_.batched || model_.defaults.batch_max == 1) return;
     const onnx::Node* node = onnx::FindMixing(*read_);
     if (node == nullptr) return;
-    env_.Report(decl_.binding.arguments[0].span, kModelMixes, {entity_.name, node->Describe()})
+    env_.Report(decl_.binding.arguments[0].span, kModelMixes, {entity_.name, node->Label()})
         .Help("`{ batch 1; }` behind the model says so, too")
         .Help("a written signature says what is wanted: `batch` as its axis 0, or another name there, and a call gives the whole axis");
   }

@@ -98,6 +98,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(IntegerConv, kAnyType, "row-major", "ref", ref::MakeIntegerConv),
     KERNEL_IMPL(IntegerMatMul, kAnyType, "row-major", "onednn", onednn::MakeIntegerMatMul),
     KERNEL_IMPL(IntegerMatMul, kAnyType, "row-major", "ref", ref::MakeIntegerMatMul),
+    KERNEL_IMPL(Inverse, kAnyType, "row-major", "ref", ref::MakeInverse),
     KERNEL_IMPL(JoinFeatures, kAnyType, "row-major", "ref", ref::MakeJoinFeatures),
     KERNEL_IMPL(LayerNorm, WF_F32, "row-major", "avx2", avx2::MakeLayerNorm),
     KERNEL_IMPL(LayerNorm, kAnyType, "row-major", "ref", ref::MakeLayerNorm),

@@ -24,6 +24,7 @@
 #include "runtime/kernels/integer_binary/integer_binary.h"
 #include "runtime/kernels/integer_conv/integer_conv.h"
 #include "runtime/kernels/integer_matmul/integer_matmul.h"
+#include "runtime/kernels/inverse/inverse.h"
 #include "runtime/kernels/kernel.h"
 #include "runtime/kernels/linear_model/linear_model.h"
 #include "runtime/kernels/lookup/lookup.h"
@@ -59,7 +60,7 @@ using Params = std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, 
                             Where, Copy, AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose,
                             CountGrams, CumSum, DeformConv, Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold,
                             GatherElements, GatherND, GridSample, GroupNorm, Hardmax, Impute, IntegerBinary, IntegerConv, IntegerMatMul,
-                            JoinFeatures, LayerNorm, LinearModel, LocalNorm, Lookup, LpNorm, MatMulNBits, MeanVariance, MelWeights,
+                            Inverse, JoinFeatures, LayerNorm, LinearModel, LocalNorm, Lookup, LpNorm, MatMulNBits, MeanVariance, MelWeights,
                             NonMaxSuppression, NonZero, Normalize, OneHot, OneOfCategories, Quantise, RandomNumbers, Range, Recurrent,
                             Resize, ReverseSequence, RoiAlign, Rotary, Scale, ScatterElements, ScatterND, ShortDft, SignalWindow, Split,
                             Svm, TextOp, TopK, TrainStep, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;

@@ -63,6 +63,7 @@ base::Result<std::unique_ptr<Kernel>> MakeEinsum(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeEmbedNorm(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeGather(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeGroupNorm(const Operation&);
+base::Result<std::unique_ptr<Kernel>> MakeInverse(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeLayerNorm(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeLocalNorm(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeLpNorm(const Operation&);

@@ -81,6 +81,7 @@ Status LowerGroupQueryAttention(Lowering& of) {
   attention.scale = ScaleOf(of.node, attention.size);
   attention.softcap = of.node.Float("softcap", 0);
   attention.window = of.node.Int("local_window_size", -1);
+  attention.smooth = of.node.Int("smooth_softmax", 0) > 0;
   attention.causal = true;
   attention.interleaved = of.node.Int("rotary_interleaved", 0) != 0;
   std::optional<std::vector<int64_t>> total;
@@ -89,7 +90,7 @@ Status LowerGroupQueryAttention(Lowering& of) {
   attention.first = total->front() == Extent(of.context.in(0), 1);
   attention.total = std::max(total->front(), of.context.has_in(3) ? Extent(of.context.in(3), 2) : int64_t{0});
   of.lowered.params = attention;
-  of.lowered.in = Order(of, {0, 1, 2, -1, -1, -1, -1, 3, 4, 5, 7, 8});
+  of.lowered.in = Order(of, {0, 1, 2, -1, -1, -1, 10, 3, 4, 5, 7, 8, 11, 9});
   return Status::Ok();
 }
 

@@ -30,6 +30,11 @@ Status LowerDet(Lowering& of) {
   return Status::Ok();
 }
 
+Status LowerInverse(Lowering& of) {
+  of.lowered.params = kernels::Inverse{};
+  return Status::Ok();
+}
+
 Status LowerEinsum(Lowering& of) {
   std::vector<size_t> ranks;
   for (size_t i = 0; i < of.node.in.size(); ++i) ranks.push_back(of.context.rank(i));

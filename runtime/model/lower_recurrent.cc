@@ -63,6 +63,7 @@ Status LowerRecurrent(Lowering& of) {
   layer.linear_before_reset = of.node.Int("linear_before_reset", 0) != 0;
   layer.input_forget = of.node.Int("input_forget", 0) != 0;
   layer.batch_first = of.node.Int("layout", 0) != 0;
+  layer.in_bytes = of.node.Int("#in_bytes", 0) != 0;
   const size_t directions = layer.forward && layer.backward ? 2 : 1, wanted = directions * kernels::ActivationsOf(layer.cell);
   std::vector<std::string> names;
   if (const onnx::Attribute* given = of.node.Find("activations")) names = given->strings;

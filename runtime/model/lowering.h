@@ -119,6 +119,7 @@ base::Status LowerTile(Lowering& of);
 base::Status LowerTopK(Lowering& of);
 base::Status LowerGroupNormalization(Lowering& of);
 base::Status LowerGroupQueryAttention(Lowering& of);
+base::Status LowerInverse(Lowering& of);
 base::Status LowerInstanceNormalization(Lowering& of);
 base::Status LowerLayerNormalization(Lowering& of);
 base::Status LowerLpNormalization(Lowering& of);

@@ -78,7 +78,7 @@ class CountedPart final : public Part {
 
   // known: of the cut's values; lowered: of its only node.
   Status Open(const Cut& cut, std::span<const Known> known, Lowered lowered, const PartLimits& limits) {
-    where_ = cut.program.graph.nodes[0].Describe();
+    where_ = cut.program.graph.nodes[0].Label();
     kernels::Operation operation{std::move(lowered.params), {}, {}};
     for (const int in : lowered.in) WF_RETURN_IF_ERROR(AddInput(cut, in, known, operation));
     for (const int out : cut.program.graph.nodes[0].out) shapes_.push_back(out < 0 ? Known() : known[static_cast<size_t>(out)]);

@@ -280,7 +280,7 @@ class Planner {
       out.info = std::move(operation.out[i]);
       out.forms.push_back({out.info.format, written.back()});
     }
-    AddStep({*std::move(kernel), std::move(read), std::move(written), static_cast<int>(index)}, node.Describe());
+    AddStep({*std::move(kernel), std::move(read), std::move(written), static_cast<int>(index)}, node.Label());
     return Status::Ok();
   }
 

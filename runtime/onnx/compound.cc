@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,9 +27,12 @@ class CompoundWriter {
   Status Run(Op op) {
     switch (op) {
       case Op::kMsDequantizeLinear:
+      case Op::kMsPad:
       case Op::kMsQuantizeLinear:
       case Op::kMsTrilu:
         return Renamed();
+      case Op::kMsDynamicQuantizeLSTM:
+        return DynamicLstm();
       case Op::kMsDynamicQuantizeMatMul:
         return DynamicMatMul();
       case Op::kMsFusedConv:
@@ -36,8 +41,17 @@ class CompoundWriter {
         return Gemm();
       case Op::kMsGemmFastGelu:
         return GemmFastGelu();
+      case Op::kMsGatherND:  // whose indices may be of 32 bits
+        SetInt(Add("Cast", {In(1)}, Part("at")), "to", pb::INT64);
+        Add("GatherND", {In(0), Part("at")}, node_.output(0));
+        return Status::Ok();
+      case Op::kMsNhwcMaxPool:
+        ChannelsFirst("MaxPool", {}, In(0), node_.output(0));
+        return Status::Ok();
       case Op::kMsQAttention:
         return Attention();
+      case Op::kMsQEmbedLayerNormalization:
+        return EmbedNorm();
       case Op::kMsQGemm:
         return QuantisedGemm();
       case Op::kMsQLinearConcat:
@@ -61,7 +75,11 @@ class CompoundWriter {
 
  private:
   std::string In(int i) const { return i < node_.input_size() ? node_.input(i) : ""; }
-  std::string Part(const char* name) const { return node_.output(0) + '#' + name; }
+  std::string Part(const std::string& name) const {
+    const auto has_name = [](const std::string& output) { return !output.empty(); };
+    const auto named = std::find_if(node_.output().begin(), node_.output().end(), has_name);
+    return (named == node_.output().end() ? "" : *named) + '#' + name;
+  }
 
   const pb::AttributeProto* Find(std::string_view name) const {
     for (const pb::AttributeProto& attribute : node_.attribute()) {
@@ -95,6 +113,12 @@ class CompoundWriter {
     attribute.set_type(pb::AttributeProto::INT);
     attribute.set_i(value);
   }
+  static void SetInts(pb::NodeProto& node, const char* name, const std::vector<int64_t>& values) {
+    pb::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(pb::AttributeProto::INTS);
+    attribute.mutable_ints()->Add(values.begin(), values.end());
+  }
   static void SetFloat(pb::NodeProto& node, const char* name, float value) {
     pb::AttributeProto& attribute = *node.add_attribute();
     attribute.set_name(name);
@@ -116,10 +140,29 @@ class CompoundWriter {
   }
 
   Status Around(const char* op, const std::vector<std::string_view>& others) {
-    if (Int("channels_last", 0) != 0) return {base::kUnimplemented, "channels_last is not supported"};
-    Keep(others, Add(op, {Dequantised(0, 1, 2, "x")}, Part("y")));
+    const std::string x = Dequantised(0, 1, 2, "x");
+    if (Int("channels_last", 0) != 0) {
+      ChannelsFirst(op, others, x, Part("y"));
+    } else {
+      Keep(others, Add(op, {x}, Part("y")));
+    }
     Quantise(Part("y"), 3, 4);
     return Status::Ok();
+  }
+
+  // With as many spatial axes as the window has; where none is given, with those of images.
+  void ChannelsFirst(const char* op, const std::vector<std::string_view>& others, const std::string& x, const std::string& y) {
+    const pb::AttributeProto* const window = Find("kernel_shape");
+    const int64_t spatial = window == nullptr ? 2 : window->ints_size();
+    std::vector<int64_t> to_first = {0, spatial + 1}, to_last = {0};
+    for (int64_t axis = 1; axis <= spatial; ++axis) {
+      to_first.push_back(axis);
+      to_last.push_back(axis + 1);
+    }
+    to_last.push_back(1);
+    SetInts(Add("Transpose", {x}, Part("channels first")), "perm", to_first);
+    Keep(others, Add(op, {Part("channels first")}, Part("result")));
+    SetInts(Add("Transpose", {Part("result")}, y), "perm", to_last);
   }
 
   // From opset 13 on a Softmax goes along one axis, before along all from it on.
@@ -146,18 +189,38 @@ class CompoundWriter {
     return Status::Ok();
   }
 
+  // Tables, scale and shift, each with a scale and a zero point of its own.
+  Status EmbedNorm() {
+    std::vector<std::string> in = {In(0), In(1)};
+    for (int i = 0; i < 5; ++i)
+      in.push_back(In(2 + i).empty() ? "" : Dequantised(2 + i, 8 + i, 13 + i, fmt::format("table {}", i).c_str()));
+    in.push_back(In(7));
+    pb::NodeProto& added = Add("EmbedLayerNormalization", in, node_.output(0), kMicrosoft);
+    Keep({}, added);
+    if (node_.output_size() > 1) added.add_output(node_.output(1));
+    return Status::Ok();
+  }
+
+  // A constant times what `from` has.
+  std::string Times(const std::string& from, float factor, const std::string& name) {
+    SetFloat(Add("Constant", {}, Part(name + " factor")), "value_float", factor);
+    Add("Mul", {from, Part(name + " factor")}, Part(name));
+    return Part(name);
+  }
+
   // The bias is of whole numbers whose scale is that of the product.
   Status QuantisedGemm() {
     const pb::AttributeProto* const alpha = Find("alpha");
-    if (alpha != nullptr && alpha->f() != 1) return {base::kUnimplemented, "`alpha` is not supported"};
     std::vector<std::string> in = {Dequantised(0, 1, 2, "a"), Dequantised(3, 4, 5, "b", Int("transB", 0) != 0 ? 0 : 1)};
     if (!In(6).empty()) {
-      Add("Mul", {In(1), In(4)}, Part("scale"));
-      SetInt(Add("DequantizeLinear", {In(6), Part("scale")}, Part("bias")), "axis", 0);
+      std::string scale = Part("scale");
+      Add("Mul", {In(1), In(4)}, scale);
+      if (alpha != nullptr && alpha->f() != 1) scale = Times(scale, alpha->f(), "whole scale");
+      SetInt(Add("DequantizeLinear", {In(6), scale}, Part("bias")), "axis", 0);
       in.push_back(Part("bias"));
     }
     const bool is_quantised = !In(7).empty();
-    Keep({"alpha"}, Add("Gemm", in, is_quantised ? Part("y") : node_.output(0)));
+    Keep({}, Add("Gemm", in, is_quantised ? Part("y") : node_.output(0)));
     if (is_quantised) Quantise(Part("y"), 7, 8);
     return Status::Ok();
   }
@@ -178,6 +241,30 @@ class CompoundWriter {
     return Status::Ok();
   }
 
+  // x and the states are rounded to bytes while it runs, and weights are the numbers that theirs stand for.
+  Status DynamicLstm() {
+    SetInts(Add("Constant", {}, Part("by direction")), "value_ints", {0, -1, 1});
+    const std::string w = LstmWeights(1, 8, "w"), r = LstmWeights(2, 10, "r");
+    pb::NodeProto& added = Add("LSTM", {In(0), w, r, In(3), In(4), In(5), In(6), In(7)}, node_.output(0));
+    for (int i = 1; i < node_.output_size(); ++i) added.add_output(node_.output(i));
+    Keep({}, added);
+    SetInt(added, "#in_bytes", 1);
+    return Status::Ok();
+  }
+
+  // They lie the other way around than those of an LSTM. A scale and a zero point go with each direction, or each of its columns.
+  std::string LstmWeights(int weights, int scale, const std::string& name) {
+    const auto part = [&](const char* of) { return Part(name + ' ' + of); };
+    SetInts(Add("Transpose", {In(weights)}, part("turned")), "perm", {0, 2, 1});
+    for (const auto& [from, to] : {std::pair(part("turned"), "numbers"), std::pair(In(scale + 1), "zeros")})
+      SetInt(Add("Cast", {from}, part(to)), "to", pb::FLOAT);
+    Add("Reshape", {part("zeros"), Part("by direction")}, part("zero points"));
+    Add("Reshape", {In(scale), Part("by direction")}, part("scales"));
+    Add("Sub", {part("numbers"), part("zero points")}, part("offsets"));
+    Add("Mul", {part("offsets"), part("scales")}, part("whole"));
+    return part("whole");
+  }
+
   Status GemmFastGelu() {
     Add("MatMul", {In(0), In(1)}, Part("product"));
     Add("FastGelu", {Part("product"), In(2)}, node_.output(0), kMicrosoft);
@@ -186,7 +273,7 @@ class CompoundWriter {
 
   Status Conv() {
     const pb::AttributeProto* const parameters = Find("activation_params");
-    std::vector<float> values;
+    std::vector<std::optional<float>> values;
     if (parameters != nullptr) values.assign(parameters->floats().begin(), parameters->floats().end());
     Keep({"activation", "activation_params"}, Add("Conv", {In(0), In(1), In(2)}, Part("product")));
     if (!In(3).empty()) Add("Add", {Part("product"), In(3)}, Part("sum"));
@@ -194,30 +281,47 @@ class CompoundWriter {
   }
 
   Status Gemm() {
-    std::vector<float> values;
-    for (const char* name : {"activation_alpha", "activation_beta"}) {
-      if (const pb::AttributeProto* const value = Find(name)) values.push_back(value->f());
+    std::vector<std::optional<float>> values;
+    for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
+      const pb::AttributeProto* const value = Find(name);
+      values.push_back(value == nullptr ? std::nullopt : std::optional(value->f()));
     }
     Keep({"activation", "activation_alpha", "activation_beta", "activation_gamma"}, Add("Gemm", {In(0), In(1), In(2)}, Part("product")));
     return Activate(Part("product"), values);
   }
 
-  Status Activate(const std::string& from, const std::vector<float>& values) {
+  // Functions that are operators, with what the parameters are called there.
+  Status Activate(const std::string& from, const std::vector<std::optional<float>>& values) {
     struct Activation {
-      const char *name, *first, *second;
+      const char* name;
+      std::array<const char*, 3> parameters;
     };
-    static constexpr Activation kActivations[] = {{"Clip", "min", "max"}, {"Elu", "alpha", ""}, {"HardSigmoid", "alpha", "beta"},
-                                                  {"HardSwish", "", ""},  {"Identity", "", ""}, {"LeakyRelu", "alpha", ""},
-                                                  {"Relu", "", ""},       {"Sigmoid", "", ""},  {"Softplus", "", ""},
-                                                  {"Tanh", "", ""}};
+    static constexpr Activation kActivations[] = {
+        {"Celu", {"alpha"}}, {"Clip", {"min", "max"}}, {"Elu", {"alpha"}}, {"HardSigmoid", {"alpha", "beta"}}, {"HardSwish", {}},
+        {"Identity", {}},    {"LeakyRelu", {"alpha"}}, {"Relu", {}},       {"Selu", {"alpha", "", "gamma"}},   {"Sigmoid", {}},
+        {"Softplus", {}},    {"Softsign", {}},         {"Tanh", {}},       {"ThresholdedRelu", {"alpha"}},
+    };
     const pb::AttributeProto* const wanted = Find("activation");
     const std::string name = wanted == nullptr ? "Identity" : wanted->s();
     const auto* const found =
         std::find_if(std::begin(kActivations), std::end(kActivations), [&](const Activation& each) { return name == each.name; });
+    if (name == "ParametricSoftplus") return Scaled("Softplus", from, values);
+    if (name == "ScaledTanh") return Scaled("Tanh", from, values);
     if (found == std::end(kActivations)) return {base::kUnimplemented, fmt::format("activation `{}` is not supported", Printable(name))};
     pb::NodeProto& added = Add(found->name, {from}, node_.output(0));
-    if (*found->first != 0 && !values.empty()) SetFloat(added, found->first, values[0]);
-    if (*found->second != 0 && values.size() > 1) SetFloat(added, found->second, values[1]);
+    for (size_t i = 0; i < std::min(values.size(), found->parameters.size()); ++i) {
+      const char* const parameter = found->parameters[i];
+      if (parameter != nullptr && *parameter != 0 && values[i]) SetFloat(added, parameter, *values[i]);
+    }
+    return Status::Ok();
+  }
+
+  // alpha f(beta x)
+  Status Scaled(const char* function, const std::string& from, const std::vector<std::optional<float>>& values) {
+    const auto value = [&](size_t i) { return i < values.size() ? values[i].value_or(1) : 1; };
+    Add(function, {Times(from, value(1), "inner")}, Part("outer"));
+    SetFloat(Add("Constant", {}, Part("alpha")), "value_float", value(0));
+    Add("Mul", {Part("outer"), Part("alpha")}, node_.output(0));
     return Status::Ok();
   }
 
@@ -243,8 +347,10 @@ Status WriteOutCompound(const pb::NodeProto& node, const OperatorRow& row, int s
   for (const pb::AttributeProto& attribute : node.attribute()) {
     if (WantedKind(row.attributes, attribute.name()) == Attribute::Kind::kOther)
       return {base::kUnimplemented, fmt::format("attribute `{}` is not supported", Printable(attribute.name()))};
+    if (IsOtherValue(row.attributes, attribute.name(), attribute.i(), attribute.s()))
+      return {base::kUnimplemented, fmt::format("this value of attribute `{}` is not supported", attribute.name())};
   }
-  if (!node.output(0).empty()) return CompoundWriter(node, standard, nodes).Run(row.op);
+  if (!node.output(0).empty() || row.op == Op::kMsDynamicQuantizeLSTM) return CompoundWriter(node, standard, nodes).Run(row.op);
   const auto is_named = [](const std::string& name) { return !name.empty(); };
   const auto named = std::find_if(node.output().begin(), node.output().end(), is_named);
   if (named == node.output().end()) return Status::Ok();  // nobody reads anything of it

@@ -68,7 +68,7 @@ class Writer {
     for (pb::NodeProto& node : nodes) {
       Defined* function = Find(node);
       if (function != nullptr) {
-        WF_RETURN_IF_ERROR(WriteCall(node, *function));
+        WF_RETURN_IF_ERROR(WriteCall(node, *function, opsets));
       } else {
         graph_.add_node()->Swap(&node);
         out_.of_node.push_back(&opsets);
@@ -85,10 +85,18 @@ class Writer {
 
   static std::string LabelOf(const pb::NodeProto& node) { return Printable(node.name().empty() ? node.op_type() : node.name()); }
 
+  // `opsets`: those that the node's graph imports.
+  static std::string Where(const pb::NodeProto& node, const std::string& label, const Opsets& opsets) {
+    const auto version = opsets.other.find(node.domain());
+    const std::string opset = version == opsets.other.end() ? "" : fmt::format(" opset {}", version->second);
+    return fmt::format("node `{}` (function `{}`, {}{})", label, Printable(node.op_type()),
+                       IsStandard(node.domain()) ? fmt::format("ai.onnx opset {}", opsets.standard) : Printable(node.domain()), opset);
+  }
+
   // Calls within calls are at most kMostCalls deep.
-  Status WriteCall(const pb::NodeProto& node, Defined& function) {
+  Status WriteCall(const pb::NodeProto& node, Defined& function, const Opsets& opsets) {
     const pb::FunctionProto& proto = *function.proto;
-    const std::string label = LabelOf(node), where = fmt::format("node `{}` (function `{}`)", label, Printable(proto.name()));
+    const std::string label = LabelOf(node), where = Where(node, label, opsets);
     if (function.open) return Refused(fmt::format("{}: the function calls itself", where));
     if (++depth_ > kMostCalls) return {base::kUnimplemented, fmt::format("{}: more than {} calls within each other", where, kMostCalls)};
     if (node.input_size() > proto.input_size() || node.output_size() > proto.output_size())
@@ -130,8 +138,8 @@ class Writer {
   Status WriteInner(const Call& call, const pb::NodeProto& inner, const Defined& function) {
     if (++steps_ > kMostWrittenNodes || inner.ByteSizeLong() > left_bytes_) return TooLarge();
     pb::NodeProto node = inner;
-    WF_RETURN_IF_ERROR(Rename(call, node));
-    if (Defined* callee = Find(node)) return WriteCall(node, *callee);
+    WF_RETURN_IF_ERROR(Rename(call, node, *function.opsets));
+    if (Defined* callee = Find(node)) return WriteCall(node, *callee, *function.opsets);
     return Add(std::move(node), function);
   }
 
@@ -151,7 +159,7 @@ class Writer {
 
   // Values, labels and attributes of a copy of a function's node. Graphs among its attributes lie within each other at most as deep as
   // protobuf reads.
-  Status Rename(const Call& call, pb::NodeProto& node) {
+  Status Rename(const Call& call, pb::NodeProto& node, const Opsets& opsets) {
     for (std::string& name : *node.mutable_input()) name = call.Name(name);
     for (std::string& name : *node.mutable_output()) name = call.Name(name);
     node.set_name(call.label + (node.name().empty() ? node.op_type() : node.name()));
@@ -159,8 +167,8 @@ class Writer {
     attributes.Swap(node.mutable_attribute());
     for (pb::AttributeProto& attribute : attributes) {
       if (!attribute.ref_attr_name().empty() && !Resolve(call, attribute)) continue;  // absent in the call: absent here
-      if (attribute.has_g()) WF_RETURN_IF_ERROR(RenameGraph(call, *attribute.mutable_g()));
-      for (pb::GraphProto& graph : *attribute.mutable_graphs()) WF_RETURN_IF_ERROR(RenameGraph(call, graph));
+      if (attribute.has_g()) WF_RETURN_IF_ERROR(RenameGraph(call, *attribute.mutable_g(), opsets));
+      for (pb::GraphProto& graph : *attribute.mutable_graphs()) WF_RETURN_IF_ERROR(RenameGraph(call, graph, opsets));
       node.add_attribute()->Swap(&attribute);
     }
     if (node.ByteSizeLong() > left_bytes_) return TooLarge();
@@ -180,12 +188,12 @@ class Writer {
     return take(call.node.attribute()) || take(call.function.attribute_proto());
   }
 
-  Status RenameGraph(const Call& call, pb::GraphProto& graph) {
+  Status RenameGraph(const Call& call, pb::GraphProto& graph, const Opsets& opsets) {
     for (pb::NodeProto& node : *graph.mutable_node()) {
       if (Find(node) != nullptr)
         return {base::kUnimplemented,
-                fmt::format("node `{}`: a function that is called within a branch or a loop is not supported", call.label + LabelOf(node))};
-      WF_RETURN_IF_ERROR(Rename(call, node));
+                Where(node, call.label + LabelOf(node), opsets) + ": a function that is called within a branch or a loop is not supported"};
+      WF_RETURN_IF_ERROR(Rename(call, node, opsets));
     }
     for (pb::ValueInfoProto& input : *graph.mutable_input()) input.set_name(call.Name(input.name()));
     for (pb::ValueInfoProto& output : *graph.mutable_output()) output.set_name(call.Name(output.name()));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/onnx/op.h"
+#include "runtime/onnx/operators.h"
 
 namespace wf::onnx {
 
@@ -83,8 +84,15 @@ std::span<const int64_t> Node::Texts(std::string_view attribute) const {
   return found != nullptr ? std::span<const int64_t>(found->texts) : std::span<const int64_t>();
 }
 
+std::string Node::Label() const { return fmt::format("node {} ({})", name.empty() ? std::to_string(index) : '`' + name + '`', OpName(op)); }
+
 std::string Node::Describe() const {
-  return name.empty() ? fmt::format("node {} ({})", index, OpName(op)) : fmt::format("node `{}` ({})", name, OpName(op));
+  std::string text = Label();
+  if (origin.opset == 0) return text;
+  const std::string_view op_name = OpName(op), in_file = OpName(origin.op);
+  text.resize(text.size() - op_name.size() - 1);
+  text += fmt::format("{}, {} opset {}", in_file, DomainOf(origin.op), origin.opset);
+  return text + (op_name == in_file ? ")" : fmt::format(", as {})", op_name));
 }
 
 std::string Port::ToString() const { return name + ": " + onnx::ToString(dtype, dim); }

@@ -91,10 +91,15 @@ struct Node {
   Op op{};
   std::string name;          // as in the file; may be empty
   int index = 0;             // place among the file's nodes, from 0
-  int opset = 0;             // version of the operator's set that the file imports
+  int opset = 0;             // version of the operator's set, whose form it has
   std::vector<int> in, out;  // indices into Graph::values; -1: optional and absent. What bodies read from outside comes last of the inputs
   std::vector<Attribute> attributes;
   std::shared_ptr<const Trees> trees;  // of an ensemble of trees, instead of the attributes that hold them
+  // The operator as the file has it, of which the reader may have made another or several; opset 0: no file has it.
+  struct Origin {
+    Op op{};
+    int opset = 0;
+  } origin;
 
   const Attribute* Find(std::string_view attribute) const;
   int64_t Int(std::string_view attribute, int64_t otherwise) const;
@@ -105,7 +110,8 @@ struct Node {
   std::span<const float> Floats(std::string_view attribute) const;
   std::span<const int64_t> Texts(std::string_view attribute) const;
   bool has_in(size_t i) const { return i < in.size() && in[i] >= 0; }
-  std::string Describe() const;  // "node `conv1` (Conv)", "node 3 (Conv)"
+  std::string Label() const;     // for tables: "node `conv1` (Conv)", "node 3 (Conv)"
+  std::string Describe() const;  // for all that is told of a node: "node 3 (Conv, ai.onnx opset 17)"
 };
 
 struct Value {
@@ -140,7 +146,7 @@ struct Port {
 struct Signature {
   std::vector<Port> inputs, outputs;
   std::vector<Shape> computed;  // of the outputs, an unknown where the file at most declares it; empty: as the outputs say
-  // By output: the node that finds in the data what axis 0 counts, as Node::Describe tells it; "" where none does. Empty: none is known.
+  // By output: the node that finds in the data what axis 0 counts, by its Node::Label; "" where none does. Empty: none is known.
   std::vector<std::string> found_by;
 };
 

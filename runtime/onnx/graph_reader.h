@@ -66,10 +66,7 @@ class GraphReader {
 
   base::Status Fail(const std::string& text) const { return {base::kInvalidArgument, fmt::format("`{}`: {}", model_.path, text)}; }
   base::Status NotBuilt(const std::string& text) const { return {base::kUnimplemented, fmt::format("`{}`: {}", model_.path, text)}; }
-  // What a node of sequences does that is not supported, in which form of it.
-  base::Status NotBuiltAt(const Node& node, std::string_view text) const {
-    return NotBuilt(fmt::format("{}, opset {}: {}", node.Describe(), imports_->standard, text));
-  }
+  base::Status NotBuiltAt(const Node& node, std::string_view text) const { return NotBuilt(fmt::format("{}: {}", node.Describe(), text)); }
   base::Status Prefixed(const base::Status& status, const std::string& what) const;
 
   // reader.cc: the model and its ports.
@@ -104,10 +101,11 @@ class GraphReader {
   // All that are not supported are told at once: whoever converts the model again wants to know them all.
   base::Status FindOperators();
   base::Status ReadNode(const pb::NodeProto& proto, int index, const OperatorRow* row);
+  base::Status ReadAnyForm(const pb::NodeProto& proto, int index, const OperatorRow* row);
   base::Status ReadNewer(const pb::NodeProto& proto, int index, const OperatorRow* row);  // of a form from kOldestForm on
+  Node Begin(const pb::NodeProto& proto, int index, Op op) const;                         // what it is called
   base::Status ReadCompound(const pb::NodeProto& proto, int index, const OperatorRow& row);
   base::Status FinishMl(const pb::NodeProto& proto, Node& node);  // what nodes of ai.onnx.ml have besides attributes and edges
-  static std::string Where(const pb::NodeProto& proto, int index);
   base::Status FindRow(const pb::NodeProto& proto, int index, const OperatorRow*& row) const;
   base::Status ReadAttributes(const pb::NodeProto& proto, std::string_view known, Node& node);
   base::Status ReadAttribute(const pb::AttributeProto& proto, const Node& node, Attribute& out);
@@ -187,6 +185,7 @@ class GraphReader {
   std::vector<Known> known_;  // of the values of the model's graph that nodes were read of, as far as somebody asked
   size_t known_nodes_ = 0;
   bool is_stuck_ = false;  // a node is none that inference takes
+  Node::Origin origin_;    // of the node that is read
   Opsets opsets_;
   NodeOpsets node_opsets_;
   const Opsets* imports_ = nullptr;  // of the model's node that is being read, and of the bodies in it

@@ -67,12 +67,13 @@ Status SizeOfHead(const NodeContext& node, const Dim& row, int64_t heads, Dim& s
   return Status::Ok();
 }
 
-// Of which kernels know the forms [batch], [2 batch], [batch, total] and [batch, s, total].
+// Of which kernels know the forms [batch], [2 batch], [3 batch + 2], [batch, total] and [batch, s, total].
 Status CheckMask(const NodeContext& node, size_t i, const Dim& batch, const Dim& s, const Dim& total) {
   if (!node.has_in(i)) return Status::Ok();
   WF_RETURN_IF_ERROR(IsI32(node, i));
   const Shape& mask = node.in(i).dim;
-  const bool fits = Same(mask, {batch}) || Same(mask, {Dim(2) * batch}) || Same(mask, {batch, total}) || Same(mask, {batch, s, total});
+  const bool fits = Same(mask, {batch}) || Same(mask, {Dim(2) * batch}) || Same(mask, {Dim(3) * batch + Dim(2)}) ||
+                    Same(mask, {batch, total}) || Same(mask, {batch, s, total});
   return fits ? Status::Ok() : node.NotBuilt(fmt::format("a mask {} is not supported", node.InType(i)));
 }
 
@@ -109,6 +110,9 @@ Status InferBiasGelu(NodeContext& node) {
 }
 
 Status InferEmbedLayerNormalization(NodeContext& node) {
+  for (const size_t i : {0, 2, 3, 5, 6}) {
+    if (!node.has_in(i)) return node.Fail(fmt::format("input {} is absent but required", i));
+  }
   WF_RETURN_IF_ERROR(node.Rank(0, 2));
   WF_RETURN_IF_ERROR(node.Rank(2, 2));
   const Shape& words = node.in(0).dim;
@@ -193,8 +197,7 @@ Status InferMultiHeadAttention(NodeContext& node) {
 
 Status InferGroupQueryAttention(NodeContext& node) {
   WF_RETURN_IF_ERROR(node.Rank(0, 3));
-  WF_RETURN_IF_ERROR(LacksInputs(node, {9, 10, 11}));
-  WF_RETURN_IF_ERROR(LacksAttributes(node, {"smooth_softmax", "qk_output"}));
+  WF_RETURN_IF_ERROR(LacksAttributes(node, {"qk_output"}));
   if (!node.has_in(5) || !node.has_in(6)) return node.Fail("lengths and their total are required");
   int64_t heads = 0, kv_heads = 0;
   WF_RETURN_IF_ERROR(HeadsOf(node, "num_heads", 0, heads));
@@ -212,6 +215,11 @@ Status InferGroupQueryAttention(NodeContext& node) {
   const Dim past = node.has_in(3) && node.rank(3) == 4 ? node.in(3).dim[2] : Dim(0);
   for (const size_t i : {3, 4}) WF_RETURN_IF_ERROR(HasShape(node, i, {q[0], Dim(kv_heads), past, size}));
   if (node.has_in(3) != node.has_in(4)) return node.Fail("past keys without past values");
+  if (node.has_in(9) && (node.in(9).dtype != WF_I64 || !Same(node.in(9).dim, {q[0], q[1]})))
+    return node.Fail(fmt::format("positions {} for {}", node.InType(9), node.InType(0)));
+  if (node.has_in(10)) WF_RETURN_IF_ERROR(node.Rank(10, 4));
+  if (node.has_in(10)) WF_RETURN_IF_ERROR(CheckAdded(node, 10, {q[0], Dim(heads), q[1], node.in(10).dim[3]}));
+  WF_RETURN_IF_ERROR(HasShape(node, 11, {Dim(heads)}));
   const bool rotates = node.node.Int("do_rotary", 0) != 0;
   for (const size_t i : {7, 8}) {
     if (rotates != node.has_in(i)) return node.Fail("do_rotary and its cosines and sines belong together");

@@ -6,6 +6,7 @@
 #include "runtime/base/text.h"
 #include "runtime/onnx/einsum.h"
 #include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/rules.h"
 #include "runtime/onnx/transposed.h"
 
 namespace wf::onnx {
@@ -138,10 +139,20 @@ Status InferDeformConv(NodeContext& node) {
   return Status::Ok();
 }
 
-Status InferDet(NodeContext& node) {
+static Status AreSquares(const NodeContext& node) {
   const Shape& x = node.in(0).dim;
-  if (x.size() < 2 || Dim::ProvedDifferent(x.back(), x[x.size() - 2]))
-    return node.Fail(fmt::format("{} is no square matrix", node.InType(0)));
+  const bool are = x.size() >= 2 && !Dim::ProvedDifferent(x.back(), x[x.size() - 2]);
+  return are ? Status::Ok() : node.Fail(fmt::format("{} is no square matrix", node.InType(0)));
+}
+
+Status InferInverse(NodeContext& node) {
+  WF_RETURN_IF_ERROR(AreSquares(node));
+  return InferSame(node);
+}
+
+Status InferDet(NodeContext& node) {
+  WF_RETURN_IF_ERROR(AreSquares(node));
+  const Shape& x = node.in(0).dim;
   node.out(0).dtype = node.in(0).dtype;
   node.out(0).dim.assign(x.begin(), x.end() - 2);
   return Status::Ok();

@@ -106,10 +106,11 @@ class MixingRule {
       case Op::kRNN:
       case Op::kGRU:
       case Op::kLSTM:
-        return Counts(Dims(0)[node_.node.Int("layout", 0) != 0 ? 1 : 0]);
+        return Counts(Dims(0)[node_.node.Int("layout", 0) != 0 ? 1 : 0]) || (node_.node.Int("#in_bytes", 0) != 0 && AnyFrom(0));
       case Op::kDFT:
         return Transforms();
       case Op::kDet:
+      case Op::kMsInverse:
         return AnyFrom(node_.rank(0) - 2);
       case Op::kEinsum:
         return SumsLabels();

@@ -47,21 +47,37 @@ Status GraphReader::FindOperators() {
                                           fmt::join(others, "`, `"), untold > 0 ? fmt::format(" and {} more", untold) : ""));
 }
 
+// Bodies within it are read meanwhile.
 Status GraphReader::ReadNode(const pb::NodeProto& proto, int index, const OperatorRow* row) {
+  const int64_t opset = row->domain.empty() ? imports_->standard : imports_->other.at(proto.domain());
+  const Node::Origin outer = std::exchange(origin_, {row->op, static_cast<int>(opset)});
+  Status status = ReadAnyForm(proto, index, row);
+  origin_ = outer;
+  return status;
+}
+
+Node GraphReader::Begin(const pb::NodeProto& proto, int index, Op op) const {
+  Node node;
+  node.name = Printable(proto.name());
+  node.index = index;
+  node.op = op;
+  node.origin = origin_;
+  return node;
+}
+
+Status GraphReader::ReadAnyForm(const pb::NodeProto& proto, int index, const OperatorRow* row) {
   if (!row->domain.empty() || !IsOldForm(proto, imports_->standard)) return ReadNewer(proto, index, row);
   if (row->op == Op::kScan && depth_ > 0)  // each would be a copy of all within it
-    return NotBuilt(Where(proto, index) + ": a Scan of opset 8 within a body is not supported");
+    return NotBuilt(Begin(proto, index, row->op).Describe() + ": within a body it is not supported");
   std::vector<pb::NodeProto> nodes;
-  if (const Status status = Upgrade(proto, imports_->standard, nodes); !status.ok()) return Prefixed(status, Where(proto, index));
+  if (const Status status = Upgrade(proto, imports_->standard, nodes); !status.ok())
+    return Prefixed(status, Begin(proto, index, row->op).Describe());
   for (const pb::NodeProto& each : nodes) WF_RETURN_IF_ERROR(ReadNewer(each, index, FindOperator(each.domain(), each.op_type())));
   return Status::Ok();
 }
 
 Status GraphReader::ReadNewer(const pb::NodeProto& proto, int index, const OperatorRow* row) {
-  Node node;
-  node.name = Printable(proto.name());
-  node.index = index;
-  node.op = row->op;
+  Node node = Begin(proto, index, row->op);
   const Opsets& opsets = *imports_;
   node.opset = row->domain.empty() ? std::max(opsets.standard, kOldestForm) : static_cast<int>(opsets.other.at(proto.domain()));
   if (proto.input_size() < row->min_in || proto.input_size() > row->max_in) {
@@ -91,7 +107,7 @@ Status GraphReader::ReadNewer(const pb::NodeProto& proto, int index, const Opera
 Status GraphReader::ReadCompound(const pb::NodeProto& proto, int index, const OperatorRow& row) {
   std::vector<pb::NodeProto> nodes;
   if (const Status status = WriteOutCompound(proto, row, imports_->standard, nodes); !status.ok())
-    return Prefixed(status, Where(proto, index));
+    return Prefixed(status, Begin(proto, index, row.op).Describe());
   for (const pb::NodeProto& each : nodes) WF_RETURN_IF_ERROR(ReadNewer(each, index, FindOperator(each.domain(), each.op_type())));
   return Status::Ok();
 }
@@ -116,11 +132,6 @@ Status GraphReader::FinishMl(const pb::NodeProto& proto, Node& node) {
   }
 }
 
-std::string GraphReader::Where(const pb::NodeProto& proto, int index) {
-  const std::string op = Printable(proto.op_type()), name = Printable(proto.name());
-  return name.empty() ? fmt::format("node {} ({})", index, op) : fmt::format("node `{}` ({})", name, op);
-}
-
 Status GraphReader::FindRow(const pb::NodeProto& proto, int index, const OperatorRow*& row) const {
   const bool standard = IsStandard(proto.domain());
   const Opsets& opsets = *imports_;
@@ -130,8 +141,9 @@ Status GraphReader::FindRow(const pb::NodeProto& proto, int index, const Operato
   row = FindOperator(proto.domain(), proto.op_type());
   if (row != nullptr && opset >= row->since) return Status::Ok();
   const std::string version = is_imported ? fmt::format("opset {}", opset) : "of which the model imports no opset";
-  const std::string op = Printable(proto.op_type());
-  return NotBuilt(fmt::format("{}: operator `{}` of {}, {}, is not supported{}", Where(proto, index), op,
+  const std::string op = Printable(proto.op_type()), name = Printable(proto.name());
+  const std::string node = name.empty() ? fmt::format("node {}", index) : fmt::format("node `{}`", name);
+  return NotBuilt(fmt::format("{} ({}): operator `{}` of {}, {}, is not supported{}", node, op, op,
                               standard ? "ai.onnx" : '`' + Printable(proto.domain()) + '`', version,
                               standard && row == nullptr ? MeantBy(op) : ""));
 }
@@ -140,7 +152,11 @@ Status GraphReader::ReadAttributes(const pb::NodeProto& proto, std::string_view 
   for (const pb::AttributeProto& attribute : proto.attribute()) {
     const std::string name = Printable(attribute.name());
     const Attribute::Kind wanted = WantedKind(known, name);
-    if (wanted == Attribute::Kind::kOther) return NotBuilt(fmt::format("{}: attribute `{}` is not supported", node.Describe(), name));
+    const bool is_written = name.starts_with('#') && node.origin.op == node.op;  // by a file, which may not
+    if (wanted == Attribute::Kind::kOther || is_written)
+      return NotBuilt(fmt::format("{}: attribute `{}` is not supported", node.Describe(), name));
+    if (IsOtherValue(known, name, attribute.i(), attribute.s()))
+      return NotBuilt(fmt::format("{}: this value of attribute `{}` is not supported", node.Describe(), name));
     if (node.Find(name) != nullptr) return Fail(fmt::format("{}: attribute `{}` is given twice", node.Describe(), name));
     if (!attribute.ref_attr_name().empty())
       return Fail(fmt::format("{}: attribute `{}` refers to one of a function", node.Describe(), name));

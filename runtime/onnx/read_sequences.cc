@@ -518,11 +518,12 @@ std::vector<int> GraphReader::AddNode(const Node& node, Op op, std::vector<int> 
   added.name = node.name;
   added.index = node.index;
   added.opset = node.opset;
+  added.origin = node.origin;
   added.in = std::move(in);
   added.attributes = std::move(attributes);
   for (size_t i = 0; i < outs; ++i) {
     added.out.push_back(static_cast<int>(graph().values.size()));
-    graph().values.push_back({node.Describe(), -1});
+    graph().values.push_back({node.Label(), -1});
   }
   std::vector<int> values = added.out;
   graph().nodes.push_back(std::move(added));
@@ -537,7 +538,7 @@ int GraphReader::AddConstant(const Node& node, uint8_t dtype, int64_t number) {
   weight.bytes.resize(static_cast<size_t>(ElementSize(dtype)));
   std::memcpy(weight.bytes.data(), &number, weight.bytes.size());  // little-endian: the low bytes are the narrow number
   const int value = static_cast<int>(graph().values.size());
-  graph().values.push_back({node.Describe(), -1});
+  graph().values.push_back({node.Label(), -1});
   SetWeight(value, std::move(weight));
   return value;
 }

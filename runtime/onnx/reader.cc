@@ -342,7 +342,7 @@ Status GraphReader::InferOutputs() {
     Shape dim = computed.dim;
     std::string& found_by = model_.signature.found_by.emplace_back();
     for (const std::string& symbol : dim.empty() ? std::vector<std::string>() : dim[0].Symbols()) {
-      if (const auto at = counts.find(symbol); at != counts.end()) found_by = at->second->Describe();
+      if (const auto at = counts.find(symbol); at != counts.end()) found_by = at->second->Label();
     }
     for (size_t axis = 0; fits && output_has_shape_[i] && axis < dim.size(); ++axis) {
       const auto symbol = dim[axis].symbol();

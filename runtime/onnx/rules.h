@@ -57,6 +57,7 @@ base::Status InferGroupQueryAttention(NodeContext& node);
 base::Status InferHardmax(NodeContext& node);
 base::Status InferIf(NodeContext& node);
 base::Status InferImputer(NodeContext& node);
+base::Status InferInverse(NodeContext& node);
 base::Status InferInstanceNormalization(NodeContext& node);
 base::Status InferLabelEncoder(NodeContext& node);
 base::Status InferLayerNormalization(NodeContext& node);

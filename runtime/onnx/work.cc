@@ -53,6 +53,7 @@ class Estimate {
       case Op::kLSTM:
         return Plus(work, Times(Rows(), Plus(In(1), In(2))));
       case Op::kDet:
+      case Op::kMsInverse:
         return Plus(work, Times(In(0), Extent(0, Rank(0) - 1)));
       case Op::kLRN:
         return Plus(work, Times(In(0), std::min(node_.Int("size", 1), Extent(0, 1))));

@@ -27,19 +27,19 @@ BAD = {  # a file and what is said of it besides its name
     "an operator that nobody knows": (GOOD.replace(b"MatMul", b"MatMux"), "node `layer0` (MatMux): operator `MatMux` of ai.onnx, opset 13, is not supported"),
     "an index that its axis has not": (onnx_file.model(
         [onnx_file.node("Gather", ["x", "at"], ["y"], "pick", axis=1)], [onnx_file.integers("at", [0, 1, 2, 4])],
-        [onnx_file.value_info("x", (1, 4))], [onnx_file.value_info("y", (1, 4))]), "node `pick` (Gather): index 4 of axis 1 of f32[1, 4]"),
+        [onnx_file.value_info("x", (1, 4))], [onnx_file.value_info("y", (1, 4))]), "node `pick` (Gather, ai.onnx opset 17): index 4 of axis 1 of f32[1, 4]"),
     "a result beyond any memory": (onnx_file.model(
         [onnx_file.node("Pad", ["x", "far"], ["wide"], "far"), onnx_file.node("Slice", ["wide", "from", "to", "axis"], ["y"])],
         [onnx_file.integers("far", [0, 0, 0, 1 << 30]), onnx_file.integers("from", [0]), onnx_file.integers("to", [4]),
          onnx_file.integers("axis", [1])], [onnx_file.value_info("x", (1, 4))], [onnx_file.value_info("y", (1, 4))]),
-        "node `far` (Pad): a tensor f32[1, 1073741828] is above the limit of 4294967296 bytes"),
+        "node `far` (Pad, ai.onnx opset 17): a tensor f32[1, 1073741828] is above the limit of 4294967296 bytes"),
     "strings": (onnx_file.model(
         [onnx_file.node("Relu", ["w"], ["y"])], [onnx_file.initializer("w", (1, 4), bytes(16))],
         [onnx_file.value_info("x", (1, 4), element=8)], [onnx_file.value_info("y", (1, 4))]), "input `x` takes strings, which no call can give"),
     "a stride of 0": (onnx_file.model(
         [onnx_file.node("MaxPool", ["x"], ["y"], "pool", kernel_shape=[1], strides=[0])], [],
         [onnx_file.value_info("x", (1, 1, 4))], [onnx_file.value_info("y", (1, 1, 4))]),
-        "node `pool` (MaxPool): strides [0] with 0, which is not from 1 to 1073741824"),
+        "node `pool` (MaxPool, ai.onnx opset 17): strides [0] with 0, which is not from 1 to 1073741824"),
     "an output that no request has room for": (onnx_file.model(
         [onnx_file.node("Pad", ["x", "far"], ["y"], "far")], [onnx_file.integers("far", [0, 0, 0, 1 << 28])],
         [onnx_file.value_info("x", ("b", 1))], [onnx_file.value_info("y", ("b", (1 << 28) + 1))]),

@@ -12,7 +12,7 @@ RELATIVE, ABSOLUTE = 1e-3, 1e-7  # as runtime/workbench/agree.h
 ROUNDS = 12
 SHARE = 8  # how far beyond what was seen
 # Approximated near 0, sums that cancel, or at places that are rounded: off by a part of the largest element that they read or give.
-COARSE = {**dict.fromkeys("""Sigmoid Tanh Erf Gelu QuickGelu FastGelu BiasGelu Mish LSTM GRU RNN Softplus
+COARSE = {**dict.fromkeys("""Sigmoid Tanh Erf Gelu QuickGelu FastGelu BiasGelu Mish LSTM GRU RNN Softplus DynamicQuantizeLSTM
  LayerNormalization SkipLayerNormalization SimplifiedLayerNormalization SkipSimplifiedLayerNormalization DFT STFT Softmax""".split(), 2.0**-24),
           **dict.fromkeys("Resize GridSample RoiAlign".split(), 2.0**-18),
           **dict.fromkeys("""Conv ConvTranspose MatMul Gemm FusedMatMul Einsum ReduceSum ReduceMean InstanceNormalization BatchNormalization AveragePool Attention

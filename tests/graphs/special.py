@@ -101,7 +101,20 @@ def fused_attention(g):
     else:
         others = g.pick(steps, 5)
         bias = plain(3 * width) if g.chance(0.4) else None
-        g.op("MultiHeadAttention", plain(batch, steps, width), plain(batch, others, width), plain(batch, others, width), bias, domain=MICROSOFT, num_heads=heads)
+        keys = (batch, heads, others, size) if g.chance(0.3) else (batch, others, width)
+        g.op("MultiHeadAttention", plain(batch, steps, width), plain(*keys), plain(*keys), bias, domain=MICROSOFT, num_heads=heads)
+
+
+def layer_in_bytes(g):
+    steps, batch, width, hidden, directions = g.pick(1, 4), g.pick(1, 3), g.pick(2, 5), g.pick(3, 8), g.pick(1, 2)
+    weights = lambda rows: g.leaf(np.asarray(g.numbers.integers(-127, 128, (directions, rows, 4 * hidden))).astype(np.int8), True)
+    scale = lambda: g.leaf(g.numbers.uniform(0.002, 0.01, g.pick((directions,), (directions, 4 * hidden))).astype(F32), True)
+    lengths = g.leaf(np.asarray(g.numbers.integers(1, steps + 1, batch)).astype(np.int32)) if g.chance(0.3) else None
+    bias = g.leaf(g.floats((directions, 8 * hidden), F32, True), True) if g.chance(0.5) else None
+    scales = scale(), scale()
+    zeros = [g.leaf(np.zeros(each.shape, np.int8), True) for each in scales]
+    g.op("DynamicQuantizeLSTM", g.leaf(g.floats((steps, batch, width), F32, True), False), weights(width), weights(hidden), bias, lengths, None, None, None,
+         scales[0], zeros[0], scales[1], zeros[1], domain=MICROSOFT, hidden_size=hidden, direction="bidirectional" if directions == 2 else g.pick("forward", "reverse"), outputs=3)
 
 
 def grouped_attention(g):
@@ -110,7 +123,9 @@ def grouped_attention(g):
     past = [plain(batch, shared, 0, size) for _ in range(2)] if g.chance(0.5) else [None, None]
     lengths = g.leaf(np.full(batch, steps - 1, np.int32), True)
     g.op("GroupQueryAttention", plain(batch, steps, heads * size), plain(batch, steps, shared * size), plain(batch, steps, shared * size), *past, lengths,
-         g.leaf(np.array(steps, np.int32), True), domain=MICROSOFT, num_heads=heads, kv_num_heads=shared, outputs=3)
+         g.leaf(np.array(steps, np.int32), True), None, None, None, g.leaf(g.floats((1, heads, steps, steps), F32, True)) if g.chance(0.2) else None,
+         g.leaf(g.floats((heads,), F32, True), True) if g.chance(0.2) else None, domain=MICROSOFT, num_heads=heads, kv_num_heads=shared, outputs=3,
+         smooth_softmax=g.pick(None, None, 1))
 
 
 def rotated(g):
@@ -126,7 +141,8 @@ def embedded(g):
     table = lambda rows: g.leaf(g.floats((rows, width), F32, True), True)
     ids = lambda most: g.leaf(np.asarray(g.numbers.integers(0, most, (batch, steps))).astype(np.int32), False)
     mask = g.leaf(np.ones((batch, steps), np.int32), False) if g.chance(0.5) else None
-    g.op("EmbedLayerNormalization", ids(10), ids(2), table(10), table(8), table(2), g.leaf(g.floats((width,), F32, True), True), g.leaf(g.floats((width,), F32, True), True), mask,
+    has_segments = g.chance(0.6)
+    g.op("EmbedLayerNormalization", ids(10), ids(2) if has_segments else None, table(10), table(8), table(2) if has_segments else None, g.leaf(g.floats((width,), F32, True), True), g.leaf(g.floats((width,), F32, True), True), mask,
          domain=MICROSOFT, outputs=2 if mask else [True])
 
 
@@ -184,5 +200,5 @@ def normalised_and_trained(g):
          training_mode=1 if g.opset >= 14 else None)
 
 
-PRODUCTIONS = (signal_window, fourier, mel, fold, affine, deformed, unpool, upsample, dropout, loss, fused_attention, fused_attention, grouped_attention, rotated, embedded,
+PRODUCTIONS = (signal_window, fourier, mel, fold, affine, deformed, unpool, upsample, dropout, loss, fused_attention, fused_attention, grouped_attention, layer_in_bytes, rotated, embedded,
                integers_to_float, product_of_integers, encoders, vectors, classified, normalised_and_trained)

@@ -87,7 +87,7 @@ def table():
 
 def kind_of(reason):
     """What cases have in common that do not pass: the reason without the node and the place."""
-    reason = re.sub(r"^(test_data_set_\d+: )?(node (\d+|`[^`]*`) \([\w.]+\)(, opset \d+)?: )?", "", reason)
+    reason = re.sub(r"^(test_data_set_\d+: )?(node (\d+|`[^`]*`) \([^)]*\): )?", "", reason)
     reason = re.sub(r"`[^`]*\.pb`: ", "", reason)
     return re.sub(r", opset \d+,", ",", reason)
 
@@ -124,8 +124,9 @@ def page(reasons, failed):
     lines = [
         "# Operators", "",
         "Which operators of ONNX models may use, and how many of ONNX's own cases pass: made by `tests/onnx/node_test.py --update` from `runtime/onnx/operators.def` and a run of",
-        "the cases in Debian's libonnx-testdata (opset 17). A model that needs something else is refused when it is loaded or compiled in, by a message that names the operator, the",
-        "opset and the node.", "",
+        "the cases in Debian's libonnx-testdata (opset 17). A model that needs something else is refused when it is loaded or compiled in, by a message that names the operator, its set with",
+        "the version, and the node: ``node `conv1` (Conv, ai.onnx opset 17): 3 groups for 8 filters``. A node without a name is told by its place in the file, from 0. What is read as other operators is told with",
+        "the one of them that is refused: ``node 4 (FusedGemm, com.microsoft opset 1, as Gemm): ..``.", "",
         "Floats of 8 bits (E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ), of 4 (E2M1) and integers of 4 are what weights may be stored in: `DequantizeLinear`, `Cast` and what moves elements take",
         "them, `QuantizeLinear` and `Cast` give them. Nothing computes with them, and inputs and outputs of a model that is served may not have these types; `wfc model run` and `test` take them from .pb files. In memory each lies in f16, i8 or u8.", "",
         "Where ONNX leaves a result open, it is the one that [language.md](language.md#declarations) names: `Div` and `Mod` of integers by 0 give 0, where `/` and `%` of the language fail with",

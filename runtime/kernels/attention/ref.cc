@@ -9,7 +9,7 @@
 namespace wf::kernels::ref {
 namespace {
 
-enum Input : size_t { kQ, kK, kV, kWeights, kBias, kMask, kAdded, kPastK, kPastV, kLengths, kCosine, kSine, kInputs };
+enum Input : size_t { kQ, kK, kV, kWeights, kBias, kMask, kAdded, kPastK, kPastV, kLengths, kCosine, kSine, kSinks, kPositions };
 
 enum class MaskForm : uint8_t { kNone, kLengths, kRanges, kKeys, kPairs };
 
@@ -19,6 +19,7 @@ struct Shape {
   bool packed;                   // q, k and v side by side, as input or computed
   MaskForm mask;
   int64_t added_batch, added_head, added_row, added_key;  // strides of what is added, 0 where it repeats
+  int64_t added_keys;                                     // of what is added; 0: any
   int64_t turned, angles;                                 // pairs that are turned, and positions there are
 };
 
@@ -86,6 +87,14 @@ class Runner {
     return lengths == nullptr ? s_.past : static_cast<int64_t>(lengths[batch]) + 1 - s_.s;
   }
 
+  // Where element i of those that are new stands, for what is turned by it. In front of all others only the first number counts, for all
+  // samples, by the description of GroupQueryAttention.
+  int64_t PositionOf(int64_t batch, int64_t i) const {
+    const int64_t* positions = InOf<int64_t>(b_, kPositions);
+    if (positions == nullptr) return before_ + i;
+    return a_.first ? std::min(positions[0], s_.angles) + i : positions[batch * s_.s + i];
+  }
+
   // One head's row from where it was given, with its bias, turned where it has a position.
   void Take(const T* from, const T* bias, int64_t size, int64_t position, T* to) const {
     for (int64_t i = 0; i < size; ++i) to[i] = from[i] + (bias == nullptr ? T(0) : bias[i]);
@@ -99,21 +108,24 @@ class Runner {
     before_ = Before(batch);
     if (before_ < 0 || before_ + s_.l > a_.total || (s_.past > 0 && before_ > s_.past)) return "a length beyond what there is";
     if (before_ > 0 && InOf<T>(b_, kPastK) == nullptr) return "a length beyond what there is";
-    if (s_.turned > 0 && before_ + s_.s > s_.angles) return "a position beyond the cosines";
+    if (s_.added_keys > 0 && before_ + s_.l > s_.added_keys) return "a length beyond what there is to add";
+    for (int64_t i = 0; s_.turned > 0 && i < s_.s; ++i) {
+      if (PositionOf(batch, i) < 0 || PositionOf(batch, i) >= s_.angles) return "a position beyond the cosines";
+    }
     const T* bias = InOf<T>(b_, kWeights) == nullptr ? InOf<T>(b_, kBias) : nullptr;
     for (int64_t head = 0; head < a_.heads; ++head) {
       for (int64_t i = 0; i < s_.s; ++i) {
         const int64_t row = batch * s_.s + i;
         const T* from = packed_ != nullptr ? packed_ + row * width() : InOf<T>(b_, kQ) + row * q_width();
         const T* add = bias == nullptr ? nullptr : bias + head * a_.size;
-        Take(from + head * a_.size, add, a_.size, before_ + i, q_ + (head * s_.s + i) * a_.size);
+        Take(from + head * a_.size, add, a_.size, PositionOf(batch, i), q_ + (head * s_.s + i) * a_.size);
       }
     }
     const T *past_k = InOf<T>(b_, kPastK), *past_v = InOf<T>(b_, kPastV);
     if (a_.joined && past_k != nullptr) past_v = past_k + s_.batch * a_.kv_heads * s_.past * a_.size;
-    const T* k_bias = bias == nullptr ? nullptr : bias + q_width();
+    const T* k_bias = bias == nullptr || s_.heads_first ? nullptr : bias + q_width();
     GatherKeys(batch, {kK, q_width(), a_.size, k_bias, past_k, k_});
-    GatherKeys(batch, {kV, q_width() + k_width(), a_.v_size, bias == nullptr ? nullptr : k_bias + k_width(), past_v, v_});
+    GatherKeys(batch, {kV, q_width() + k_width(), a_.v_size, k_bias == nullptr ? nullptr : k_bias + k_width(), past_v, v_});
     return nullptr;
   }
 
@@ -140,7 +152,7 @@ class Runner {
           from = InOf<T>(b_, keys.input) + ((batch * s_.l + i) * a_.kv_heads + head) * size;
         }
         const T* bias = keys.bias == nullptr ? nullptr : keys.bias + head * size;
-        Take(from, bias, size, keys.input == kK ? before_ + i : -1, out + (before_ + i) * size);
+        Take(from, bias, size, keys.input == kK ? PositionOf(batch, i) : -1, out + (before_ + i) * size);
       }
       std::fill(out + (before_ + s_.l) * size, out + a_.total * size, T(0));
     }
@@ -179,9 +191,13 @@ class Runner {
     Mask(batch, i, count, row);
     const int64_t last = a_.causal ? std::min(before_ + i + 1, count) : count;
     const int64_t first = a_.window > 0 ? std::max<int64_t>(before_ + i + 1 - a_.window, 0) : 0;
-    T high = -std::numeric_limits<T>::infinity(), sum = 0;
+    const T* sinks = InOf<T>(b_, kSinks);
+    const bool has_sink = a_.smooth || sinks != nullptr;
+    const T sink = sinks == nullptr ? T(0) : sinks[head];
+    T high = has_sink ? sink : -std::numeric_limits<T>::infinity();
     for (int64_t j = first; j < last; ++j) high = std::max(high, row[j]);
     if (std::isinf(high) && !a_.plain) high = 0;
+    T sum = has_sink ? std::exp(sink - high) : T(0);
     for (int64_t j = 0; j < count; ++j) {
       row[j] = j < first || j >= last ? T(0) : std::exp(row[j] - high);
       sum += row[j];
@@ -221,7 +237,7 @@ class Runner {
 
 Shape ShapeOf(const Operation& operation) {
   const std::vector<int64_t>& q = operation.in[kQ].dim;
-  Shape s{q[0], q[1], q[1], 0, q[2], false, !HasInput(operation, kK), MaskForm::kNone, 0, 0, 0, 0, 0, 0};
+  Shape s{q[0], q[1], q[1], 0, q[2], false, !HasInput(operation, kK), MaskForm::kNone, 0, 0, 0, 0, 0, 0, 0};
   if (!s.packed) {
     s.heads_first = operation.in[kK].dim.size() == 4;
     s.l = operation.in[kK].dim[s.heads_first ? 2 : 1];
@@ -229,14 +245,15 @@ Shape ShapeOf(const Operation& operation) {
   if (HasInput(operation, kPastK)) s.past = operation.in[kPastK].dim[operation.in[kPastK].dim.size() - 2];
   if (HasInput(operation, kMask)) {
     const std::vector<int64_t>& mask = operation.in[kMask].dim;
-    s.mask = mask.size() == 3     ? MaskForm::kPairs
-             : mask.size() == 2   ? MaskForm::kKeys
-             : mask[0] == s.batch ? MaskForm::kLengths
-                                  : MaskForm::kRanges;
+    s.mask = mask.size() == 3         ? MaskForm::kPairs
+             : mask.size() == 2       ? MaskForm::kKeys
+             : mask[0] == 2 * s.batch ? MaskForm::kRanges
+                                      : MaskForm::kLengths;
   }
   if (HasInput(operation, kAdded)) {
     const std::vector<int64_t>& added = operation.in[kAdded].dim;
     s.added_key = added[3] == 1 ? 0 : 1;
+    s.added_keys = added[3] == 1 ? 0 : added[3];
     s.added_row = added[2] == 1 ? 0 : added[3];
     s.added_head = added[1] == 1 ? 0 : added[2] * added[3];
     s.added_batch = added[0] == 1 ? 0 : added[1] * added[2] * added[3];
@@ -277,8 +294,8 @@ base::Result<std::unique_ptr<Kernel>> MakeAttention(const Operation& operation) 
   const Attention attention = std::get<Attention>(operation.params);
   for (size_t i = 0; i < operation.in.size(); ++i) {
     const bool integers = i == kMask || i == kLengths;
-    if (HasInput(operation, i) && operation.in[i].dtype != (integers ? uint8_t{WF_I32} : operation.in[kQ].dtype))
-      return std::unique_ptr<Kernel>();
+    const uint8_t wanted = integers ? uint8_t{WF_I32} : i == kPositions ? uint8_t{WF_I64} : operation.in[kQ].dtype;
+    if (HasInput(operation, i) && operation.in[i].dtype != wanted) return std::unique_ptr<Kernel>();
   }
   const Shape shape = ShapeOf(operation);
   Layout layout{};

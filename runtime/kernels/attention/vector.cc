@@ -81,7 +81,7 @@ bool Fits(const Attention& a, const Operation& operation) {
   const bool has_others =
       std::any_of(operation.out.begin() + 1, operation.out.end(), [](const TensorInfo& each) { return each.dtype != 0; });
   return operation.in.size() > kV && !has_others && operation.out[0].count() > 0 && a.heads == a.kv_heads && a.softcap == 0 &&
-         a.window <= 0 && !a.causal && Available() && onednn::Available();
+         a.window <= 0 && !a.causal && !a.smooth && Available() && onednn::Available();
 }
 
 }  // namespace

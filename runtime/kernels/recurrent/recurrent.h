@@ -39,6 +39,7 @@ struct Recurrent {
   std::vector<Activation> activation;  // ActivationsOf(cell) for each direction
   float clip = 0;                      // of what the functions are applied to; 0: none
   bool linear_before_reset = false, input_forget = false, batch_first = false;
+  bool in_bytes = false;  // of an LSTM with axis 0 for steps: x, and the states before each step, are first rounded as bytes.h says
 };
 
 }  // namespace wf::kernels

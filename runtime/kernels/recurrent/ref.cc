@@ -10,7 +10,7 @@ namespace {
 
 // Where the parts of the scratch memory lie, in elements.
 struct Layout {
-  int64_t projected, gates, extra, h, c, w, r, end;
+  int64_t projected, gates, extra, h, c, w, r, x, end;
 };
 
 // [rows, columns] of each direction to [columns, rows]: what AddProduct reads in lines.
@@ -28,7 +28,7 @@ template <typename T>
 struct PlainWays {
   const Recurrent& layer;
   const RecurrentShape& s;
-  const T *w, *r;
+  const T *w, *r, *x;
   T* projected;
 
   // W x + both biases for all steps at once. The bias of R's part for a GRU's last gate stays apart where it is inside the reset.
@@ -41,8 +41,7 @@ struct PlainWays {
       T* to = projected + row * s.width;
       for (int64_t i = 0; i < s.width; ++i) to[i] = bias == nullptr ? T(0) : bias[i] + (i < joined ? bias[s.width + i] : T(0));
     }
-    const Matrix<T> x{RecurrentIn<T>(b, kRecurrentX), s.in, 1};
-    FastProduct(Product<T>{rows, s.width, s.in, x, w + direction * s.in * s.width, s.width, projected, s.width});
+    FastProduct(Product<T>{rows, s.width, s.in, Matrix<T>{x, s.in, 1}, w + direction * s.in * s.width, s.width, projected, s.width});
   }
   const T* Projected(int64_t /*direction*/, int64_t row) const { return projected + row * s.width; }
   void AddState(int64_t direction, bool last, const T* a, T* c, int64_t c_row) const {
@@ -54,7 +53,7 @@ struct PlainWays {
 };
 
 // False: more than any buffer may have.
-bool LayOut(const RecurrentShape& s, Layout& layout) {
+bool LayOut(const Recurrent& layer, const RecurrentShape& s, Layout& layout) {
   constexpr int64_t kMost = int64_t{1} << 30;
   int64_t end = 0;
   const auto place = [&](int64_t& at, int64_t a, int64_t b) {
@@ -66,7 +65,8 @@ bool LayOut(const RecurrentShape& s, Layout& layout) {
   };
   const bool fits = place(layout.projected, s.steps * s.batch, s.width) && place(layout.gates, s.batch, s.width) &&
                     place(layout.extra, s.batch, s.hidden) && place(layout.h, s.batch, s.hidden) && place(layout.c, s.batch, s.hidden) &&
-                    place(layout.w, s.directions * s.in, s.width) && place(layout.r, s.directions * s.hidden, s.width);
+                    place(layout.w, s.directions * s.in, s.width) && place(layout.r, s.directions * s.hidden, s.width) &&
+                    place(layout.x, layer.in_bytes ? s.steps * s.batch : 0, s.in);
   layout.end = end;
   return fits;
 }
@@ -97,7 +97,12 @@ const char* RunAll(const Recurrent& layer, const RecurrentShape& s, const Layout
   T *w = scratch + layout.w, *r = scratch + layout.r;
   if (turned[0] == nullptr) Turn(RecurrentIn<T>(b, kRecurrentW), s.directions, s.width, s.in, w);
   if (turned[1] == nullptr) Turn(RecurrentIn<T>(b, kRecurrentR), s.directions, s.width, s.hidden, r);
-  PlainWays<T> ways{layer, s, turned[0] == nullptr ? w : turned[0], turned[1] == nullptr ? r : turned[1], scratch + layout.projected};
+  const T* x = RecurrentIn<T>(b, kRecurrentX);
+  if (layer.in_bytes) {
+    XThroughBytes(s, b, scratch + layout.x);
+    x = scratch + layout.x;
+  }
+  PlainWays<T> ways{layer, s, turned[0] == nullptr ? w : turned[0], turned[1] == nullptr ? r : turned[1], x, scratch + layout.projected};
   const RecurrentMemory<T> memory{scratch + layout.gates, scratch + layout.extra, scratch + layout.h, scratch + layout.c};
   for (int64_t direction = 0; direction < s.directions; ++direction) {
     ways.Project(b, direction);
@@ -111,7 +116,7 @@ base::Result<std::unique_ptr<Kernel>> MakeTyped(const Operation& operation) {
   const Recurrent& layer = std::get<Recurrent>(operation.params);
   const RecurrentShape shape = RecurrentShapeOf(layer, operation);
   Layout layout{};
-  if (!LayOut(shape, layout)) return base::Status(base::kOutOfRange, "what it computes on the way takes more than 4 GiB");
+  if (!LayOut(layer, shape, layout)) return base::Status(base::kOutOfRange, "what it computes on the way takes more than 4 GiB");
   std::shared_ptr<const T> w, r;
   WF_RETURN_IF_ERROR(TurnConstant(operation.in[kRecurrentW], w));
   WF_RETURN_IF_ERROR(TurnConstant(operation.in[kRecurrentR], r));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/kernels/recurrent/bytes.h"
 #include "runtime/kernels/recurrent/shape.h"
 
 // One direction of a recurrent layer, step by step, whatever its products and functions are done with.
@@ -24,8 +25,7 @@ struct RecurrentJob {
 //   const T* Projected(int64_t direction, int64_t row): W x and the biases (that of R for a GRU's last gate only where it is outside the
 //     reset) of a step of a sample, known before the first step;
 //   void AddState(int64_t direction, bool last, const T* a, T* c, int64_t c_row): to c [batch, columns] the product of a [batch, hidden]
-//   and
-//     the joined columns of R, or those behind them;
+//   and the joined columns of R, or those behind them;
 //   void Function(const Activation&, T* x, int64_t n): in place.
 template <typename T, typename Ways>
 class RecurrentRunner {
@@ -91,7 +91,7 @@ class RecurrentRunner {
         std::copy_n(ways_.Projected(direction_, RowAt(time, row)), s_.width, to);
       }
     }
-    ways_.AddState(direction_, false, m_.h, m_.gates, s_.width);
+    ways_.AddState(direction_, false, layer_.in_bytes ? StatesThroughBytes(step) : m_.h, m_.gates, s_.width);
     if (layer_.cell == RecurrentCell::kGru) StepGru();
     T* y = OutOf(0);
     for (int64_t row = 0; row < s_.batch; ++row) {
@@ -105,6 +105,17 @@ class RecurrentRunner {
         std::copy_n(m_.h + row * s_.hidden, s_.hidden, to);
       }
     }
+  }
+
+  // In memory that only a GRU needs. The state of a row that has ended counts as 0 from the next step on, as it does in ONNX Runtime.
+  const T* StatesThroughBytes(int64_t step) {
+    const int64_t n = s_.hidden;
+    std::copy_n(m_.h, s_.batch * n, m_.extra);
+    for (int64_t row = 0; row < s_.batch; ++row) {
+      if (step > LengthOf(row)) std::fill_n(m_.extra + row * n, n, T(0));
+    }
+    ThroughBytes(m_.extra, s_.batch * n, m_.extra);
+    return m_.extra;
   }
 
   void Function(size_t which, T* x, int64_t n) const {

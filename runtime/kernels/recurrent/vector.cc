@@ -17,7 +17,7 @@ using Made = base::Result<std::unique_ptr<Kernel>>;
 
 // Where the parts of the scratch memory lie, in bytes; the product's own is in front.
 struct Layout {
-  int64_t projected = 0, gates = 0, extra = 0, h = 0, c = 0, rounded = 0, end = 0;
+  int64_t projected = 0, gates = 0, extra = 0, h = 0, c = 0, rounded = 0, x = 0, end = 0;
 };
 
 // What all runs share.
@@ -75,9 +75,10 @@ class RecurrentCall final : public Call {
 
   const char* Run() override {
     if (const char* failure = CheckRecurrentLengths(of_.shape, buffers_)) return failure;
-    if (const char* failure = project_->Run()) return failure;
     const auto at = [&](int64_t offset) { return reinterpret_cast<float*>(static_cast<uint8_t*>(buffers_.scratch) + offset); };
     const Layout& layout = of_.layout;
+    if (of_.layer.in_bytes) XThroughBytes(of_.shape, buffers_, at(layout.x));
+    if (const char* failure = project_->Run()) return failure;
     const RecurrentMemory<float> memory{at(layout.gates), at(layout.extra), at(layout.h), at(layout.c)};
     PackedWays ways{of_, at(layout.projected), reinterpret_cast<Brain*>(at(layout.rounded))};
     for (int64_t direction = 0; direction < of_.shape.directions; ++direction)
@@ -86,7 +87,7 @@ class RecurrentCall final : public Call {
   }
   void SetIn(size_t i, const void* data) override {
     buffers_.in[i] = data;
-    if (i == kRecurrentX) project_->SetIn(0, data);
+    if (i == kRecurrentX && !of_.layer.in_bytes) project_->SetIn(0, data);
   }
 
  private:
@@ -100,9 +101,9 @@ class RecurrentKernel final : public Kernel {
   explicit RecurrentKernel(Prepared prepared) : prepared_(std::move(prepared)) {}
 
   base::Result<std::unique_ptr<Call>> Bind(const Buffers& buffers) const override {
-    Buffers inner{{buffers.in[kRecurrentX], nullptr, nullptr},
-                  {static_cast<uint8_t*>(buffers.scratch) + prepared_.layout.projected},
-                  buffers.scratch};
+    uint8_t* const scratch = static_cast<uint8_t*>(buffers.scratch);
+    const void* const x = prepared_.layer.in_bytes ? scratch + prepared_.layout.x : buffers.in[kRecurrentX];
+    Buffers inner{{x, nullptr, nullptr}, {scratch + prepared_.layout.projected}, buffers.scratch};
     auto project = prepared_.project->Bind(inner);
     if (!project.ok()) return project;
     return std::unique_ptr<Call>(new RecurrentCall(prepared_, buffers, *std::move(project)));
@@ -132,7 +133,7 @@ Made MakeProjection(const Recurrent& layer, const RecurrentShape& s, const Opera
   product.turn_b = true;
   Operation project{product, {{WF_F32, {rows, s.in}}, {WF_F32, {columns, s.in}}}, {{WF_F32, {rows, columns}}}};
   project.in[1].constant = operation.in[kRecurrentW].constant;
-  project.bf16 = operation.bf16;
+  project.bf16 = operation.bf16 && !layer.in_bytes;
   const bool has_bias = operation.in.size() > kRecurrentBias && operation.in[kRecurrentBias].dtype != 0;
   if (has_bias) project.in.push_back(JoinedBias(layer, s, operation.in[kRecurrentBias]));
   auto kernel = onednn::MakeMatMul(project);
@@ -183,7 +184,7 @@ base::Status PackBrainStates(RecurrentCell cell, const RecurrentShape& s, const 
 }
 
 // False: more than any buffer may have.
-bool LayOut(const RecurrentShape& s, Layout& layout) {
+bool LayOut(const Recurrent& layer, const RecurrentShape& s, Layout& layout) {
   constexpr int64_t kMost = int64_t{4} << 30;
   const auto place = [&](int64_t& at, int64_t rows, int64_t columns) {
     int64_t bytes = 0;
@@ -194,7 +195,7 @@ bool LayOut(const RecurrentShape& s, Layout& layout) {
   };
   return place(layout.projected, s.steps * s.batch, s.directions * s.width) && place(layout.gates, s.batch, s.width) &&
          place(layout.extra, s.batch, s.hidden) && place(layout.h, s.batch, s.hidden) && place(layout.c, s.batch, s.hidden) &&
-         place(layout.rounded, s.batch, s.hidden);
+         place(layout.rounded, s.batch, s.hidden) && place(layout.x, layer.in_bytes ? s.steps * s.batch : 0, s.in);
 }
 
 bool Fits(const Operation& operation) {
@@ -218,9 +219,9 @@ Made MakeRecurrent(const Operation& operation) {
   if (!project.ok() || *project == nullptr) return project;
   prepared.project = *std::move(project);
   prepared.layout.end = Aligned(prepared.project->scratch_bytes);
-  if (!LayOut(prepared.shape, prepared.layout)) return Made(nullptr);
+  if (!LayOut(layer, prepared.shape, prepared.layout)) return Made(nullptr);
   const Constant& r = *operation.in[kRecurrentR].constant;
-  if (operation.bf16 && MultipliesBf16() && prepared.shape.hidden % 2 == 0) {
+  if (operation.bf16 && !layer.in_bytes && MultipliesBf16() && prepared.shape.hidden % 2 == 0) {
     WF_RETURN_IF_ERROR(PackBrainStates(layer.cell, prepared.shape, r, prepared.brains));
   } else {
     WF_RETURN_IF_ERROR(PackStates(layer.cell, prepared.shape, r, prepared.panels));

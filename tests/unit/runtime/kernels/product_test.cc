@@ -1,6 +1,7 @@
 // Products beyond convolution, and recurrent layers, against plain loops in f64.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -92,6 +93,13 @@ TEST(DeformConv, WithoutOffsetsItIsAConvolutionAndHalfStepsAreBetween) {
   EXPECT_EQ(RunFloats(conv, {x, one, half}, {1, 1, 2, 2}), (F{3, 4, 6, 7}));
   const Tensor far = Floats({1, 8, 2, 2}, F(32, 1e30f));
   EXPECT_EQ(RunFloats(conv, {x, w, far}, {1, 1, 2, 2}), (F{0, 0, 0, 0}));
+}
+
+TEST(Inverse, PivotsAndSingularMatrices) {
+  const Tensor x = Floats({3, 2, 2}, {0, 2, 4, 0, 1, 2, 3, 4, 2, 0, 0, 0.5f});
+  EXPECT_FLOATS(RunFloats(Inverse{}, {x}, {3, 2, 2}), (F{0, 0.25f, 0.5f, 0, -2, 1, 1.5f, -0.5f, 0.5f, 0, 0, 2}), 1e-6);
+  for (const float each : RunFloats(Inverse{}, {Floats({2, 2}, {1, 2, 2, 4})}, {2, 2})) EXPECT_FALSE(std::isfinite(each));
+  EXPECT_EQ(RunFloats(Inverse{}, {Floats({1, 0, 0}, {})}, {1, 0, 0}), (F{}));
 }
 
 TEST(Det, PivotsAndSingularMatrices) {
@@ -207,6 +215,61 @@ TEST(Recurrent, BothDirectionsOfEachCellAreTheEquations) {
       SCOPED_TRACE(std::to_string(static_cast<int>(cell)) + " " + std::to_string(form));
       ExpectLayer({cell, is_gru && (form & 1) != 0, (form & 2) != 0, is_lstm && (form & 1) != 0, (form & 4) != 0, (form & 2) != 0});
     }
+  }
+}
+
+// As a byte with a scale and a zero point for all of them.
+F Rounded(const F& numbers) {
+  const float low = std::min(0.0f, *std::min_element(numbers.begin(), numbers.end()));
+  const float high = std::max(0.0f, *std::max_element(numbers.begin(), numbers.end()));
+  const float scale = low == high ? 1 : (high - low) / 255, zero = std::nearbyint(-low / scale);
+  F rounded;
+  for (const float each : numbers) rounded.push_back((std::clamp(std::nearbyint(each / scale) + zero, 0.0f, 255.0f) - zero) * scale);
+  return rounded;
+}
+
+// Step by step by a layer that is not, whose numbers are rounded here. x behind the longest row, and the state of one that has ended, are
+// none.
+TEST(Recurrent, InBytes) {
+  constexpr int64_t steps = 4, batch = 2, in = 5, hidden = 4;
+  const std::vector<int32_t> lengths = {1, 3};
+  Tensor x = Random({steps, batch, in}, 1);
+  for (int64_t i = 0; i < batch * in; ++i) reinterpret_cast<float*>(x.data.get())[3 * batch * in + i] = 100;
+  for (const bool constant : {false, true}) {
+    const auto weights = [&](const I& dim, int seed) { return constant ? Constant(Random(dim, seed)) : Random(dim, seed); };
+    const Tensor w = weights({1, 4 * hidden, in}, 2), r = weights({1, 4 * hidden, hidden}, 3), bias = weights({1, 8 * hidden}, 4);
+    Recurrent layer{RecurrentCell::kLstm, true, false, {{ActivationOp::kSigmoid}, {ActivationOp::kTanh}, {ActivationOp::kTanh}}};
+    layer.in_bytes = true;
+    const TensorInfo state = F32({1, batch, hidden});
+    const auto got =
+        RunOutputs(layer, {x, w, r, bias, Of<int32_t>(WF_I32, {batch}, lengths)}, {F32({steps, 1, batch, hidden}), state, state});
+    layer.in_bytes = false;
+    F all = x.As<float>();
+    all.resize(3 * batch * in);
+    const F xs = Rounded(all);
+    F h(batch * hidden), c(batch * hidden), y;
+    for (int64_t step = 0; step < steps; ++step) {
+      F before = h;
+      if (step > lengths[0]) std::fill_n(before.begin(), hidden, 0.0f);
+      if (step == 3) {
+        y.insert(y.end(), batch * hidden, 0.0f);
+        continue;
+      }
+      const auto at = xs.begin() + step * batch * in;
+      const auto one = RunOutputs(
+          layer,
+          {Floats({1, batch, in}, F(at, at + batch * in)), w, r, bias, None(), Floats(state.dim, Rounded(before)), Floats(state.dim, c)},
+          {F32({1, 1, batch, hidden}), state, state});
+      const F next_h = one.out[1].As<float>(), next_c = one.out[2].As<float>();
+      const int64_t ended = step < lengths[0] ? 0 : hidden;  // elements of the first row, which keep what they are
+      std::copy(next_h.begin() + ended, next_h.end(), h.begin() + ended);
+      std::copy(next_c.begin() + ended, next_c.end(), c.begin() + ended);
+      y.insert(y.end(), static_cast<size_t>(ended), 0.0f);
+      y.insert(y.end(), h.begin() + ended, h.end());
+    }
+    EXPECT_FLOATS(got.out[0].As<float>(), y, 1e-5);
+    EXPECT_FLOATS(got.out[1].As<float>(), h, 1e-5);
+    EXPECT_FLOATS(got.out[2].As<float>(), c, 1e-5);
   }
 }
 

@@ -21,7 +21,7 @@ std::string OperatorsOf(Builder& b) {
   WF_CHECK(made.ok(), made.status().message());
   std::string text;
   for (const onnx::Node& node : made->graph.nodes) {
-    const std::string name = node.Describe();
+    const std::string name = node.Label();
     text += name.substr(name.find('('));
   }
   return text;

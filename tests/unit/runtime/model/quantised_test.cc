@@ -135,7 +135,7 @@ Ran RunOf(Network network, const Elements& x) {
   WF_CHECK(program.ok(), program.status().message());
   Ran ran;
   for (const onnx::Node& node : program->graph.nodes) {
-    const std::string name = node.Describe();
+    const std::string name = node.Label();
     ++ran.operators[name.substr(name.find('('))];
   }
   Budget budget(nullptr, 1000);
@@ -206,7 +206,7 @@ std::string Left(const std::function<void(Network&)>& add) {
   WF_CHECK(made.ok(), made.status().message());
   std::string text;
   for (const onnx::Node& node : made->graph.nodes) {
-    const std::string name = node.Describe();
+    const std::string name = node.Label();
     text += name.substr(name.find('('));
   }
   return text;

@@ -140,8 +140,9 @@ TEST(Sequences, BranchesOfAnIfGiveTheSameNumber) {
   *condition = 0;
   EXPECT_EQ(Results(b, {{{WF_BOOL, {1}, nullptr, nullptr}, condition}, kFour[0]})[0], (F{1, 2, 3, 4, 1, 2, 3, 4}));
   Builder uneven = with(3);
-  EXPECT_EQ(uneven.Error(),
-            "`x.onnx`: node `n` (If), opset 17: its output 0 is not the same number of tensors on both ways, which only a run tells");
+  EXPECT_EQ(
+      uneven.Error(),
+      "`x.onnx`: node `n` (If, ai.onnx opset 17): its output 0 is not the same number of tensors on both ways, which only a run tells");
 }
 
 TEST(Sequences, ABranchThatIsNeverTakenMayHoldAnything) {
@@ -163,7 +164,7 @@ TEST(Sequences, AnAbsentValueIsKnownToBe) {
   b.Input("x", {4}).Output("y");
   b.Node("Optional", {}, {"absent"});
   b.Node("OptionalGetElement", {"absent"}, {"y"});
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (OptionalGetElement): it takes an optional value that is not there");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (OptionalGetElement, ai.onnx opset 17): it takes an optional value that is not there");
 }
 
 TEST(Sequences, WhatIsNoneOrNowhereIsTold) {
@@ -174,19 +175,25 @@ TEST(Sequences, WhatIsNoneOrNowhereIsTold) {
     b.Node(op, in, {"y"});
     return b.Error();
   };
-  EXPECT_EQ(told(2, "SequenceAt", {"parts", "far"}), "`x.onnx`: node `n` (SequenceAt): position 7 in a sequence of 2 tensors");
-  EXPECT_EQ(told(2, "SequenceErase", {"parts", "far"}), "`x.onnx`: node `n` (SequenceErase): position 7 in a sequence of 2 tensors");
-  EXPECT_EQ(told(2, "SequenceInsert", {"parts", "x", "far"}), "`x.onnx`: node `n` (SequenceInsert): position 7 in a sequence of 2 tensors");
+  EXPECT_EQ(told(2, "SequenceAt", {"parts", "far"}),
+            "`x.onnx`: node `n` (SequenceAt, ai.onnx opset 17): position 7 in a sequence of 2 tensors");
+  EXPECT_EQ(told(2, "SequenceErase", {"parts", "far"}),
+            "`x.onnx`: node `n` (SequenceErase, ai.onnx opset 17): position 7 in a sequence of 2 tensors");
+  EXPECT_EQ(told(2, "SequenceInsert", {"parts", "x", "far"}),
+            "`x.onnx`: node `n` (SequenceInsert, ai.onnx opset 17): position 7 in a sequence of 2 tensors");
   EXPECT_EQ(told(2, "SequenceInsert", {"parts", "whole"}),
-            "`x.onnx`: node `n` (SequenceInsert): tensors of different types in a sequence, f32 and i64");
+            "`x.onnx`: node `n` (SequenceInsert, ai.onnx opset 17): tensors of different types in a sequence, f32 and i64");
   EXPECT_EQ(told(2, "SequenceConstruct", {"x", "whole"}),
-            "`x.onnx`: node `n` (SequenceConstruct): tensors of different types in a sequence, f32 and i64");
-  EXPECT_EQ(told(2, "SequenceAt", {"x", "first"}), "`x.onnx`: node `n` (SequenceAt): input 0 is a tensor, wanted a sequence");
+            "`x.onnx`: node `n` (SequenceConstruct, ai.onnx opset 17): tensors of different types in a sequence, f32 and i64");
+  EXPECT_EQ(told(2, "SequenceAt", {"x", "first"}),
+            "`x.onnx`: node `n` (SequenceAt, ai.onnx opset 17): input 0 is a tensor, wanted a sequence");
   EXPECT_EQ(told(2, "Relu", {"parts"}),
-            "`x.onnx`: node `n` (Relu): it reads `parts`, a sequence or an optional value that is not there, which it does not take here");
-  EXPECT_EQ(told(0, "SequenceLength", {"parts"}), "`x.onnx`: node `n` (SplitToSequence): parts of 0");
+            "`x.onnx`: node `n` (Relu, ai.onnx opset 17): it reads `parts`, a sequence or an optional value that is not there, which it "
+            "does not take here");
+  EXPECT_EQ(told(0, "SequenceLength", {"parts"}), "`x.onnx`: node `n` (SplitToSequence, ai.onnx opset 17): parts of 0");
   EXPECT_EQ(told(2, "SequenceLength", {"nothing"}),
-            "`x.onnx`: node `n` (SequenceLength): it reads `nothing`, which neither an input, an initialiser nor an earlier node provides");
+            "`x.onnx`: node `n` (SequenceLength, ai.onnx opset 17): it reads `nothing`, which neither an input, an initialiser nor an "
+            "earlier node provides");
 }
 
 TEST(Sequences, PartsAreCountedBeforeTheyAreMade) {
@@ -194,13 +201,14 @@ TEST(Sequences, PartsAreCountedBeforeTheyAreMade) {
   b.Input("x", {2'000'000'000}).Output("n", {}, INT64);
   b.Node("SplitToSequence", {"x"}, {"parts"});
   b.Node("SequenceLength", {"parts"}, {"n"});
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (SplitToSequence): 2000000000 parts, 65535 are the most");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (SplitToSequence, ai.onnx opset 17): 2000000000 parts, 65535 are the most");
   Builder open;
   open.Input("x", {"n"}).Output("n", {}, INT64);
   open.Node("SplitToSequence", {"x"}, {"parts"});
   open.Node("SequenceLength", {"parts"}, {"n"});
-  EXPECT_EQ(open.Error(),
-            "`x.onnx`: node `n` (SplitToSequence), opset 17: how many parts there are depends on an extent that the file leaves open");
+  EXPECT_EQ(
+      open.Error(),
+      "`x.onnx`: node `n` (SplitToSequence, ai.onnx opset 17): how many parts there are depends on an extent that the file leaves open");
 }
 
 TEST(Sequences, TurnsAreBounded) {
@@ -213,15 +221,18 @@ TEST(Sequences, TurnsAreBounded) {
   Add(body, "SequenceInsert", {"so_far", "x"}, "longer");
   for (const char* output : {"c", "longer"}) body.add_output()->set_name(output);
   Builder::Int(b.Node("ConcatFromSequence", {"many"}, {"y"}), "axis", 0);
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Loop): its sequences together have more than 1048576 tensors, in a body of node `n` (Loop)");
+  EXPECT_EQ(b.Error(),
+            "`x.onnx`: node `n` (Loop, ai.onnx opset 17): its sequences together have more than 1048576 tensors, in a body of node `n` "
+            "(Loop, ai.onnx opset 17)");
   Builder endless;
   endless.Input("x", {4}).Output("y");
   Builder::Int(endless.Node("SequenceEmpty", {}, {"none"}), "dtype", FLOAT);
   onnx::pb::GraphProto& idle = Body(endless.Node("Loop", {"", "", "none"}, {"y"}), "body");
   for (const char* input : {"i", "c", "so_far"}) idle.add_input()->set_name(input);
   for (const char* output : {"c", "so_far"}) idle.add_output()->set_name(output);
-  EXPECT_EQ(endless.Error(),
-            "`x.onnx`: node `n` (Loop): the turns over sequences, written out, have more than 65536 nodes or too many bytes");
+  EXPECT_EQ(
+      endless.Error(),
+      "`x.onnx`: node `n` (Loop, ai.onnx opset 17): the turns over sequences, written out, have more than 65536 nodes or too many bytes");
 }
 
 // Puts x times 1, 2, .. behind a sequence, as often as a run says.
@@ -267,8 +278,9 @@ TEST(Sequences, WhatOnlyARunCountsIsNotTakenApartFurther) {
   Builder b = Growing();
   b.Node("SequenceErase", {"many"}, {"fewer"});
   Builder::Int(b.Node("ConcatFromSequence", {"fewer"}, {"y"}), "axis", 0);
-  EXPECT_EQ(b.Error(),
-            "`x.onnx`: node `n` (SequenceErase), opset 17: input 0 has as many tensors as only a run tells, which is not supported here");
+  EXPECT_EQ(
+      b.Error(),
+      "`x.onnx`: node `n` (SequenceErase, ai.onnx opset 17): input 0 has as many tensors as only a run tells, which is not supported here");
   Builder out = Growing();
   out.graph.mutable_output(0)->set_name("many");
   EXPECT_EQ(out.Error(), "`x.onnx`: output `many` is a sequence of as many tensors as only a run tells");
@@ -282,7 +294,7 @@ TEST(Sequences, ALoopWhoseTurnsOnlyARunTellsCarriesNone) {
   for (const char* input : {"i", "c", "so_far"}) body.add_input()->set_name(input);
   for (const char* output : {"c", "so_far"}) body.add_output()->set_name(output);
   Builder::Int(b.Node("ConcatFromSequence", {"many"}, {"y"}), "axis", 0);
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Loop), opset 17: it carries a sequence, and how often it turns is computed from data");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Loop, ai.onnx opset 17): it carries a sequence, and how often it turns is computed from data");
 }
 
 TEST(Sequences, AnInputHasAsManyTensorsAsAreGiven) {

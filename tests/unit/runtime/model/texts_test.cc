@@ -103,7 +103,7 @@ TEST(RunTexts, WhatASplitMakesIsBounded) {
   Builder::String(b.Node("StringSplit", {"x"}, {"y", ""}), "delimiter", ",");
   Read read(b);
   EXPECT_EQ(read.Run({std::string(60'000, ','), "a", "b", "c"}, {4}),
-            "`x.onnx`: node `n` (StringSplit): a tensor string[4, 60001] is above the limit of 1048576 bytes");
+            "`x.onnx`: node `n` (StringSplit, ai.onnx opset 20): a tensor string[4, 60001] is above the limit of 1048576 bytes");
 }
 
 TEST(RunTexts, StringsGoThroughNodesThatMoveAndCompare) {

@@ -162,7 +162,7 @@ TEST(Walk, ALoopThatNeverEndsIsRefused) {
   builder.graph.mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_output()->RemoveLast();
   Walked walked(builder);
   EXPECT_EQ(walked.Error({Long(INT64_MAX), Bool(true), Floats({2}, {10, 20}), Floats({2}, {1, 2})}),
-            "`x.onnx`: node `n` (Loop): more than 1000 turns of loops in one run");
+            "`x.onnx`: node `n` (Loop, ai.onnx opset 17): more than 1000 turns of loops in one run");
 }
 
 // A loop of n turns in a loop of n turns.
@@ -275,10 +275,10 @@ TEST(Walk, BodiesInBodiesReadFromAllAround) {
 TEST(Walk, ABodyThatIsWrongIsToldWithItsNode) {
   Builder builder = Choice();
   builder.graph.mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_node(0)->set_input(0, "nobody");
-  EXPECT_EQ(
-      builder.Error(),
-      "`x.onnx`: node 0 (Add): it reads `nobody`, which neither an input, an initialiser nor an earlier node provides, in `then_branch` of "
-      "node `n` (If)");
+  EXPECT_EQ(builder.Error(),
+            "`x.onnx`: node 0 (Add, ai.onnx opset 17): it reads `nobody`, which neither an input, an initialiser nor an earlier node "
+            "provides, in `then_branch` of "
+            "node `n` (If, ai.onnx opset 17)");
 }
 
 }  // namespace

@@ -34,8 +34,9 @@ std::string Typed(const std::string& op, const std::vector<In>& in, int64_t opse
     domain.set_version(1);
   }
   const auto model = builder.Read();
-  constexpr size_t kPrefix = sizeof("`x.onnx`: node `n` (): ") - 1;
-  return model.ok() ? model->signature.outputs[0].ToString().substr(3) : model.status().message().substr(kPrefix + op.size());
+  if (model.ok()) return model->signature.outputs[0].ToString().substr(3);
+  const std::string& told = model.status().message();
+  return told.substr(told.find("): ") + 3);
 }
 std::string Typed(const std::string& op, const std::vector<In>& in, int64_t opset = 21) {
   return Typed(op, in, opset, [](pb::NodeProto&) {});

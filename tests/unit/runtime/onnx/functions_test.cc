@@ -47,7 +47,7 @@ TEST(Functions, AreWrittenOutWhereTheyAreCalledAlsoWithinEachOther) {
   const auto model = b.Read();
   ASSERT_TRUE(model.ok()) << model.status().message();
   ASSERT_EQ(model->graph.nodes.size(), 2u);
-  EXPECT_EQ(model->graph.nodes[0].Describe(), "node `outer/One_inner/Relu_inner` (Relu)");
+  EXPECT_EQ(model->graph.nodes[0].Describe(), "node `outer/One_inner/Relu_inner` (Relu, ai.onnx opset 17)");
   EXPECT_EQ(model->signature.outputs[0].ToString(), "y: f32[n, 4]");
 }
 
@@ -74,7 +74,7 @@ TEST(Functions, AnInputThatIsAnOutputIsCopied) {
   AddFunction(b, "Same", {"a"}, {"a"});
   const auto model = b.Read();
   ASSERT_TRUE(model.ok()) << model.status().message();
-  EXPECT_EQ(model->graph.nodes[0].Describe(), "node `outer/copy` (Identity)");
+  EXPECT_EQ(model->graph.nodes[0].Describe(), "node `outer/copy` (Identity, ai.onnx opset 17)");
 }
 
 TEST(Functions, ThatCallThemselvesAreRefused) {

@@ -64,11 +64,11 @@ TEST(InferFromData, ParametersComputedFromDataLeaveTheRank) {
 
 TEST(InferFromData, ARankThatDataDecidesIsRefused) {
   const std::string rank = "how many axes its result has is computed from data, which is not supported";
-  EXPECT_EQ(FromData("Reshape", {{"k"}}).Result(), "`x.onnx`: node `n` (Reshape): " + rank);
-  EXPECT_EQ(FromData("Squeeze", {{"k"}}).Result(), "`x.onnx`: node `n` (Squeeze): " + rank);
-  EXPECT_EQ(FromData("Unsqueeze", {{"k"}}).Result(), "`x.onnx`: node `n` (Unsqueeze): " + rank);
-  EXPECT_EQ(FromData("Expand", {{"k"}}).Result(), "`x.onnx`: node `n` (Expand): " + rank);
-  EXPECT_EQ(FromData("ReduceMean", {{"k"}}).Int("keepdims", 0).Result(), "`x.onnx`: node `n` (ReduceMean): " + rank);
+  EXPECT_EQ(FromData("Reshape", {{"k"}}).Result(), "`x.onnx`: node `n` (Reshape, ai.onnx opset 18): " + rank);
+  EXPECT_EQ(FromData("Squeeze", {{"k"}}).Result(), "`x.onnx`: node `n` (Squeeze, ai.onnx opset 18): " + rank);
+  EXPECT_EQ(FromData("Unsqueeze", {{"k"}}).Result(), "`x.onnx`: node `n` (Unsqueeze, ai.onnx opset 18): " + rank);
+  EXPECT_EQ(FromData("Expand", {{"k"}}).Result(), "`x.onnx`: node `n` (Expand, ai.onnx opset 18): " + rank);
+  EXPECT_EQ(FromData("ReduceMean", {{"k"}}).Int("keepdims", 0).Result(), "`x.onnx`: node `n` (ReduceMean, ai.onnx opset 18): " + rank);
 }
 
 TEST(InferFromData, WhatIsFoundIsOneUnknown) {
@@ -228,7 +228,7 @@ TEST(InferFromData, ABranchWithAnotherNumberOfAxesIsToldUnlessItIsKnownToBeTaken
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.status().code(), base::kUnimplemented);
   EXPECT_TRUE(refused.status().message().ends_with(
-      "(If): a result is f32 on one way and f32[1] on another: how many axes it has, only a run tells"))
+      "(If, ai.onnx opset 17): a result is f32 on one way and f32[1] on another: how many axes it has, only a run tells"))
       << refused.status().message();
   for (const bool taken : {true, false}) {
     Builder known;

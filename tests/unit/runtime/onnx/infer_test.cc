@@ -110,36 +110,40 @@ TEST(InferShapes, LongTensorsAreNotFollowedByValue) {  // each element costs eve
 
 TEST(InferShapes, SaysWhatDoesNotFit) {
   EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 4, 3, 3}).Result(),
-            "`x.onnx`: node `n` (Conv): input f32[n, 3, 8, 8] has 3 channels, weights f32[8, 4, 3, 3] in 1 group take 4");
+            "`x.onnx`: node `n` (Conv, ai.onnx opset 17): input f32[n, 3, 8, 8] has 3 channels, weights f32[8, 4, 3, 3] in 1 group take 4");
   EXPECT_EQ(One("Conv", {{"n", 3, 2, 2}}).Weight({8, 3, 3, 3}).Result(),
-            "`x.onnx`: node `n` (Conv): input f32[n, 3, 2, 2] is smaller than the window");
+            "`x.onnx`: node `n` (Conv, ai.onnx opset 17): input f32[n, 3, 2, 2] is smaller than the window");
   EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 3, 3, 3}).Ints("dilations", {1}).Result(),
-            "`x.onnx`: node `n` (Conv): dilations [1] for 2 spatial axes");
+            "`x.onnx`: node `n` (Conv, ai.onnx opset 17): dilations [1] for 2 spatial axes");
   EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 3, 3, 3}).Ints("kernel_shape", {5, 5}).Result(),
-            "`x.onnx`: node `n` (Conv): kernel_shape [5, 5] where the weights have [3, 3]");
+            "`x.onnx`: node `n` (Conv, ai.onnx opset 17): kernel_shape [5, 5] where the weights have [3, 3]");
   EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({8, 3, 3, 3}).Int("group", 3).Result(),
-            "`x.onnx`: node `n` (Conv): 3 groups for 8 filters");
+            "`x.onnx`: node `n` (Conv, ai.onnx opset 17): 3 groups for 8 filters");
   EXPECT_EQ(One("Conv", {{"n", 3, 8, 8}}).Weight({1, 1, 3, 3}).Int("group", 3).Result(),
-            "`x.onnx`: node `n` (Conv): 3 groups for 1 filter");
+            "`x.onnx`: node `n` (Conv, ai.onnx opset 17): 3 groups for 1 filter");
   EXPECT_EQ(One("MatMul", {{"n", 7}}).Weight({8, 5}).Result(),
-            "`x.onnx`: node `n` (MatMul): inputs f32[n, 7] and f32[8, 5] cannot be multiplied");
-  EXPECT_EQ(One("Add", {{3}, {4}}).Result(), "`x.onnx`: node `n` (Add): inputs f32[3] and f32[4] do not broadcast");
-  EXPECT_EQ(One("Reshape", {{3, 4}}).Longs({5, -1}).Result(), "`x.onnx`: node `n` (Reshape): f32[3, 4] has other than f32[5, -1] elements");
-  EXPECT_EQ(One("Reshape", {{3, 4}}).Longs({-1, -1}).Result(), "`x.onnx`: node `n` (Reshape): two axes of extent -1");
+            "`x.onnx`: node `n` (MatMul, ai.onnx opset 17): inputs f32[n, 7] and f32[8, 5] cannot be multiplied");
+  EXPECT_EQ(One("Add", {{3}, {4}}).Result(), "`x.onnx`: node `n` (Add, ai.onnx opset 17): inputs f32[3] and f32[4] do not broadcast");
+  EXPECT_EQ(One("Reshape", {{3, 4}}).Longs({5, -1}).Result(),
+            "`x.onnx`: node `n` (Reshape, ai.onnx opset 17): f32[3, 4] has other than f32[5, -1] elements");
+  EXPECT_EQ(One("Reshape", {{3, 4}}).Longs({-1, -1}).Result(), "`x.onnx`: node `n` (Reshape, ai.onnx opset 17): two axes of extent -1");
   // As many stay in the file.
   EXPECT_EQ(One("Reshape", {{3, 4}}).Longs(std::vector<int64_t>(500, 1)).Result(),
-            "`x.onnx`: node `n` (Reshape): a result of 500 axes, 8 are the most");
-  EXPECT_EQ(One("Transpose", {{3, 4}}).Ints("perm", {0, 0}).Result(), "`x.onnx`: node `n` (Transpose): perm [0, 0] for f32[3, 4]");
-  EXPECT_EQ(One("Softmax", {{3, 4}}).Int("axis", 2).Result(), "`x.onnx`: node `n` (Softmax): axis 2 of a tensor with 2 axes");
-  EXPECT_EQ(One("Slice", {{4}}).Longs({0}).Longs({4}).Longs({0}).Longs({0}).Result(), "`x.onnx`: node `n` (Slice): a step of 0");
+            "`x.onnx`: node `n` (Reshape, ai.onnx opset 17): a result of 500 axes, 8 are the most");
+  EXPECT_EQ(One("Transpose", {{3, 4}}).Ints("perm", {0, 0}).Result(),
+            "`x.onnx`: node `n` (Transpose, ai.onnx opset 17): perm [0, 0] for f32[3, 4]");
+  EXPECT_EQ(One("Softmax", {{3, 4}}).Int("axis", 2).Result(),
+            "`x.onnx`: node `n` (Softmax, ai.onnx opset 17): axis 2 of a tensor with 2 axes");
+  EXPECT_EQ(One("Slice", {{4}}).Longs({0}).Longs({4}).Longs({0}).Longs({0}).Result(),
+            "`x.onnx`: node `n` (Slice, ai.onnx opset 17): a step of 0");
   EXPECT_EQ(One("MaxPool", {{1, 1, 4}}).Ints("kernel_shape", {2}).Ints("pads", {2, 0}).Result(),
-            "`x.onnx`: node `n` (MaxPool): padding as large as the window");
+            "`x.onnx`: node `n` (MaxPool, ai.onnx opset 17): padding as large as the window");
 }
 
 TEST(InferShapes, WindowsAreToldByTheValueThatIsWrong) {
   const auto conv = [](const char* attribute, const std::vector<int64_t>& values) {
     const std::string text = One("Conv", {{"n", 3, 8, 8}}).Weight({8, 3, 3, 3}).Ints(attribute, values).Result();
-    return text.substr(std::min(text.size(), std::string("`x.onnx`: node `n` (Conv): ").size()));
+    return text.substr(std::min(text.size(), std::string("`x.onnx`: node `n` (Conv, ai.onnx opset 17): ").size()));
   };
   EXPECT_EQ(conv("strides", {1, 0}), "strides [1, 0] with 0, which is not from 1 to 1073741824");
   EXPECT_EQ(conv("dilations", {-2, 1}), "dilations [-2, 1] with -2, which is not from 1 to 1073741824");
@@ -147,7 +151,7 @@ TEST(InferShapes, WindowsAreToldByTheValueThatIsWrong) {
   EXPECT_EQ(conv("pads", {0, 0}), "pads [0, 0] for 2 spatial axes");
   EXPECT_EQ(conv("strides", {1}), "strides [1] for 2 spatial axes");
   EXPECT_EQ(One("MaxPool", {{1, 1, 4}}).Ints("kernel_shape", {0}).Result(),
-            "`x.onnx`: node `n` (MaxPool): kernel_shape [0] with 0, which is not from 1 to 1073741824");
+            "`x.onnx`: node `n` (MaxPool, ai.onnx opset 17): kernel_shape [0] with 0, which is not from 1 to 1073741824");
 }
 
 TEST(InferShapes, ConstantIndicesLieWithinTheirAxis) {
@@ -155,13 +159,13 @@ TEST(InferShapes, ConstantIndicesLieWithinTheirAxis) {
     return One("Gather", {shape}).Longs(at).Int("axis", axis).Result();
   };
   EXPECT_EQ(picked({"n", 3}, {2, -3}, 1), "f32[n, 2]");
-  EXPECT_EQ(picked({"n", 3}, {0, 3}, 1), "`x.onnx`: node `n` (Gather): index 3 of axis 1 of f32[n, 3]");
-  EXPECT_EQ(picked({"n", 3}, {-4}, 1), "`x.onnx`: node `n` (Gather): index -4 of axis 1 of f32[n, 3]");
+  EXPECT_EQ(picked({"n", 3}, {0, 3}, 1), "`x.onnx`: node `n` (Gather, ai.onnx opset 17): index 3 of axis 1 of f32[n, 3]");
+  EXPECT_EQ(picked({"n", 3}, {-4}, 1), "`x.onnx`: node `n` (Gather, ai.onnx opset 17): index -4 of axis 1 of f32[n, 3]");
   EXPECT_EQ(picked({"n", 3}, {7}, 0), "f32[1, 3]");  // n may be 8
   std::vector<int64_t> many(5000, 2);                // of which the reader leaves the elements in the file
   EXPECT_EQ(picked({"n", 3}, many, 1), "f32[n, 5000]");
   many.back() = 300;
-  EXPECT_EQ(picked({"n", 3}, many, 1), "`x.onnx`: node `n` (Gather): index 300 of axis 1 of f32[n, 3]");
+  EXPECT_EQ(picked({"n", 3}, many, 1), "`x.onnx`: node `n` (Gather, ai.onnx opset 17): index 300 of axis 1 of f32[n, 3]");
 }
 
 TEST(InferShapes, IndicesOfSeveralAxesAreSeen) {
@@ -171,16 +175,16 @@ TEST(InferShapes, IndicesOfSeveralAxesAreSeen) {
     onnx::pb::TensorProto& table = b.Tensor("table", {2, 2}, onnx::pb::INT32);
     for (const int32_t each : {0, 1, 2, last}) table.add_int32_data(each);
     Builder::Int(b.Node("Gather", {"x", "table"}, {"y"}), "axis", 1);
-    EXPECT_EQ(b.Error(), last == 2 ? "" : "`x.onnx`: node `n` (Gather): index 3 of axis 1 of f32[n, 3]");
+    EXPECT_EQ(b.Error(), last == 2 ? "" : "`x.onnx`: node `n` (Gather, ai.onnx opset 17): index 3 of axis 1 of f32[n, 3]");
   }
 }
 
 TEST(InferShapes, TensorsThatNoServerTakesAreRefused) {
   EXPECT_EQ(One("Conv", {{"n", 1, 4, 4}}).Weight({1, 1, 3, 3}).Ints("pads", {20000, 20000, 20000, 20000}).Result(),
-            "`x.onnx`: node `n` (Conv): a tensor f32[n, 1, 40002, 40002] is above the limit of 4294967296 bytes");
+            "`x.onnx`: node `n` (Conv, ai.onnx opset 17): a tensor f32[n, 1, 40002, 40002] is above the limit of 4294967296 bytes");
   EXPECT_EQ(One("Relu", {{"n", 1 << 30}}).Result(), "f32[n, 1073741824]");
   EXPECT_EQ(One("Relu", {{0, 1 << 30, 2}}).Result(),
-            "`x.onnx`: node `n` (Relu): a tensor f32[0, 1073741824, 2] is above the limit of 4294967296 bytes");
+            "`x.onnx`: node `n` (Relu, ai.onnx opset 17): a tensor f32[0, 1073741824, 2] is above the limit of 4294967296 bytes");
 }
 
 TEST(InferShapes, WhatConstantsMakeIsBounded) {
@@ -195,7 +199,8 @@ TEST(InferShapes, WhatConstantsMakeIsBounded) {
   };
   EXPECT_EQ(padded(2), "");
   EXPECT_EQ(padded(3),
-            "`x.onnx`: node `pad2` (Pad): with its result f32[31457280] more than 268435456 bytes are computed from constants alone");
+            "`x.onnx`: node `pad2` (Pad, ai.onnx opset 17): with its result f32[31457280] more than 268435456 bytes are computed from "
+            "constants alone");
 }
 
 // A small file whose load would take minutes: a padded constant times itself, often enough.
@@ -213,9 +218,11 @@ TEST(InferShapes, WorkThatConstantsMakeIsBounded) {
   };
   EXPECT_EQ(multiplied(256, 8), "");
   EXPECT_EQ(multiplied(4096, 1),
-            "`x.onnx`: node `product0` (MatMul): with its 68769808385 steps more than 4294967296 are needed to compute what follows from "
+            "`x.onnx`: node `product0` (MatMul, ai.onnx opset 17): with its 68769808385 steps more than 4294967296 are needed to compute "
+            "what follows from "
             "constants alone");
-  EXPECT_NE(multiplied(1024, 8).find("node `product3` (MatMul): with its "), std::string::npos) << "the work of all nodes counts";
+  EXPECT_NE(multiplied(1024, 8).find("node `product3` (MatMul, ai.onnx opset 17): with its "), std::string::npos)
+      << "the work of all nodes counts";
 }
 
 TEST(InferShapes, EachOperatorsWorkIsCounted) {
@@ -238,7 +245,7 @@ TEST(InferShapes, EachOperatorsWorkIsCounted) {
       names.back() = "q" + name;
     }
     set(b.Node(op, names, {"z"}, "hard"));
-    return b.Error().find("node `hard` (" + op + "): with its ") != std::string::npos;
+    return b.Error().find("node `hard` (" + op + ", ai.onnx opset 17): with its ") != std::string::npos;
   };
   const auto none = [](pb::NodeProto&) {};
   EXPECT_TRUE(refused("Conv", {{1, 64, 512, 512}, {64, 64, 5, 5}}, none));

@@ -287,5 +287,24 @@ TEST(FindMixing, EveryInputHasOneNumberOfSamples) {
             "soft");
 }
 
+// A scale for the states of all rows.
+TEST(FindMixing, ALayerThatRoundsToBytes) {
+  const auto layer = [](Builder& b) {
+    b.model().add_opset_import()->set_domain("com.microsoft");
+    b.model().mutable_opset_import(1)->set_version(1);
+    Builder::Ints(b.Node("Transpose", {"x"}, {"steps"}, "turn"), "perm", {1, 0, 2});
+    b.Tensor("w", {1, 4, 8}, pb::INT8).set_raw_data(std::string(32, '\1'));
+    b.Tensor("r", {1, 2, 8}, pb::INT8).set_raw_data(std::string(16, '\1'));
+    b.Tensor("zero", {1}, pb::INT8).set_raw_data(std::string(1, '\0'));
+    Builder::SetFloats(b.Floats("one", {1}, 1), {1});
+    pb::NodeProto& node =
+        b.Node("DynamicQuantizeLSTM", {"steps", "w", "r", "", "", "", "", "", "one", "zero", "one", "zero"}, {"h"}, "layer");
+    node.set_domain("com.microsoft");
+    Builder::Int(node, "hidden_size", 2);
+    Builder::Ints(b.Node("Transpose", {"h"}, {"y"}, "turn back"), "perm", {2, 0, 1, 3});
+  };
+  EXPECT_EQ(MixingIn(layer, 17, {"n", 3, 4}), "layer");
+}
+
 }  // namespace
 }  // namespace wf::onnx

@@ -36,7 +36,7 @@ TEST(ReadModel, GivesSignatureAndGraph) {
   EXPECT_EQ(model->signature.outputs[0].ToString(), "logits: f32[n, 10]");
   EXPECT_EQ(model->opset, 17);
   EXPECT_EQ(model->graph.nodes.size(), 11u);
-  EXPECT_EQ(model->graph.nodes[0].Describe(), "node `c1_node` (Conv)");
+  EXPECT_EQ(model->graph.nodes[0].Describe(), "node `c1_node` (Conv, ai.onnx opset 17)");
 }
 
 TEST(ReadModel, LeavesLargeWeightsInTheFile) {
@@ -144,20 +144,21 @@ TEST(ReadModel, TellsACircleFromNodesOutOfOrder) {
   unsorted.Node("Relu", {"a"}, {"y"}, "second");
   unsorted.Node("Relu", {"x"}, {"a"}, "first");
   EXPECT_EQ(unsorted.Error(),
-            "`x.onnx`: node `second` (Relu): it reads `a`, which node `first` below writes: the nodes are not in the "
+            "`x.onnx`: node `second` (Relu, ai.onnx opset 17): it reads `a`, which node `first` below writes: the nodes are not in the "
             "order of their data");
   Builder circle;
   circle.Input("x", {4}).Output("y");
   circle.Node("Add", {"x", "b"}, {"a"}, "r1");
   circle.Node("Relu", {"a"}, {"b"}, "");
   circle.Node("Relu", {"b"}, {"y"}, "r3");
-  EXPECT_EQ(circle.Error(),
-            "`x.onnx`: node `r1` (Add): it reads `b`, which node 1 computes from what this node writes: the graph runs in "
-            "a circle");
+  EXPECT_EQ(
+      circle.Error(),
+      "`x.onnx`: node `r1` (Add, ai.onnx opset 17): it reads `b`, which node 1 computes from what this node writes: the graph runs in "
+      "a circle");
   Builder own;
   own.Input("x", {4}).Output("y");
   own.Node("Add", {"x", "y"}, {"y"}, "r1");
-  EXPECT_EQ(own.Error(), "`x.onnx`: node `r1` (Add): it reads `y`, which it writes itself");
+  EXPECT_EQ(own.Error(), "`x.onnx`: node `r1` (Add, ai.onnx opset 17): it reads `y`, which it writes itself");
 }
 
 TEST(ReadModel, RefusesOperatorSetsItDoesNotKnow) {
@@ -169,19 +170,21 @@ TEST(ReadModel, RefusesOperatorSetsItDoesNotKnow) {
 TEST(ReadModel, ChecksEdges) {
   Builder b = Relu();
   b.graph.mutable_node(0)->set_input(0, "z");
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `r1` (Relu): it reads `z`, which neither an input, an initialiser nor an earlier node provides");
+  EXPECT_EQ(
+      b.Error(),
+      "`x.onnx`: node `r1` (Relu, ai.onnx opset 17): it reads `z`, which neither an input, an initialiser nor an earlier node provides");
   Builder twice = Relu();
   twice.Node("Relu", {"x"}, {"y"}, "r2");
-  EXPECT_EQ(twice.Error(), "`x.onnx`: node `r2` (Relu): it writes `y`, which exists already");
+  EXPECT_EQ(twice.Error(), "`x.onnx`: node `r2` (Relu, ai.onnx opset 17): it writes `y`, which exists already");
   Builder none = Relu();
   none.graph.mutable_output(0)->set_name("q");
   EXPECT_EQ(none.Error(), "`x.onnx`: output `q` is written by no node");
   Builder arity = Relu();
   arity.graph.mutable_node(0)->add_input("x");
-  EXPECT_EQ(arity.Error(), "`x.onnx`: node `r1` (Relu): 2 inputs, wanted 1");
+  EXPECT_EQ(arity.Error(), "`x.onnx`: node `r1` (Relu, ai.onnx opset 17): 2 inputs, wanted 1");
   Builder few = Relu();
   few.graph.mutable_node(0)->set_op_type("Add");
-  EXPECT_EQ(few.Error(), "`x.onnx`: node `r1` (Add): 1 input, wanted 2");
+  EXPECT_EQ(few.Error(), "`x.onnx`: node `r1` (Add, ai.onnx opset 17): 1 input, wanted 2");
 }
 
 TEST(ReadModel, AFirstOutputThatNobodyReadsNeedsNoName) {
@@ -203,11 +206,11 @@ TEST(ReadModel, AFirstOutputThatNobodyReadsNeedsNoName) {
 TEST(ReadModel, RefusesAttributesItDoesNotUnderstand) {
   Builder b = Relu();
   Builder::Int(*b.graph.mutable_node(0), "turbo", 1);
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `r1` (Relu): attribute `turbo` is not supported");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `r1` (Relu, ai.onnx opset 17): attribute `turbo` is not supported");
   Builder kind;
   kind.Input("x", {4, 4}).Output("y");
   Builder::Int(kind.Node("Transpose", {"x"}, {"y"}), "perm", 1);
-  EXPECT_EQ(kind.Error(), "`x.onnx`: node `n` (Transpose): attribute `perm` has another type than the operator's");
+  EXPECT_EQ(kind.Error(), "`x.onnx`: node `n` (Transpose, ai.onnx opset 17): attribute `perm` has another type than the operator's");
 }
 
 TEST(ReadModel, RefusesWeightsWhoseElementsDoNotFitTheirShape) {
@@ -269,7 +272,7 @@ TEST(ReadModel, WhatIsOnlyStoredIsNeitherComputedWithNorGivenOut) {
   b.Input("x", {2}).Output("y");
   b.Tensor("w", {2}, pb::FLOAT8E5M2).set_raw_data("ab");
   b.Node("Add", {"x", "w"}, {"y"});
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Add): elements of type f8e5m2 are not supported here");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Add, ai.onnx opset 21): elements of type f8e5m2 are not supported here");
   Builder out(21);
   out.Input("x", {2}).Output("y");
   out.graph.mutable_output(0)->clear_type();
@@ -281,7 +284,7 @@ TEST(ReadModel, AnOutputMustBeWhatTheNodesCompute) {
   Builder b;
   b.Input("x", {"n", 4}).Output("y", {"n", 4}, pb::DOUBLE);
   b.Node("Relu", {"x"}, {"y"});
-  EXPECT_EQ(b.Error(), "`x.onnx`: output `y: f64[n, 4]` is declared, but node `n` (Relu) computes f32[n, 4]");
+  EXPECT_EQ(b.Error(), "`x.onnx`: output `y: f64[n, 4]` is declared, but node `n` (Relu, ai.onnx opset 17) computes f32[n, 4]");
 }
 
 // As in ONNX Runtime: exporters' own inference is at times wrong, as of a NonZero of a scalar.
@@ -294,8 +297,9 @@ TEST(ReadModel, ADeclaredShapeOfAnOutputThatIsNotSoIsNoted) {
     ASSERT_TRUE(model.ok()) << model.status().message();
     EXPECT_EQ(model->signature.outputs[0].ToString(), "y: f32[n, 4]");
     ASSERT_EQ(model->notes.size(), 1u);
-    EXPECT_EQ(model->notes[0], declared.size() == 2 ? "output `y: f32[n, 5]` is declared, but node `n` (Relu) computes f32[n, 4]"
-                                                    : "output `y: f32[n, 4, 1]` is declared, but node `n` (Relu) computes f32[n, 4]");
+    EXPECT_EQ(model->notes[0], declared.size() == 2
+                                   ? "output `y: f32[n, 5]` is declared, but node `n` (Relu, ai.onnx opset 17) computes f32[n, 4]"
+                                   : "output `y: f32[n, 4, 1]` is declared, but node `n` (Relu, ai.onnx opset 17) computes f32[n, 4]");
   }
 }
 

@@ -49,7 +49,7 @@ struct Stump {
 };
 
 TEST(Trees, ArraysThatAreNoTreesAreRefused) {
-  const std::string where = "`x.onnx`: node `t` (TreeEnsembleRegressor): ";
+  const std::string where = "`x.onnx`: node `t` (TreeEnsembleRegressor, ai.onnx.ml opset 3): ";
   EXPECT_EQ(Stump().Error(), "");
   const auto error = [](auto change) {
     Stump stump;
@@ -104,7 +104,8 @@ TEST(ZipMap, AtTheEndOfAModelIsTheTensorThatItReads) {
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ(model->signature.outputs[1].ToString(), "maps: f32[n, 2]");
   b.Node("Relu", {"maps"}, {"more"}, "r");
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `r` (Relu): it reads `maps`, a map for each row: only outputs of the model may be that");
+  EXPECT_EQ(b.Error(),
+            "`x.onnx`: node `r` (Relu, ai.onnx opset 17): it reads `maps`, a map for each row: only outputs of the model may be that");
 }
 
 TEST(Strings, ThatAModelGivesAreLeftOutWhereItGivesMore) {
@@ -117,7 +118,7 @@ TEST(Strings, ThatAModelGivesAreLeftOutWhereItGivesMore) {
   EXPECT_EQ(model->left_out, std::vector<std::string>{"label"});
   Builder alone = Classifier(true);
   alone.Output("label");
-  EXPECT_EQ(alone.Error(), "`x.onnx`: node `c` (LinearClassifier): outputs of strings are not built");
+  EXPECT_EQ(alone.Error(), "`x.onnx`: node `c` (LinearClassifier, ai.onnx.ml opset 3): outputs of strings are not built");
 }
 
 }  // namespace

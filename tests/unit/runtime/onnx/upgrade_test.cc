@@ -44,7 +44,7 @@ TEST(Upgrade, NodesAreOfOpset7) {
   EXPECT_TRUE(node.attributes.empty());
   Old late("Relu", 6);
   Builder::Ints(*late.node, "consumed_inputs", {0});
-  EXPECT_EQ(late.builder.Error(), "`x.onnx`: node `n` (Relu): attribute `consumed_inputs` is not supported");
+  EXPECT_EQ(late.builder.Error(), "`x.onnx`: node `n` (Relu, ai.onnx opset 6): attribute `consumed_inputs` is not supported");
 }
 
 TEST(Upgrade, DefaultsThatChangedAreWrittenOut) {
@@ -62,17 +62,17 @@ TEST(Upgrade, TypesByName) {
   EXPECT_EQ(cast.Shape(), "y: i64[n, 4]");
   Old unknown("Cast", 1);
   Builder::String(*unknown.node, "to", "FLOAT99");
-  EXPECT_NE(unknown.builder.Error().find("node `n` (Cast)"), std::string::npos) << unknown.builder.Error();
+  EXPECT_NE(unknown.builder.Error().find("node `n` (Cast, "), std::string::npos) << unknown.builder.Error();
   Old number("Cast", 1);
   Builder::Int(*number.node, "to", 7);
-  EXPECT_EQ(number.builder.Error(), "`x.onnx`: node `n` (Cast): `to` is not the name of a type");
+  EXPECT_EQ(number.builder.Error(), "`x.onnx`: node `n` (Cast, ai.onnx opset 1): `to` is not the name of a type");
 }
 
 TEST(Upgrade, AttributesThatBecameInputsOrOtherNames) {
   Old reshape("Reshape", 1);
   Builder::Ints(*reshape.node, "shape", {-1, 2, 2});
   EXPECT_EQ(reshape.Shape(), "y: f32[n, 2, 2]");
-  EXPECT_EQ(Old("Reshape", 1).builder.Error(), "`x.onnx`: node `n` (Reshape): wanted one input and a `shape`");
+  EXPECT_EQ(Old("Reshape", 1).builder.Error(), "`x.onnx`: node `n` (Reshape, ai.onnx opset 1): wanted one input and a `shape`");
   Old pad("Pad", 1);
   Builder::Ints(*pad.node, "paddings", {0, 1, 0, 1});
   EXPECT_EQ(pad.Shape(), "y: f32[n, 6]");
@@ -85,7 +85,7 @@ TEST(Upgrade, AttributesThatBecameInputsOrOtherNames) {
   Float(*norm.node, "p", 3);
   EXPECT_EQ(norm.Read().Int("p", 0), 3);
   norm.node->mutable_attribute(0)->set_f(1.5f);
-  EXPECT_EQ(norm.builder.Error(), "`x.onnx`: node `n` (GlobalLpPool): a norm of p 1.5 is not supported");
+  EXPECT_EQ(norm.builder.Error(), "`x.onnx`: node `n` (GlobalLpPool, ai.onnx opset 1): a norm of p 1.5 is not supported");
 }
 
 TEST(Upgrade, TrainingIsRefused) {
@@ -93,7 +93,7 @@ TEST(Upgrade, TrainingIsRefused) {
   Builder::Int(*dropout.node, "is_test", 1);
   EXPECT_EQ(dropout.Shape(), "y: f32[n, 4]");
   dropout.node->mutable_attribute(0)->set_i(0);
-  EXPECT_EQ(dropout.builder.Error(), "`x.onnx`: node `n` (Dropout): training, is_test 0, is not supported before opset 7");
+  EXPECT_EQ(dropout.builder.Error(), "`x.onnx`: node `n` (Dropout, ai.onnx opset 6): training, is_test 0, is not supported before opset 7");
 }
 
 TEST(Upgrade, BroadcastsLieUnderTheirAxis) {
@@ -112,9 +112,9 @@ TEST(Upgrade, BroadcastsLieUnderTheirAxis) {
   wrong.builder.Floats("b", {4}, 4);
   Builder::Int(*wrong.node, "broadcast", 1);
   Builder::Int(*wrong.node, "axis", 1);
-  EXPECT_NE(wrong.builder.Error().find("(Mul)"), std::string::npos) << wrong.builder.Error();
+  EXPECT_NE(wrong.builder.Error().find("(Mul, ai.onnx opset 6)"), std::string::npos) << wrong.builder.Error();
   wrong.node->mutable_attribute(1)->set_i(-1);
-  EXPECT_EQ(wrong.builder.Error(), "`x.onnx`: node `n` (Mul): axis -1, wanted 0 to 8");
+  EXPECT_EQ(wrong.builder.Error(), "`x.onnx`: node `n` (Mul, ai.onnx opset 6): axis -1, wanted 0 to 8");
 }
 
 TEST(Upgrade, ASlopeIsOfChannels) {
@@ -152,7 +152,7 @@ TEST(Upgrade, AScanOfABatchIsAScanOfScans) {
   EXPECT_EQ(model->signature.outputs[0].ToString(), "last: f32[b, 2]");
   EXPECT_EQ(model->signature.outputs[1].ToString(), "all: f32[b, 3, 2]");
   node.set_input(0, "x");
-  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Scan): lengths of sequences are not supported before opset 9");
+  EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (Scan, ai.onnx opset 8): lengths of sequences are not supported before opset 9");
 }
 
 TEST(Upgrade, AnOldScanWithinABodyIsRefused) {
@@ -169,7 +169,7 @@ TEST(Upgrade, AnOldScanWithinABodyIsRefused) {
     inner.add_output("z");
     body.mutable_g()->add_output()->set_name("z");
   }
-  EXPECT_NE(b.Error().find("a Scan of opset 8 within a body is not supported"), std::string::npos) << b.Error();
+  EXPECT_NE(b.Error().find("(Scan, ai.onnx opset 8): within a body it is not supported"), std::string::npos) << b.Error();
 }
 
 }  // namespace

@@ -1,0 +1,1 @@
+ByJ$xlUoqs^lX‰WUdkfbqqtz}m€ke‰pfŽ…„{¢v

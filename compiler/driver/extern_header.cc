@@ -29,7 +29,31 @@ constexpr std::string_view kCppWords[] = {
     "requires",  "return",   "short",    "signed",       "sizeof",    "static",     "static_assert", "static_cast", "struct",
     "switch",    "template", "this",     "thread_local", "throw",     "true",       "try",           "typedef",     "typeid",
     "typename",  "union",    "unsigned", "using",        "virtual",   "void",       "volatile",      "wchar_t",     "while",
-    "xor",       "xor_eq",   "wf",       "std",          "errors"};
+    "xor",       "xor_eq",   "int8_t",   "int16_t",      "int32_t",   "int64_t",    "uint8_t",       "uint16_t",    "uint32_t",
+    "uint64_t",  "wf",       "std",      "externs",      "errors"};
+
+constexpr std::string_view kMacros =
+#define MACROS(names) names
+#include "compiler/driver/extern_macros.def"
+#undef MACROS
+    ;
+
+// Whether C++, its library or the header of externs has a meaning for `name`.
+bool IsTaken(std::string_view name) {
+  static const std::set<std::string_view> words = [] {
+    std::set<std::string_view> all(std::begin(kCppWords), std::end(kCppWords));
+    for (size_t begin = 0, end = 0; (end = kMacros.find(' ', begin)) != std::string_view::npos; begin = end + 1) {
+      all.insert(kMacros.substr(begin, end - begin));
+    }
+    return all;
+  }();
+  return words.contains(name);
+}
+
+// `_X`, `__x`: any of them may be a macro, with `_` behind it too.
+bool IsOfCompiler(std::string_view name) {
+  return name.size() > 1 && name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z'));
+}
 
 std::string_view ElementInCpp(ir::DType dtype) {
   constexpr std::array<std::string_view, 14> kNames = {"",         "bool",     "int8_t",   "int16_t",  "int32_t",      "int64_t", "uint8_t",
@@ -55,6 +79,7 @@ class UniqueNames {
 class CppTypes {
  public:
   explicit CppTypes(const sema::Program& program) : program_(program) {
+    for (const sema::Extern& external : program.externs) names_.For(external.name);  // a function of that name would hide the record
     for (const sema::Extern& external : program.externs) {
       const sema::Function& function = program.functions[external.function];
       for (uint32_t i = 0; i < function.n_params; ++i) Add(function.locals[i].type, external.name + "_" + function.locals[i].name);
@@ -162,7 +187,9 @@ std::string ErrorCodes(const sema::Program& program) {
 }  // namespace
 
 std::string NameInCpp(const std::string& name) {
-  return std::find(std::begin(kCppWords), std::end(kCppWords), name) != std::end(kCppWords) ? name + "_" : name;
+  if (IsOfCompiler(name)) return name + "_wf";
+  const std::string_view bare = std::string_view(name).substr(0, name.find_last_not_of('_') + 1);
+  return IsTaken(bare) ? name + "_" : name;
 }
 
 std::string ExternHeader(const sema::Program& program, const source::SourceMap& sources) {

@@ -15,7 +15,8 @@ std::span<const std::string_view> ExternTexts();
 // The namespace of C++ that externs, their types and the program's errors stand in.
 inline constexpr std::string_view kExternNamespace = "externs";
 
-// What a name of the program is in C++: words of C++ get a `_`.
+// What a name of the program is in C++: words and macros of C++ get a `_`, and so do those with `_` behind them, for no two to become one.
+// Those that begin as the compiler's own do, as in `_X`, get `_wf`.
 std::string NameInCpp(const std::string& name);
 
 // A header that needs no other file of ours: values, and a declaration of each extern that the program has.

@@ -29,20 +29,34 @@ class Braces {
   Braces(const Text& text, const TokenList& tokens, diag::Emitter& emitter, size_t first, size_t end)
       : text_(text), tokens_(tokens), emitter_(emitter), first_(first), end_(end) {
     OpenBrackets open;
+    std::vector<size_t> nested;  // the types of those that are open
     for (size_t at = first; at < end; ++at) {
       const size_t type = TypeAt(at);
       opener_.push_back(open.innermost());
+      if (IsOpenBracket(type)) nested.push_back(type);
+      if (IsCloseBracket(type)) {
+        is_nested_ = is_nested_ && !nested.empty() && Closes(type, nested.back());
+        if (!nested.empty()) nested.pop_back();
+      }
       open.Add(type, at);
       if (type == T::LBRACE || type == T::RBRACE) balance_ += type == T::LBRACE ? 1 : -1;
       if (type == T::LPAREN || type == T::RPAREN) parens_ += type == T::LPAREN ? 1 : -1;
       if (type == T::LBRACKET || type == T::RBRACKET) brackets_ += type == T::LBRACKET ? 1 : -1;
     }
     unclosed_ = open.innermost();
+    is_nested_ = is_nested_ && nested.empty();
   }
+
+  // How many `{` are left open where the parser finds a mistake in any case: a `(` or `[` is left open, or closes nothing.
+  size_t LeftOpen() const { return balance_ > 0 && (parens_ != 0 || brackets_ != 0) ? static_cast<size_t>(balance_) : 0; }
 
   // Nothing: they fit, or the layout does not say where they do not. `is_first`: of this declaration; of several `{` that are open to its
   // end, the innermost is told.
   std::optional<Repair> Find(bool is_first) {
+    if (is_nested_) return std::nullopt;
+    if (const auto closer = WrongCloser()) return closer;
+    if (const auto open = WrongOpener()) return open;
+    if (const auto kind = WrongKind()) return kind;
     if (parens_ != 0 || brackets_ != 0 || balance_ == 0) return std::nullopt;
     if (balance_ > 0) return Unclosed(is_first);
     const auto closer = Premature();
@@ -52,6 +66,8 @@ class Braces {
   }
 
  private:
+  static constexpr size_t kMostSteps = 1'000'000;  // of what each bracket is looked at for: a hostile file would take long
+
   const Token& At(size_t at) const { return *tokens_.all[at]; }
   size_t TypeAt(size_t at) const { return tokens_.all[at]->getType(); }
   Span SpanAt(size_t at) const { return SpanOf(text_, At(at)); }
@@ -60,6 +76,102 @@ class Braces {
   bool BeginsLine(size_t at) const { return FirstOnLine(text_, At(at)); }
   uint32_t ColumnAt(size_t at) const { return ColumnOf(text_, At(at)); }
   uint32_t IndentAt(size_t at) const { return IndentOf(text_, At(at)); }
+
+  // Another bracket in the place of a `}`: it begins a line as far left as that of its `{`; or a `)` or `]` ends a statement, and one of
+  // each is missing and left over.
+  std::optional<Repair> WrongCloser() {
+    const bool may_end = balance_ == 1 && parens_ + brackets_ == -1;
+    for (size_t at = first_ + 1; at < end_; ++at) {
+      const bool is_opener = TypeAt(at) == T::LBRACE && BeginsLine(at + 1);
+      if ((TypeAt(at) != T::RPAREN && TypeAt(at) != T::RBRACKET && !is_opener) || OpenerOf(at) < 0) continue;
+      const auto open = static_cast<size_t>(OpenerOf(at));
+      if (TypeAt(open) != T::LBRACE) continue;
+      const bool is_beside = BeginsLine(at) && ColumnAt(at) == IndentAt(open);
+      const bool ends_statement = TypeAt(at - 1) == T::SEMI || TypeAt(at - 1) == T::RBRACE;
+      if (!is_beside && (is_opener || !may_end || !ends_statement)) continue;
+      auto built = is_opener ? emitter_.Emit(SpanAt(at), diag::kUnexpectedToken, {"`{`", "`}`"})
+                             : emitter_.Emit(SpanAt(at), diag::kWrongCloser, {TextOf(text_, At(at)), "{"});
+      built.Label(SpanAt(open), "opened here").Fix(SpanAt(at), "}");
+      return Repair{Repair::Kind::kReplace, at, T::RBRACE};
+    }
+    return std::nullopt;
+  }
+
+  // Whether the bracket that the `}` at `at` closes stands on its line.
+  bool ClosesOnLine(size_t at) const {
+    const int32_t open = OpenerOf(at);
+    for (; open >= 0 && at > static_cast<size_t>(open); --at) {
+      if (BeginsLine(at)) return false;
+    }
+    return open >= 0;
+  }
+
+  // Whether `at`, another bracket that ends its line, may stand where a `{` is meant.
+  bool MayOpen(size_t at) const {
+    const size_t type = TypeAt(at), before = TypeAt(at - 1);
+    if (!BeginsLine(at + 1) || BeginsLine(at)) return false;
+    if (type == T::LPAREN || type == T::LBRACKET) return true;
+    if (type == T::RBRACE) return before != T::SEMI && before != T::LBRACE && before != T::RBRACE && !ClosesOnLine(at);
+    return IsCloseBracket(type) && (OpenerOf(at) < 0 || TypeAt(static_cast<size_t>(OpenerOf(at))) == T::LBRACE);
+  }
+
+  // `if x (`: another bracket in the place of a `{`. The first line that is as far left begins with a `}`, which is that of no `{` there.
+  std::optional<Repair> WrongOpener() {
+    size_t steps = kMostSteps;
+    for (size_t at = first_ + 1; at + 1 < end_; ++at) {
+      if (!MayOpen(at)) continue;
+      const auto closes = [&](size_t closer) { return IsCloseBracket(TypeAt(closer)) && OpenerOf(closer) == static_cast<int32_t>(at); };
+      size_t closer = at + 1;
+      while (closer < end_ && !(closes(closer) && TypeAt(closer) != T::RBRACE) && !(BeginsLine(closer) && ColumnAt(closer) <= IndentAt(at)))
+        ++closer;
+      if (closer - at >= steps) return std::nullopt;
+      steps -= closer - at;
+      const bool is_beside = closer != end_ && closer > at + 1 && BeginsLine(closer) && ColumnAt(closer) == IndentAt(at);
+      if (!is_beside || TypeAt(closer) != T::RBRACE) continue;
+      const int32_t open = OpenerOf(closer);
+      const bool is_inside = open > static_cast<int32_t>(at);
+      const bool fits =
+          open >= 0 && TypeAt(static_cast<size_t>(open)) == T::LBRACE && IndentAt(static_cast<size_t>(open)) >= ColumnAt(closer);
+      if (is_inside || fits) continue;
+      emitter_.Emit(SpanAt(at), diag::kUnexpectedToken, {Quoted(at), "`{`"}).Label(SpanAt(closer), "closed here").Fix(SpanAt(at), "{");
+      return Repair{Repair::Kind::kReplace, at, T::LBRACE};
+    }
+    return std::nullopt;
+  }
+
+  // `x[i}`, `x}i]`: a `}` within a line in the place of a bracket of another kind, one of which is missing.
+  std::optional<Repair> WrongKind() {
+    if (balance_ != -1 || (parens_ == 0) == (brackets_ == 0)) return std::nullopt;
+    const bool is_paren = parens_ != 0;
+    const int32_t missing = is_paren ? parens_ : brackets_;
+    const size_t opener = is_paren ? size_t{T::LPAREN} : size_t{T::LBRACKET}, closer = is_paren ? size_t{T::RPAREN} : size_t{T::RBRACKET};
+    for (size_t at = first_ + 1; at < end_; ++at) {
+      if (TypeAt(at) != T::RBRACE || BeginsLine(at)) continue;
+      const int32_t open = OpenerOf(at);
+      if (missing == 1 && open >= 0 && TypeAt(static_cast<size_t>(open)) == opener) {
+        const std::string_view meant = is_paren ? ")" : "]", around = is_paren ? "(" : "[";
+        const Span opened = SpanAt(static_cast<size_t>(open));
+        emitter_.Emit(SpanAt(at), diag::kWrongCloser, {"}", around}).Label(opened, "opened here").Fix(SpanAt(at), std::string(meant));
+        return Repair{Repair::Kind::kReplace, at, closer};
+      }
+      if (missing == -1 && ClosedOnLine(at, closer)) {
+        const std::string meant = is_paren ? "(" : "[";
+        emitter_.Emit(SpanAt(at), diag::kUnexpectedToken, {"`}`", "`" + meant + "`"}).Fix(SpanAt(at), meant);
+        return Repair{Repair::Kind::kReplace, at, opener};
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Whether the first bracket that is closed behind `at` without being opened there is a `closer` on its line.
+  bool ClosedOnLine(size_t at, size_t closer) const {
+    int32_t depth = 0;
+    for (++at; at < end_ && !BeginsLine(at); ++at) {
+      if (IsOpenBracket(TypeAt(at))) ++depth;
+      if (IsCloseBracket(TypeAt(at)) && --depth < 0) return TypeAt(at) == closer;
+    }
+    return false;
+  }
 
   // The `{` whose `}` is missing, and what stands where it would: a line as far left as that of the `{`.
   std::optional<Repair> Unclosed(bool is_first) {
@@ -72,7 +184,8 @@ class Braces {
       closer = at;
       open = inner;
     }
-    if (TypeAt(open) != T::LBRACE || (closer ? !BeginsLine(open + 1) : !HoldsLines(open))) return std::nullopt;
+    const bool ends_with_declaration = !closer && TypeAt(end_) != Token::EOF;
+    if (TypeAt(open) != T::LBRACE || (closer ? !BeginsLine(open + 1) : !ends_with_declaration && !HoldsLines(open))) return std::nullopt;
     size_t next = open + 1;
     while (next < end_ && (!BeginsLine(next) || ColumnAt(next) > IndentAt(open))) ++next;
     if (TypeAt(next) == T::SEMI) return std::nullopt;  // it stands for the `}`, which the parser tells
@@ -169,6 +282,7 @@ class Braces {
   size_t first_, end_;
   std::vector<int32_t> opener_;
   int32_t balance_ = 0, parens_ = 0, brackets_ = 0, unclosed_ = -1;
+  bool is_nested_ = true;  // each closes the innermost that is open
 };
 
 // Whether a declaration begins at `at`, and no field or member of one.
@@ -189,12 +303,12 @@ std::unique_ptr<Token> TokenBefore(const TokenList& tokens, size_t at, size_t ty
   return token;
 }
 
-void Apply(TokenList& tokens, const Repair& repair) {
+// `is_told`: what is repaired is reported, so the parser says nothing of the place.
+void Apply(TokenList& tokens, const Repair& repair, bool is_told) {
   const auto place = static_cast<std::ptrdiff_t>(repair.at);
   if (repair.kind == Repair::Kind::kReplace) static_cast<antlr4::CommonToken&>(*tokens.all[repair.at]).setType(repair.type);
   if (repair.kind == Repair::Kind::kInsert) tokens.owned.insert(tokens.owned.begin() + place, TokenBefore(tokens, repair.at, repair.type));
   if (repair.kind == Repair::Kind::kRemove) tokens.owned.erase(tokens.owned.begin() + place);
-  const size_t damaged = repair.kind == Repair::Kind::kRemove ? repair.at - 1 : repair.at;
   tokens.all.clear();
   for (const auto& token : tokens.owned) tokens.all.push_back(token.get());
   const auto behind = std::lower_bound(tokens.damaged.begin(), tokens.damaged.end(), repair.at);
@@ -202,7 +316,7 @@ void Apply(TokenList& tokens, const Repair& repair) {
     if (repair.kind == Repair::Kind::kInsert) ++*it;
     if (repair.kind == Repair::Kind::kRemove) --*it;
   }
-  tokens.damaged.insert(behind, damaged);
+  if (is_told) tokens.damaged.insert(behind, repair.kind == Repair::Kind::kRemove ? repair.at - 1 : repair.at);
 }
 
 }  // namespace
@@ -216,9 +330,16 @@ void RepairBraces(const Text& text, TokenList& tokens, diag::Emitter& emitter) {
     for (bool is_first = true; n_repairs < kMaxMistakes; ++n_repairs, is_first = false) {
       const auto repair = Braces(text, tokens, emitter, first, end).Find(is_first);
       if (!repair) break;
-      Apply(tokens, *repair);
+      Apply(tokens, *repair, true);
       end += repair->kind == Repair::Kind::kInsert ? 1 : 0;
       end -= repair->kind == Repair::Kind::kRemove ? 1 : 0;
+    }
+    // What the parser tells of this declaration is no reason to read the next as a part of it.
+    for (size_t n_open = Braces(text, tokens, emitter, first, end).LeftOpen(); n_open > 0 && n_repairs < kMaxMistakes;
+         --n_open, ++n_repairs) {
+      if (tokens.all[end]->getType() == Token::EOF) break;
+      Apply(tokens, {Repair::Kind::kInsert, end, T::RBRACE}, false);
+      ++end;
     }
   }
   if (n_repairs == 0) return;

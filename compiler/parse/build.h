@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,9 @@ class TreeBuilder {
   ast::TypePtr TypeOf(P::TypeContext& ctx);
   ast::DimExpr Dim(P::DimContext& ctx);
   ast::DimExpr DimLeaf(P::DimContext& ctx);
+  const std::set<std::string>& Constants(antlr4::tree::ParseTree& at);
+  bool NamesDimension(const std::string& name, antlr4::tree::ParseTree& at);
+  void ReportMeasureAsDim(const ast::DimExpr& dim, P::DimContext& ctx);
   std::vector<ast::Param> Params(P::ParamsContext& ctx);
   std::vector<ast::Name> TypeParams(P::TypeParamsContext* ctx);
 
@@ -102,6 +106,10 @@ class TreeBuilder {
   std::vector<ast::Comment> comments_;
   Holes holes_ = Holes::kRead;  // kNone inside of bindings, where strings are names and paths
   bool decl_has_errors_ = false;
+  // Collected where a mistake asks for them.
+  std::optional<std::set<std::string>> constants_;
+  const antlr4::tree::ParseTree* dimensions_of_ = nullptr;  // the declaration of `dimensions_`
+  std::set<std::string> dimensions_;
 };
 
 }  // namespace wf::parse

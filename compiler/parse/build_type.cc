@@ -1,5 +1,7 @@
 // Types, dimensions and parameters.
 
+#include <fmt/format.h>
+
 #include "compiler/diag/foreign_number.h"
 #include "compiler/parse/build.h"
 #include "compiler/parse/units.h"
@@ -23,6 +25,53 @@ ast::TypePtr TreeBuilder::TypeOf(P::TypeContext& ctx) {
   type->is_tensor = ctx.open != nullptr;
   for (P::DimContext* dim : ctx.dim()) type->dims.push_back(Dim(*dim));
   return type;
+}
+
+// What may stand in a dimension without being bound there: the constants of the file.
+const std::set<std::string>& TreeBuilder::Constants(antlr4::tree::ParseTree& at) {
+  if (constants_) return *constants_;
+  antlr4::tree::ParseTree* root = &at;
+  while (root->parent != nullptr) root = root->parent;
+  constants_.emplace();
+  for (P::DeclContext* decl : static_cast<P::FileContext*>(root)->decl()) {
+    if (decl->constDecl() != nullptr && decl->constDecl()->NAME() != nullptr) constants_->insert(decl->constDecl()->NAME()->getText());
+  }
+  return *constants_;
+}
+
+// Whether `name` is a dimension of the declaration that `at` stands in, an integer that it is called with, or a constant.
+bool TreeBuilder::NamesDimension(const std::string& name, antlr4::tree::ParseTree& at) {
+  antlr4::tree::ParseTree* decl = &at;
+  while (decl->parent != nullptr && dynamic_cast<P::DeclContext*>(decl) == nullptr) decl = decl->parent;
+  if (dimensions_of_ != decl) {
+    dimensions_of_ = decl;
+    dimensions_.clear();
+    for (std::vector<antlr4::tree::ParseTree*> open = {decl}; !open.empty();) {
+      antlr4::tree::ParseTree* tree = open.back();
+      open.pop_back();
+      open.insert(open.end(), tree->children.begin(), tree->children.end());
+      auto* const dim = dynamic_cast<P::DimContext*>(tree);
+      auto* const param = dynamic_cast<P::ParamContext*>(tree);
+      if (dim != nullptr && dim->NAME() != nullptr) dimensions_.insert(dim->NAME()->getText());
+      if (param == nullptr || param->NAME() == nullptr || param->type() == nullptr) continue;
+      if (param->type()->getText() == "i64") dimensions_.insert(param->NAME()->getText());
+    }
+  }
+  return dimensions_.contains(name) || Constants(at).contains(name);
+}
+
+// `2h`, which may be twice the dimension `h`, and `4L`, which another language reads as 4.
+void TreeBuilder::ReportMeasureAsDim(const ast::DimExpr& dim, P::DimContext& ctx) {
+  const size_t unit = dim.text.find_first_not_of("0123456789_.");
+  const std::string number = dim.text.substr(0, unit), name = dim.text.substr(unit), meant = number + "*" + name;
+  const bool is_name = NamesDimension(name, ctx), is_whole = number.find('.') == std::string::npos;
+  if (!is_name && diag::ReadForeignNumber(dim.text)) {
+    Report(dim.span, diag::kUnexpectedToken, {"`" + dim.text + "`", "a dimension"})
+        .HelpIf(is_whole ? std::optional(fmt::format("a number has no suffix: `{}`", number)) : std::nullopt);
+    return;
+  }
+  auto built = Report(dim.span, diag::kMeasureAsDimension, {dim.text, meant});
+  if (is_name && is_whole) built.Fix(dim.span, meant);
 }
 
 // `a*b + c` nests to the left; the left spine is walked from its leaf up.
@@ -65,9 +114,7 @@ ast::DimExpr TreeBuilder::DimLeaf(P::DimContext& ctx) {
     if (!foreign->ours.empty()) built.Fix(dim.span, foreign->ours);
     dim.kind = Kind::kError;
   } else {
-    const size_t unit = dim.text.find_first_not_of("0123456789_.");
-    const std::string meant = dim.text.substr(0, unit) + "*" + dim.text.substr(unit);
-    Report(dim.span, diag::kMeasureAsDimension, {dim.text, meant}).Fix(dim.span, meant);
+    ReportMeasureAsDim(dim, ctx);
     dim.kind = Kind::kError;
   }
   return dim;

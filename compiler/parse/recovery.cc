@@ -137,6 +137,11 @@ void Recovery::sync(Parser* parser) {
       parser->getTokenStream()->consume();
       return;
     }
+    if (rule->getRuleIndex() == P::RuleFile && reporter_.IsInserted(token.getTokenIndex())) {  // its declaration is left already
+      parser->getTokenStream()->consume();
+      endErrorCondition(parser);
+      continue;
+    }
     if (IsSuperfluous(token, expected)) {  // nothing is skipped with it, so nothing is missing
       Report(parser, token, expected, false);
       parser->getTokenStream()->consume();

@@ -92,10 +92,10 @@ std::string Reporter::Quoted(size_t number) const {
 void Reporter::Report(const Mistake& mistake) {
   ++count_;
   if (IsToldWord(mistake)) return;
-  if (ReportDivision(mistake) || ReportBrackets(mistake) || ReportMissingBrace(mistake) || ReportOpenSettings(mistake) ||
-      ReportElif(mistake) || ReportElse(mistake) || ReportGlued(mistake) || ReportPrefix(mistake) || ReportForeignStatement(mistake) ||
-      ReportAssignment(mistake) || ReportCallInBlock(mistake) || ReportStart(mistake) || ReportMissingElse(mistake) ||
-      ReportMissingSemicolon(mistake) || ReportWord(mistake)) {
+  if (ReportDivision(mistake) || ReportPoint(mistake) || ReportBrackets(mistake) || ReportMissingBrace(mistake) ||
+      ReportOpenSettings(mistake) || ReportElif(mistake) || ReportElse(mistake) || ReportGlued(mistake) || ReportPrefix(mistake) ||
+      ReportForeignStatement(mistake) || ReportAssignment(mistake) || ReportCallInBlock(mistake) || ReportStart(mistake) ||
+      ReportMissingElse(mistake) || ReportMissingSemicolon(mistake) || ReportWord(mistake)) {
     return;
   }
   ReportUnexpected(mistake);
@@ -113,10 +113,12 @@ std::optional<Reporter::Braces> Reporter::UnclosedWithin(size_t open, size_t end
 
 // Brackets that are left open, closed by another kind, or closed without being open.
 bool Reporter::ReportBrackets(const Mistake& mistake) {
-  const size_t type = TypeAt(mistake.at);
   const int32_t opener = tokens_.opener[mistake.at];
-  const bool new_declaration = Starts(type, kDeclarations) && FirstOnLine(text_, At(mistake.at)) && ColumnOf(text_, At(mistake.at)) == 1;
-  const bool opened_here = opener >= 0 && static_cast<size_t>(opener) >= mistake.statement;
+  size_t next = mistake.at;
+  while (IsInserted(next)) ++next;
+  const size_t type = TypeAt(next);
+  const bool new_declaration = Starts(type, kDeclarations) && FirstOnLine(text_, At(next)) && ColumnOf(text_, At(next)) == 1;
+  const bool opened_here = opener >= 0 && (next != mistake.at || static_cast<size_t>(opener) >= mistake.statement);
   if (opened_here && (type == Token::EOF || (new_declaration && mistake.rule != P::RuleServiceBody))) {
     const auto open = static_cast<size_t>(opener);
     if (const auto inner = UnclosedWithin(open, mistake.at)) {
@@ -125,7 +127,7 @@ bool Reporter::ReportBrackets(const Mistake& mistake) {
       return true;
     }
     emitter_.Emit(SpanAt(open), diag::kNeverClosed, {Spelling(open)})
-        .Label(SpanAt(mistake.at), type == Token::EOF ? "the file ends here" : "the next declaration begins here");
+        .Label(SpanAt(next), type == Token::EOF ? "the file ends here" : "the next declaration begins here");
     return true;
   }
   if (!IsCloseBracket(type)) return false;

@@ -37,6 +37,9 @@ class Reporter {
   std::optional<Division> DivisionBehind(size_t at) const;
   bool LeavesSettings(size_t at) const;  // a statement begins there, or after the `;` that stands for a `}`
 
+  // A `}` that ends a declaration which left brackets open.
+  bool IsInserted(size_t number) const { return TypeAt(number) == T::RBRACE && SpanAt(number).begin == SpanAt(number).end; }
+
  private:
   // `y[0] += 1.0;`, in numbers of tokens.
   struct Assignment {
@@ -55,6 +58,7 @@ class Reporter {
   void LabelDivision(size_t at, diag::Builder& built) const;
   std::optional<Braces> UnclosedWithin(size_t open, size_t end) const;
   bool ReportDivision(const Mistake& mistake);
+  bool ReportPoint(const Mistake& mistake);
   bool ReportBrackets(const Mistake& mistake);
   bool ReportMissingBrace(const Mistake& mistake);
   bool ReportElif(const Mistake& mistake);

@@ -350,13 +350,29 @@ Help Reporter::HelpForInfix(const Mistake& mistake) const {
 
 // `5.` and `.5`.
 Help Reporter::HelpForFloat(size_t at) const {
-  const auto is_int = [this](size_t place) { return TypeAt(place) == T::INT; };
   const size_t before = TypeAt(at - 1);
-  if (TypeAt(at) == T::DOT && before != T::DOT && !EndsValue(before) && is_int(at + 1))
-    return fmt::format("a digit stands on both sides of the point: `0.{}`", Spelling(at + 1));
-  if (at > 1 && before == T::DOT && TypeAt(at) != T::DOT && is_int(at - 2))
-    return fmt::format("a digit stands on both sides of the point: `{}.0`", Spelling(at - 2));
-  return std::nullopt;
+  if (TypeAt(at) != T::DOT || before == T::DOT || EndsValue(before) || TypeAt(at + 1) != T::INT) return std::nullopt;
+  return fmt::format("a digit stands on both sides of the point: `0.{}`", Spelling(at + 1));
+}
+
+// `5. * x`; `0. else`, where the word reads as a member of the number, and the mistake is met behind it.
+bool Reporter::ReportPoint(const Mistake& mistake) {
+  const auto is_point = [this](size_t at) {
+    return at > 0 && TypeAt(at) == T::DOT && TypeAt(at - 1) == T::INT && SpanAt(at - 1).end == SpanAt(at).begin &&
+           (at < 2 || TypeAt(at - 2) != T::DOT);
+  };
+  size_t point = mistake.at;
+  if (point > 0 && TypeAt(point) != T::DOT && is_point(point - 1)) {
+    --point;
+  } else {
+    while (point > mistake.statement && TypeAt(point - 1) != T::SEMI && !(is_point(point - 1) && IsKeyword(TypeAt(point)))) --point;
+    if (point <= mistake.statement || TypeAt(point - 1) == T::SEMI) return false;
+    --point;
+  }
+  const source::Span number = source::Join(SpanAt(point - 1), SpanAt(point));
+  const std::string text = Spelling(point - 1);
+  emitter_.Emit(number, diag::kUnexpectedToken, {"`" + text + ".`", "a digit behind the point"}).Fix(number, text + ".0");
+  return true;
 }
 
 // `1 -> e`, `case 1 => e`.

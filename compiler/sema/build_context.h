@@ -28,6 +28,7 @@ struct BuildContext {
   size_t ops_left = 250'000;                    // of the whole program
   size_t visits_left = 2'000'000;               // of expressions, many of which become no operation: time, not size
   std::vector<Call> calls = {};                 // that are being written out, the outermost first
+  bool writes_calls = false;                    // some function or workflow was written out
   const Span* too_large = nullptr;              // where the limit was met, and
   std::vector<Call> calls_there = {};           // inside of what
   const char* limit = "250000 operations; functions are written out where they are called";

@@ -108,7 +108,7 @@ void AddService(BuildContext& c, size_t index, std::map<std::pair<bool, uint32_t
 }
 
 // At the call that one can change, with the first of the calls inside it and the last.
-void ReportTooLarge(const BuildContext& c, const char* limit, diag::Emitter& diag) {
+void ReportTooLarge(const BuildContext& c, std::string_view limit, diag::Emitter& diag) {
   constexpr size_t kMostCalls = 4;
   const std::vector<BuildContext::Call>& calls = c.calls_there;
   diag::Builder error = diag.Emit(calls.empty() ? *c.too_large : *calls[0].span, diag::kProgramTooLarge, {limit});
@@ -116,6 +116,12 @@ void ReportTooLarge(const BuildContext& c, const char* limit, diag::Emitter& dia
   error.Here("`" + *calls[0].name + "` is written out here");
   for (size_t i = 1; i < std::min(calls.size(), kMostCalls); ++i) error.Label(*calls[i].span, "with `" + *calls[i].name + "` in it");
   error.Label(*c.too_large, "and here it becomes too much");
+}
+
+// A limit as it is told: what made the program large is no call where it has none.
+std::string_view Told(std::string_view limit, const BuildContext& c) {
+  const bool is_of_calls = limit.find(" are written out") != std::string_view::npos;
+  return is_of_calls && !c.writes_calls ? limit.substr(0, limit.find(';')) : limit;
 }
 
 // What a plan has no numbers for, or null.
@@ -134,7 +140,7 @@ bool IsTooLarge(const BuildContext& c, const Span& whole, diag::Emitter& diag) {
   const char* const full = FullOf(c.out);
   const bool is_deep = NestsTooDeep(c.out);
   if (full == nullptr && !is_deep && c.too_large == nullptr) return false;
-  const char* const limit = full != nullptr ? full : is_deep ? kDepthLimit : c.limit;
+  const std::string_view limit = full != nullptr ? Told(full, c) : is_deep ? kDepthLimit : Told(c.limit, c);
   if (c.too_large != nullptr)
     ReportTooLarge(c, limit, diag);
   else

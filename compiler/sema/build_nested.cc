@@ -76,6 +76,7 @@ void NodeCutter::CutWorkflow(const Expr& expr) {
   task.in = CutArguments(expr, ir::Store::kDynamic, &callee);
   const source::FileId root = std::exchange(c_.root, callee.span.file);
   WorkflowBuilder inner(c_, callee, out_[task.node].path + "/" + callee.name, task.region);
+  c_.writes_calls = true;
   c_.calls.push_back({&expr.span, &callee.name});
   const RegionId region = inner.BuildCall(task.in);
   c_.calls.pop_back();

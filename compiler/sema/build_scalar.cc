@@ -200,6 +200,7 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
   if (!expr.checks.empty()) {
     for (LocalId i = 0; i < args.size(); ++i) frame.locals[i] = args[i] = OfType(args[i], function.locals[i].type);
   }
+  c_.writes_calls = true;
   c_.calls.push_back({&expr.span, &function.name});
   ValueId value = ValueId::kNone;
   if (function.body != nullptr) {

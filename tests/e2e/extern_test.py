@@ -2,6 +2,7 @@
 """Functions in C++: built by the user's compiler, called with values of every kind, failing in every way; and what wfc says when they do not build."""
 import base64
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -218,6 +219,30 @@ service S {{
         server.wait_ready()
         self.assertEqual(server.post("/S/Main", {}).json, {"y": 8})
         self.assertEqual(server.stop(), 0)
+
+    def test_names_that_mean_something_to_the_compiler(self):
+        """Whatever the headers define, or C++ has a word for, is a name here: an error, a field, a type, a parameter and an extern."""
+        header = subprocess.run([harness.WFC, "build", self.program(self.AREA, self.FINE), "--emit=header"], capture_output=True, text=True, check=True).stdout
+        self.write("all.h", header)
+        names = {"NAN", "INFINITY", "assert", "INT_MAX", "int64_t", "uint8_t", "externs", "errors", "std", "wf", "double", "int_", "NULL_", "__x", "_X", "linux"}
+        for compiler in ("g++", "clang++-19"):
+            macros = subprocess.run([compiler, "-std=c++20", "-x", "c++", "-dM", "-E", "all.h"], cwd=self.folder, capture_output=True, text=True, check=True).stdout
+            names |= set(re.findall(r"^#define ([A-Za-z]\w*|_[A-Z]+_)\b", macros, re.MULTILINE))
+        self.assertLessEqual({"NULL", "EOF", "errno", "stdin", "EINVAL", "INT64_MAX"}, names)
+        names = sorted(names)
+        self.write("kinds.wf", "".join(f"type {name} {{ {name}: f32; }}\n" for name in names))
+        self.write("codes.wf", "".join(f'error {name} = {100001 + i} "no {name}";\n' for i, name in enumerate(names)))
+        self.write("calls.wf", "".join(f'extern fn {name}(x: i64) -> i64 = cpp("all.cc");\n' for name in names))
+        uses = "".join(f'extern fn use_{i}({name}: list<f32>, kind: kinds.{name}) -> kinds.{name} = cpp("all.cc");\n' for i, name in enumerate(names))
+        program = self.program(f"import kinds;\nimport codes;\nimport calls;\n{uses}", "", "node y = f32(calls.NULL(1));")
+        header = subprocess.run([harness.WFC, "build", program, "--emit=header"], capture_output=True, text=True, check=True).stdout
+        declared = re.findall(r"^(?!struct|inline)(.* (?:\w+)\(wf::Context&.*\));$", header, re.MULTILINE)
+        self.assertEqual(len(declared), 2 * len(names))
+        bodies = (re.sub(r" (\w+)\(wf::Context&", r" externs::\1(wf::Context&", one, count=1) + " { return {}; }\n" for one in declared)
+        self.write("all.cc", "#include <cassert>\n#include <cmath>\n#include <cstdio>\n" + "".join(bodies))
+        self.build(program, CXXFLAGS="-O0")
+        subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-include", "cmath", "-include", "cassert", "-include", "cinttypes", "-x", "c++", "-"], input=header,
+                       text=True, check=True)  # as an editor reads it, behind other headers
 
     def test_make_knows_what_a_server_is_made_of(self):
         self.write("side.h", "inline float side_of(float side) { return side; }\n")

@@ -70,7 +70,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   version->loaded_.is_open = version->FindOpenExtents();
   const onnx::Node* const mixing =
       options.finds_mixing && written == nullptr && version->loaded_.axes.batched ? onnx::FindMixing(*file) : nullptr;
-  if (mixing != nullptr) version->loaded_.mixing = mixing->Describe();
+  if (mixing != nullptr) version->loaded_.mixing = mixing->Label();
   version->loaded_.contents = Contents(file->graph);
   if (!options.texts) WF_RETURN_IF_ERROR(onnx::CheckInputTypes(file->signature, path));
   WF_RETURN_IF_ERROR(version->CheckRows(path));

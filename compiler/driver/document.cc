@@ -103,7 +103,8 @@ int WriteReference(const Options& options, Console& console) {
   }
   console.out << interface::Reference(compilation.DescribeInterface());
   for (const Module& module : compilation.products().modules) {
-    if (module.path.starts_with("std.")) console.out << ModuleReference(module.path, *module.file, compilation.sources());
+    const bool is_imported = module.path.starts_with("std.") && module.path != "std.prelude";  // which every program has
+    if (is_imported) console.out << ModuleReference(module.path, *module.file, compilation.sources());
   }
   return kFine;
 }

@@ -134,7 +134,7 @@ Plan::Model ModelOf(const ir::Program& program, const ir::Model& model, const st
     }
     std::error_code ignored;
     Plan::Version version{file.version, file.path, std::filesystem::file_size(file.path, ignored), 0};
-    for (const onnx::Weight& weight : read->graph.weights) version.weight_bytes += static_cast<uint64_t>(weight.size_bytes());
+    for (const auto& weight : read->graph.weights) version.weight_bytes += static_cast<uint64_t>(weight->size_bytes());
     out.versions.push_back(std::move(version));
   }
   if (out.versions.empty() && out.missing.empty()) out.missing = "`" + path + "`: none of the versions that the program names";

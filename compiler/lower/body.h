@@ -44,10 +44,11 @@ class BodyEmitter {
   struct TwoBlocks {
     llvm::AllocaInst *held, *held_bytes, *spare, *spare_bytes;
   };
-  class LaneBlock;   // lanes.cc
-  class FoldMemory;  // fold.cc
-  class Piece;       // pieces.cc
-  class Tiles;       // tiles.cc
+  class LaneBlock;      // lanes.cc
+  class FoldMemory;     // fold.cc
+  class Piece;          // pieces.cc
+  class Tiles;          // tiles.cc
+  class Transposition;  // transpose.cc
 
   // ---- body.cc: prologue, results, failures ----
   const ir::Type& TypeOf(ir::ValueId id) const { return context_.type(body_[id].type); }
@@ -63,8 +64,7 @@ class BodyEmitter {
   void FailWhen(Value* condition);   // WF_FAILED: recorded already
   void FailUnlessZero(Value* code);  // hands on what a runtime function returned
   void Fail(Value* condition, Value* code, uint32_t line, Value* text, Value* length);
-  void CheckSticky();
-  void BeforeEffect();  // effects outside tensor blocks come after a look at the sticky bits
+  void CheckSticky(), BeforeEffect();  // the latter: effects outside tensor blocks come after a look at the sticky bits
   void SetSticky(int code, Value* condition);
   void FinishRun(const Leaves& result);
   void StoreTensorResult(const Leaves& result);
@@ -133,7 +133,7 @@ class BodyEmitter {
   ir::ValueId FindApart(const ir::Block& block) const;
   std::vector<bool> FindVarying(const ir::Block& block, ir::ValueId apart) const;
   ir::ValueId FindOnlyApart(const ir::Block& block) const;
-  bool EmitFilled(const Nest& nest);
+  bool EmitFilled(const Nest& nest), EmitTransposed(const Nest& nest);  // the latter: transpose.cc; false: it is no such build
   void EmitApart(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
   Value* ApartIndex(const ir::Block& block, ir::ValueId apart);
   void EmitTurnApart(const Nest& nest, unsigned lanes, ir::ValueId apart, Value* first, Value* offset);

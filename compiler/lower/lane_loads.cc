@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include <llvm/Analysis/VectorUtils.h>
+
 #include "compiler/lower/lanes.h"
 
 namespace wf::lower {
 
 using llvm::Value;
+
+namespace {
+constexpr unsigned kPixelBytes = 3, kVectorBytes = 16;
+}  // namespace
 
 std::optional<unsigned> BodyEmitter::LaneBlock::StrideOf(const ir::Op& op) const {
   const Leaves& tensor = o_.Get(op.args[0]);
@@ -39,6 +45,10 @@ BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::Load(const ir::Op& op) {
   } else {
     llvm::SmallVector<Value*, 8> at;
     for (size_t i = 1; i <= rank; ++i) at.push_back(Get(op.args[i]).base);
+    if (HasThreeBytes(op, tensor, *stride)) {
+      lane.vector = LoadOfPixels(tensor, at);
+      return lane;
+    }
     Value* address = b_.CreateInBoundsGEP(element, tensor[0], o_.ElementOffset(tensor, at));
     if (*stride == 1) {
       lane.run = address;
@@ -82,6 +92,38 @@ Value* BodyEmitter::LaneBlock::LoadStrided(llvm::Type* element, Value* address, 
     result = b_.CreateShuffleVector(result == nullptr ? static_cast<Value*>(load) : result, load, from);
   }
   return result;
+}
+
+// Is it one of the three bytes of pixels that lie side by side, a vector's bytes of them?
+bool BodyEmitter::LaneBlock::HasThreeBytes(const ir::Op& op, const Leaves& tensor, unsigned stride) const {
+  const size_t rank = op.args.size() - 1;
+  const auto* channels = llvm::dyn_cast<llvm::ConstantInt>(tensor[rank]);
+  const auto* channel = llvm::dyn_cast_or_null<llvm::ConstantInt>(Get(op.args.back()).base);
+  const bool is_known = rank > 1 && !Varies(op.args.back()) && channels != nullptr && channel != nullptr;
+  if (!is_known || stride != kPixelBytes || n_ != kVectorBytes || o_.TypeOf(op.args[0]).dtype != ir::DType::kU8) return false;
+  return channels->getZExtValue() == kPixelBytes && channel->getZExtValue() < kPixelBytes;
+}
+
+// Each pixel is spread to 32 bits, once for all its channels, in which a byte is a shift away from the integer that is most often wanted.
+Value* BodyEmitter::LaneBlock::LoadOfPixels(const Leaves& tensor, llvm::SmallVector<Value*, 8> at) {
+  const uint64_t channel = llvm::cast<llvm::ConstantInt>(at.back())->getZExtValue();
+  at.back() = b_.getInt64(0);
+  Value* first = b_.CreateInBoundsGEP(b_.getInt8Ty(), tensor[0], o_.ElementOffset(tensor, at));
+  auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), kVectorBytes);
+  llvm::SmallVector<Value*, 4> parts;
+  for (unsigned pixel = 0; pixel < n_; pixel += 4) {
+    const unsigned begin = pixel * kPixelBytes, from = std::min(begin, n_ * kPixelBytes - kVectorBytes);  // not beyond the last pixel
+    llvm::LoadInst* load = b_.CreateAlignedLoad(type, b_.CreateConstInBoundsGEP1_64(b_.getInt8Ty(), first, from), llvm::Align(1));
+    o_.TagLoad(load);
+    llvm::SmallVector<int, kVectorBytes> order;
+    for (unsigned i = 0; i < kVectorBytes; ++i) {
+      const unsigned byte = begin - from + i / 4 * kPixelBytes + i % 4;
+      order.push_back(static_cast<int>(i % 4 < kPixelBytes ? byte : kVectorBytes));  // 0
+    }
+    parts.push_back(b_.CreateShuffleVector(load, llvm::Constant::getNullValue(type), order));
+  }
+  Value* pixels = b_.CreateBitCast(llvm::concatenateVectors(b_, parts), llvm::FixedVectorType::get(b_.getInt32Ty(), n_));
+  return b_.CreateTrunc(b_.CreateLShr(pixels, 8 * channel), type);
 }
 
 Value* BodyEmitter::LaneBlock::LoadScattered(const ir::Op& op, const Leaves& tensor) {

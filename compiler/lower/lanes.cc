@@ -14,8 +14,7 @@ using llvm::Value;
 
 namespace {
 
-// By ValueId: by how much an i64 grows with each turn of the index; 0: it does not depend on it; nothing: by no fixed amount, or not an
-// i64.
+// By ValueId; 0: it does not depend on the index.
 using Steps = std::vector<std::optional<int64_t>>;
 
 std::optional<int64_t> StepOf(const Steps& steps, ir::ValueId id) { return steps[static_cast<size_t>(id)]; }
@@ -141,6 +140,9 @@ void CountTables(const ir::Op& op, Findings& found) {
 
 bool InspectLoad(Context& context, const ir::Body& body, ir::ValueId id, int64_t longest, Findings& found) {
   const ir::Op& op = body[id];
+  const auto is_param = [&](ir::ValueId index) { return body[index].kind == OpKind::kParam; };
+  if (found.is_flat && !std::all_of(op.args.begin() + 1, op.args.end(), is_param))
+    return false;  // at a place that was read, or computed of such
   const auto stride = found.is_flat ? std::optional<int64_t>(1) : LoadStride(found.steps, op, context.type(body[op.args[0]].type));
   const bool is_near = stride && *stride <= longest;
   const bool is_gather = !is_near && longest > 1 && IsGather(found, op);
@@ -192,6 +194,17 @@ bool BodyEmitter::LaneBlock::Takes(Context& context, const ir::Body& body, const
     for (const ir::ValueId param : block.params) varies[static_cast<size_t>(param)] = true;
   }
   return TakesOps(context, body, block, shape.takes_columns, varies);
+}
+
+BodyEmitter::LaneBlock::Steps BodyEmitter::LaneBlock::StepsOf(const ir::Body& body, const ir::Block& block, ir::ValueId index) {
+  Steps steps(body.ops.size(), 0);
+  steps[static_cast<size_t>(index)] = 1;
+  for (const ir::ValueId id : block.ops) {
+    const ir::Op& op = body[id];
+    const bool is_same = std::all_of(op.args.begin(), op.args.end(), [&](ir::ValueId arg) { return StepOf(steps, arg) == 0; });
+    if (!is_same) steps[static_cast<size_t>(id)] = StepThrough(body, steps, op);
+  }
+  return steps;
 }
 
 BodyEmitter::LaneBlock::Row BodyEmitter::LaneBlock::Inspect(Context& context, const ir::Body& body, const Shape& shape) {

@@ -29,6 +29,9 @@ class BodyEmitter::LaneBlock {
   // Can the block be written this way? Not with blocks inside that depend on the index, but for columns and ifs that choose one arm for all
   // lanes, nor lists or text.
   static bool Takes(Context& context, const ir::Body& body, const Shape& shape);
+  // By ValueId: by how much an i64 of the block grows with each turn of an index; nothing: by no fixed amount, or not an i64.
+  using Steps = std::vector<std::optional<int64_t>>;
+  static Steps StepsOf(const ir::Body& body, const ir::Block& block, ir::ValueId index);
   // For builds, where LLVM's own vectoriser is the alternative: floats, whose loads are all runs, short strides or through tables; in
   // columns all runs.
   struct Row {
@@ -75,6 +78,8 @@ class BodyEmitter::LaneBlock {
   Lane Load(const ir::Op& op);
   Value* LoadRun(const ir::Op& op, Value* address);
   Value* LoadStrided(llvm::Type* element, Value* address, unsigned step, llvm::Align align);
+  bool HasThreeBytes(const ir::Op& op, const Leaves& tensor, unsigned stride) const;
+  Value* LoadOfPixels(const Leaves& tensor, llvm::SmallVector<Value*, 8> at);
   Value* LoadScattered(const ir::Op& op, const Leaves& tensor);
   Value* LoadOneByOne(const ir::Op& op, const Leaves& tensor);
   Value* ScalarOf(ir::ValueId id, unsigned number);

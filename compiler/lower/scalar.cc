@@ -106,12 +106,35 @@ Value* MinMaxOfBound(Builder& b, bool max, Value* x, Value* bound) {
   return max ? b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, kept) : nullptr;  // -0 becomes 0
 }
 
+// Is it made of integers, and so neither NaN nor -0? Sums of so few are finite.
+bool IsWhole(Value* value, int steps = 6) {
+  const llvm::APFloat* known = nullptr;
+  if (llvm::PatternMatch::match(value, llvm::PatternMatch::m_APFloat(known)))
+    return known->isInteger() && !known->isNegative() && ilogb(*known) < 64;
+  const auto* op = llvm::dyn_cast<llvm::Instruction>(value);
+  if (op == nullptr || steps == 0) return false;
+  const auto is = [&](unsigned operand) { return IsWhole(op->getOperand(operand), steps - 1); };
+  switch (op->getOpcode()) {
+    case llvm::Instruction::UIToFP:
+    case llvm::Instruction::SIToFP:
+      return true;
+    case llvm::Instruction::FAdd:
+    case llvm::Instruction::FSub:
+      return is(0) && is(1);
+    case llvm::Instruction::Select:
+      return is(1) && is(2);
+    default:
+      return false;
+  }
+}
+
 // minps and maxps give their second operand when one is NaN or both are zeros. Of both orders together, `or` keeps the NaN and the sign of
 // -0; for the greater of two zeros the sign has to stand in both.
 Value* FloatMinMax(Builder& b, DType dtype, bool max, Value* x, Value* y) {
   for (const auto& [value, bound] : {std::pair(x, y), std::pair(y, x)}) {
     if (Value* simple = MinMaxOfBound(b, max, value, bound); simple != nullptr) return simple;
   }
+  if (IsWhole(x) && IsWhole(y)) return max ? SelectGreater(b, x, y) : SelectLess(b, x, y);
   if (!x->getType()->isVectorTy()) return MinMax(b, dtype, max, x, y);
   llvm::Type* bits = ShapedBits(b, x->getType());
   Value* one = b.CreateBitCast(max ? SelectGreater(b, x, y) : SelectLess(b, x, y), bits);

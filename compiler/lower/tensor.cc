@@ -173,6 +173,7 @@ void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Va
     EmitElement(nest, at, offset);
     return;
   }
+  if (axis == 0 && EmitTransposed(nest)) return;
   const bool has_row = axis + 1 == rank;
   if (has_row && nest.apart != ir::ValueId::kNone) return EmitApart(nest, offset, at);
   if (has_row && (EmitPieces(nest, offset, at) || EmitLaneRow(nest, offset, at))) return;

@@ -218,7 +218,7 @@ void NodeCutter::CutModel(const Expr& expr) {
 
 SlotId NodeCutter::AddSelect(const Values::WriteBody& pick, const std::vector<std::function<SlotId(ir::TypeId)>>& arms) {
   ir::Task task = tasks_.NewTask(TaskKind::kSelect);
-  task.body = values_.Write(task, pick);
+  values_.WritePick(task, pick);
   for (size_t i = 0; i < arms.size(); ++i) task.targets.push_back(tasks_.OpenRegion(task.region));
   ir::TypeId type = ir::TypeId::kNone;
   for (const bool fails : {false, true}) {  // arms that only fail take the type of the others

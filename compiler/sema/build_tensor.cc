@@ -57,7 +57,8 @@ ValueId IsBeyondMemory(ir::Builder& b, const std::vector<ValueId>& extents) {
 }
 
 bool Divides(const Dim& dim) {
-  return std::any_of(dim.terms().begin(), dim.terms().end(), [](const Dim::Term& term) {
+  const std::vector<Dim::Term> terms = dim.terms();
+  return std::any_of(terms.begin(), terms.end(), [](const Dim::Term& term) {
     return std::any_of(term.atoms.begin(), term.atoms.end(), [](const Dim::Atom& atom) { return !atom.division.empty(); });
   });
 }

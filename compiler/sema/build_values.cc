@@ -10,8 +10,43 @@ namespace wf::sema {
 
 using ir::OpKind;
 using ir::SlotId;
+using ir::TaskId;
 using ir::TaskKind;
 using ir::ValueId;
+
+namespace {
+
+constexpr size_t kMostShortOps = 256;  // well below a microsecond
+
+// One of constant time: no loop, no work that grows with a value, nothing that calls the runtime.
+bool IsShort(const ir::Body& body, const ir::Op& op) {
+  switch (ir::InfoOf(op.kind).group) {
+    case ir::OpGroup::kLeaf:
+    case ir::OpGroup::kIf:
+    case ir::OpGroup::kScalar:
+    case ir::OpGroup::kMath:
+    case ir::OpGroup::kRecord:
+      return true;
+    case ir::OpGroup::kTensor:
+      return op.blocks.empty();
+    case ir::OpGroup::kList:
+      return op.kind == OpKind::kListLen || op.kind == OpKind::kListGet;
+    case ir::OpGroup::kText: {
+      const auto is_written = [&](ValueId arg) { return body[arg].kind == OpKind::kConstant; };  // texts of other lengths differ at once
+      return op.kind == OpKind::kStringLen || (op.kind == OpKind::kStringEqual && std::any_of(op.args.begin(), op.args.end(), is_written));
+    }
+    case ir::OpGroup::kEffect:
+      return false;
+  }
+  return false;
+}
+
+bool IsShort(const ir::Body& body) {
+  return body.ops.size() <= kMostShortOps &&
+         std::all_of(body.ops.begin(), body.ops.end(), [&](const ir::Op& op) { return IsShort(body, op); });
+}
+
+}  // namespace
 
 void Values::AddSymbols(TypeRef type, const Source& source, const std::vector<FreshSymbol>& fresh) {
   // What a part of a node brought into being is read of the node when it is there: the part may lie in a region that ends with it.
@@ -59,6 +94,27 @@ ir::Body Values::Write(ir::Task& task, const WriteBody& write) {
     if (body[id].kind == OpKind::kSlot) task.in.push_back(SlotId{static_cast<uint32_t>(body[id].imm)});  // each once
   }
   return body;
+}
+
+// It stands where its condition does.
+std::optional<TaskId> Values::WritePick(ir::Task& task, const WriteBody& write) {
+  ir::Task run = tasks_.NewTask(TaskKind::kRun);
+  run.body = Write(run, write);
+  if (run.body.blocks[0].result != ValueId::kNone && IsShort(run.body)) {
+    task.in.insert(task.in.end(), run.in.begin(), run.in.end());
+    task.body = std::move(run.body);
+    return {};
+  }
+  const auto has_line = [](const ir::Op& op) { return op.place.line != 0; };
+  const auto first = std::find_if(run.body.ops.begin(), run.body.ops.end(), has_line);
+  const ir::Place place = first == run.body.ops.end() ? ir::Place{} : first->place;
+  const SlotId arm = run.out = tasks_.AddSlot(run.region, "condition", out_.types.Scalar(DType::kI64));
+  const TaskId id = tasks_.AddTask(std::move(run));
+  task.body = Write(task, [&](BodyWriter& writer) {
+    if (place.line != 0) writer.builder().set_place(place);
+    return writer.builder().Slot(arm);
+  });
+  return id;
 }
 
 SlotId Values::AddRun(const std::string& name, const WriteBody& write, ir::TypeId type, ir::Store store) {

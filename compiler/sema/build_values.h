@@ -51,6 +51,9 @@ class Values : public Outer {
 
   // ---- tasks ----
   ir::Body Write(ir::Task& task, const WriteBody& write);
+  // The body of a task that picks. A loop runs such a body itself, whatever it takes; so what is not sure to be short goes into a RUN
+  // before it, whose slot it reads. That RUN, where there is one.
+  std::optional<ir::TaskId> WritePick(ir::Task& task, const WriteBody& write);
   // A RUN task; its slot has the type of what the body yields, or `type` when it only fails.
   ir::SlotId AddRun(const std::string& name, const WriteBody& write, ir::TypeId type = ir::TypeId::kNone,
                     ir::Store store = ir::Store::kDynamic);

@@ -214,7 +214,7 @@ size_t WorkflowBuilder::BuildIf(size_t index) {
   std::vector<const Expr*> conditions;
   for (const ExprPtr& condition : stmt.conditions) conditions.push_back(condition.get());
   ir::Task task = tasks_.NewTask(TaskKind::kSelect);
-  task.body = values_.Write(task, [&](BodyWriter& writer) { return writer.WriteChoice(conditions); });
+  const std::optional<TaskId> condition = values_.WritePick(task, [&](BodyWriter& writer) { return writer.WriteChoice(conditions); });
   task.control = true;
   for (size_t i = 0; i < stmt.arms.size(); ++i) task.targets.push_back(tasks_.OpenRegion(task.region));
   const size_t n_returns = n_returns_;
@@ -229,7 +229,9 @@ size_t WorkflowBuilder::BuildIf(size_t index) {
     const std::vector<TaskId>& inside = out_.regions[Index(arm)].tasks;
     return std::all_of(inside.begin(), inside.end(), [this](TaskId id) { return out_[id].kind == TaskKind::kRun && out_[id].control; });
   });
-  AddGate(tasks_.AddTask(std::move(task)), !only_fails || is_called_, n_returns_ > n_returns);
+  const TaskId id = tasks_.AddTask(std::move(task));
+  AddGate(id, !only_fails || is_called_, n_returns_ > n_returns);
+  if (condition) out_[*condition].after = out_[id].after;  // it waits for what the `if` waits for
   return next;
 }
 

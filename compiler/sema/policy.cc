@@ -19,8 +19,9 @@ struct Ratio {
 // floor inside a numerator multiplies the divisors.
 std::optional<Ratio> RatioOf(const Dim& dim, const std::string& symbol) {
   Ratio whole{0, 0, 1};
+  const std::vector<Dim::Term> terms = dim.terms();
   const Dim::Atom* division = nullptr;
-  for (const Dim::Term& term : dim.terms()) {
+  for (const Dim::Term& term : terms) {
     if (term.atoms.empty()) {
       whole.add = term.coefficient;
     } else if (term.atoms.size() == 1 && term.atoms[0].symbol == symbol) {

@@ -74,13 +74,17 @@ std::optional<std::vector<Atom>> Without(const std::vector<Atom>& all, const std
   return rest;
 }
 
-// The divisor of floor(x / constant), when `dim` is exactly such a division.
-const Dim* ConstantDivision(const Dim& dim, int64_t& divisor) {
-  if (dim.terms().size() != 1 || dim.terms()[0].coefficient != 1 || dim.terms()[0].atoms.size() != 1) return nullptr;
-  const Atom& atom = dim.terms()[0].atoms[0];
-  if (atom.division.empty() || !atom.division[1].is_constant()) return nullptr;
-  divisor = *atom.division[1].constant();
-  return &atom.division[0];
+// floor(x / constant), when `dim` is exactly such a division.
+struct ConstantDivision {
+  Dim numerator;
+  int64_t divisor;
+};
+std::optional<ConstantDivision> AsConstantDivision(const Dim& dim) {
+  const std::vector<Term> terms = dim.terms();
+  if (terms.size() != 1 || terms[0].coefficient != 1 || terms[0].atoms.size() != 1) return std::nullopt;
+  const Atom& atom = terms[0].atoms[0];
+  if (atom.division.empty() || !atom.division[1].is_constant()) return std::nullopt;
+  return ConstantDivision{atom.division[0], *atom.division[1].constant()};
 }
 
 std::string NameOf(const std::string& symbol) { return symbol.substr(0, symbol.find('#')); }
@@ -116,11 +120,11 @@ std::string PrintTerm(const Term& term, int64_t coefficient) {
 
 }  // namespace
 
-Dim::Dim(int64_t constant) {
-  if (constant != 0) terms_.push_back({{}, constant});
+Dim Dim::Symbol(std::string name) {
+  Dim dim;
+  dim.symbolic_ = std::make_shared<const Terms>(Terms{{{Atom{std::move(name), {}}}, 1}});
+  return dim;
 }
-
-Dim Dim::Symbol(std::string name) { return Dim(std::vector<Term>{{{Atom{std::move(name), {}}}, 1}}); }
 
 Dim Dim::Faulty(Fault fault) {
   Dim dim;
@@ -128,12 +132,13 @@ Dim Dim::Faulty(Fault fault) {
   return dim;
 }
 
-const std::vector<Dim::Term>& Dim::terms() const {
+std::vector<Dim::Term> Dim::terms() const {
   WF_CHECK(fault_ == Fault::kNone, static_cast<int>(fault_));
-  return terms_;
+  if (symbolic_ != nullptr) return *symbolic_;
+  return constant_ == 0 ? Terms() : Terms{{{}, constant_}};
 }
 
-Dim Dim::Normalised(std::vector<Term> terms) {
+Dim Dim::Normalised(Terms terms) {
   std::map<std::string, Term> merged;
   for (Term& term : terms) {
     std::sort(term.atoms.begin(), term.atoms.end(), [](const Atom& a, const Atom& b) { return Key(a) < Key(b); });
@@ -145,23 +150,36 @@ Dim Dim::Normalised(std::vector<Term> terms) {
   for (auto& [key, term] : merged) {
     if (term.coefficient != 0) (term.atoms.empty() ? constant : sorted).push_back(std::move(term));
   }
+  if (sorted.empty()) return constant.empty() ? Dim(0) : Dim(constant[0].coefficient);
   sorted.insert(sorted.end(), constant.begin(), constant.end());
-  Dim result(std::move(sorted));
-  return result.terms_.size() > kMaxTerms || Weight(result) > kMaxWeight ? Faulty(Fault::kTooLarge) : result;
+  if (sorted.size() > kMaxTerms) return Faulty(Fault::kTooLarge);
+  Dim result;
+  result.symbolic_ = std::make_shared<const Terms>(std::move(sorted));
+  return Weight(result) > kMaxWeight ? Faulty(Fault::kTooLarge) : result;
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
   if (const Dim* const faulty = FaultyOf(a, b)) return *faulty;
-  std::vector<Term> terms = a.terms_;
-  terms.insert(terms.end(), b.terms_.begin(), b.terms_.end());
+  if (a.is_constant() && b.is_constant()) {
+    int64_t sum = 0;
+    return __builtin_add_overflow(a.constant_, b.constant_, &sum) ? Dim::Faulty(Dim::Fault::kTooLarge) : Dim(sum);
+  }
+  Dim::Terms terms = a.terms();
+  const Dim::Terms others = b.terms();
+  terms.insert(terms.end(), others.begin(), others.end());
   return Dim::Normalised(std::move(terms));
 }
 
 Dim operator*(const Dim& a, const Dim& b) {
   if (const Dim* const faulty = FaultyOf(a, b)) return *faulty;
-  std::vector<Term> terms;
-  for (const Term& x : a.terms_) {
-    for (const Term& y : b.terms_) {
+  if (a.is_constant() && b.is_constant()) {
+    int64_t product = 0;
+    return __builtin_mul_overflow(a.constant_, b.constant_, &product) ? Dim::Faulty(Dim::Fault::kTooLarge) : Dim(product);
+  }
+  Dim::Terms terms;
+  const Dim::Terms others = b.terms();
+  for (const Term& x : a.terms()) {
+    for (const Term& y : others) {
       Term product = x;
       if (__builtin_mul_overflow(x.coefficient, y.coefficient, &product.coefficient)) return Dim::Faulty(Dim::Fault::kTooLarge);
       product.atoms.insert(product.atoms.end(), y.atoms.begin(), y.atoms.end());
@@ -180,9 +198,10 @@ Dim Dim::DivideByConstant(const Dim& a, int64_t divisor) {
     const Dim negated = a * Dim(-1);
     return IsFaulty(negated) ? negated : DivideByConstant(negated, -divisor);
   }
-  std::vector<Term> whole, rest;
+  if (a.is_constant()) return FloorDivide(a.constant_, divisor);
+  Terms whole, rest;
   int64_t common = divisor;
-  for (const Term& term : a.terms_) {
+  for (const Term& term : *a.symbolic_) {
     const int64_t quotient = FloorDivide(term.coefficient, divisor);
     const int64_t remainder = term.coefficient - quotient * divisor;
     if (quotient != 0) whole.push_back({term.atoms, quotient});
@@ -191,7 +210,7 @@ Dim Dim::DivideByConstant(const Dim& a, int64_t divisor) {
     if (!term.atoms.empty()) common = std::gcd(common, remainder);
   }
   Dim quotient = Normalised(std::move(whole));
-  std::vector<Term> reduced;
+  Terms reduced;
   for (const Term& term : rest) {
     if (term.coefficient / common != 0) reduced.push_back({term.atoms, term.coefficient / common});
   }
@@ -199,9 +218,9 @@ Dim Dim::DivideByConstant(const Dim& a, int64_t divisor) {
   Dim numerator = Normalised(std::move(reduced));
   if (divisor == 1) return quotient + numerator;
   if (numerator.is_constant()) return quotient;  // 0..divisor-1
-  int64_t inner = 0, both = 0;
-  if (const Dim* nested = ConstantDivision(numerator, inner); nested != nullptr && !__builtin_mul_overflow(inner, divisor, &both)) {
-    return quotient + DivideByConstant(*nested, both);
+  int64_t both = 0;
+  if (const auto nested = AsConstantDivision(numerator); nested && !__builtin_mul_overflow(nested->divisor, divisor, &both)) {
+    return quotient + DivideByConstant(nested->numerator, both);
   }
   Atom atom{"", {std::move(numerator), Dim(divisor)}};
   return quotient + Normalised({{{std::move(atom)}, 1}});
@@ -210,33 +229,33 @@ Dim Dim::DivideByConstant(const Dim& a, int64_t divisor) {
 Dim Dim::FloorDiv(const Dim& a, const Dim& b) {
   if (const Dim* const faulty = FaultyOf(a, b)) return *faulty;
   if (const auto divisor = b.constant()) return *divisor == 0 ? Faulty(Fault::kDivisor0) : DivideByConstant(a, *divisor);
-  if (a.terms_.empty()) return Dim(0);
+  if (a.constant() == 0) return Dim(0);
   if (a == b) return Dim(1);
-  if (b.terms_.size() == 1) {  // by a product of symbols: exact when it divides every term
-    std::vector<Term> quotient;
-    for (const Term& term : a.terms_) {
-      auto rest = Without(term.atoms, b.terms_[0].atoms);
-      if (!rest || b.terms_[0].coefficient == -1 || term.coefficient % b.terms_[0].coefficient != 0) break;
-      quotient.push_back({std::move(*rest), term.coefficient / b.terms_[0].coefficient});
+  if (b.symbolic_->size() == 1) {  // by a product of symbols: exact when it divides every term
+    const Term& divisor = b.symbolic_->front();
+    const Terms divided = a.terms();
+    Terms quotient;
+    for (const Term& term : divided) {
+      auto rest = Without(term.atoms, divisor.atoms);
+      if (!rest || divisor.coefficient == -1 || term.coefficient % divisor.coefficient != 0) break;
+      quotient.push_back({std::move(*rest), term.coefficient / divisor.coefficient});
     }
-    if (quotient.size() == a.terms_.size()) return Normalised(std::move(quotient));
+    if (quotient.size() == divided.size()) return Normalised(std::move(quotient));
   }
   return Normalised({{{Atom{"", {a, b}}}, 1}});
 }
 
 bool operator==(const Dim::Atom& a, const Dim::Atom& b) { return a.symbol == b.symbol && a.division == b.division; }
-bool operator==(const Dim& a, const Dim& b) { return FaultyOf(a, b) == nullptr && a.terms_ == b.terms_; }
-
-bool Dim::is_constant() const { return fault_ == Fault::kNone && (terms_.empty() || (terms_.size() == 1 && terms_[0].atoms.empty())); }
-
-std::optional<int64_t> Dim::constant() const {
-  if (!is_constant()) return std::nullopt;
-  return terms_.empty() ? 0 : terms_[0].coefficient;
+bool operator==(const Dim& a, const Dim& b) {
+  if (FaultyOf(a, b) != nullptr) return false;
+  if (a.is_constant() || b.is_constant()) return a.constant() == b.constant();
+  return a.symbolic_ == b.symbolic_ || *a.symbolic_ == *b.symbolic_;
 }
 
 std::optional<std::string> Dim::symbol() const {
-  if (terms_.size() != 1 || terms_[0].coefficient != 1 || terms_[0].atoms.size() != 1) return std::nullopt;
-  const Atom& atom = terms_[0].atoms[0];
+  if (symbolic_ == nullptr || symbolic_->size() != 1 || symbolic_->front().coefficient != 1 || symbolic_->front().atoms.size() != 1)
+    return std::nullopt;
+  const Atom& atom = symbolic_->front().atoms[0];
   return atom.division.empty() ? std::optional(atom.symbol) : std::nullopt;
 }
 
@@ -262,7 +281,7 @@ bool HasDivision(const Term& term) {
 std::optional<Dim> BoundBelow(const Dim& dim) {
   Dim bound = dim;
   for (size_t left = Dim::kMaxTerms; left > 0 && !IsFaulty(bound); --left) {
-    const auto& terms = bound.terms();
+    const std::vector<Term> terms = bound.terms();
     const auto found = std::find_if(terms.begin(), terms.end(), HasDivision);
     if (found == terms.end()) return bound;
     Dim divided(1), others(found->coefficient);
@@ -291,7 +310,7 @@ bool IsPositive(const Dim& dim) {
   if (!bound) return false;
   const Dim moved = bound->Substitute([](const std::string& symbol) { return Dim::Symbol(symbol) + Dim(1); });
   if (IsFaulty(moved)) return false;
-  const auto& terms = moved.terms();
+  const std::vector<Term> terms = moved.terms();
   return !terms.empty() && terms.back().atoms.empty() &&
          std::all_of(terms.begin(), terms.end(), [](const Term& term) { return term.coefficient > 0; });
 }
@@ -301,8 +320,9 @@ bool IsPositive(const Dim& dim) {
 bool Dim::ProvedDifferentAbove0(const Dim& a, const Dim& b) { return IsPositive(a - b) || IsPositive(b - a); }
 
 void Dim::Write(const std::function<int64_t(const std::string&)>& number_of, std::vector<int64_t>& out) const {
-  out.push_back(static_cast<int64_t>(terms().size()));
-  for (const Term& term : terms_) {
+  const Terms all = terms();
+  out.push_back(static_cast<int64_t>(all.size()));
+  for (const Term& term : all) {
     out.push_back(term.coefficient);
     out.push_back(static_cast<int64_t>(term.atoms.size()));
     for (const Atom& atom : term.atoms) {
@@ -331,15 +351,17 @@ Dim Dim::Read(const int64_t*& at, const std::function<std::string(int64_t)>& sym
 }
 
 std::optional<Dim::Linear> Dim::AsLinear() const {
-  if (terms_.empty() || terms_.size() > 2 || terms_[0].atoms.size() != 1 || !terms_[0].atoms[0].division.empty()) return std::nullopt;
-  if (terms_.size() == 2 && !terms_[1].atoms.empty()) return std::nullopt;
-  return Linear{terms_[0].atoms[0].symbol, terms_[0].coefficient, terms_.size() == 2 ? terms_[1].coefficient : 0};
+  if (symbolic_ == nullptr) return std::nullopt;
+  const Terms& terms = *symbolic_;
+  if (terms.size() > 2 || terms[0].atoms.size() != 1 || !terms[0].atoms[0].division.empty()) return std::nullopt;
+  if (terms.size() == 2 && !terms[1].atoms.empty()) return std::nullopt;
+  return Linear{terms[0].atoms[0].symbol, terms[0].coefficient, terms.size() == 2 ? terms[1].coefficient : 0};
 }
 
 Dim Dim::Substitute(const std::function<std::optional<Dim>(const std::string&)>& value_of) const {
-  if (fault_ != Fault::kNone) return *this;
+  if (symbolic_ == nullptr) return *this;
   Dim sum;
-  for (const Term& term : terms_) {
+  for (const Term& term : *symbolic_) {
     Dim product(term.coefficient);
     for (const Atom& atom : term.atoms) {
       if (atom.division.empty()) {
@@ -354,9 +376,9 @@ Dim Dim::Substitute(const std::function<std::optional<Dim>(const std::string&)>&
 }
 
 std::optional<int64_t> Dim::Evaluate(const std::function<std::optional<int64_t>(const std::string&)>& value_of) const {
-  if (fault_ != Fault::kNone) return std::nullopt;
+  if (symbolic_ == nullptr) return constant();
   int64_t sum = 0;
-  for (const Term& term : terms_) {
+  for (const Term& term : *symbolic_) {
     int64_t product = term.coefficient;
     for (const Atom& atom : term.atoms) {
       std::optional<int64_t> value;
@@ -376,10 +398,10 @@ std::optional<int64_t> Dim::Evaluate(const std::function<std::optional<int64_t>(
 
 std::string Dim::ToString() const {
   if (fault_ != Fault::kNone) return fault_ == Fault::kTooLarge ? "(too large)" : "(a division by 0)";
-  if (terms_.empty()) return "0";
+  if (is_constant()) return std::to_string(constant_);
   if (const auto bare = symbol()) return NameOf(*bare);
   std::string text;
-  for (const Term& term : terms_) {
+  for (const Term& term : *symbolic_) {
     const bool minus = term.coefficient < 0 && term.coefficient != INT64_MIN;
     if (!text.empty()) text += minus ? " - " : " + ";
     if (text.empty() && minus) text += '-';

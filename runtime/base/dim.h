@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,15 +16,16 @@ namespace wf::base {
 // An atom is a symbol or a floor division that did not simplify; floor divisions are opaque (docs/semantics.md 20).
 // What cannot be computed has a fault instead of a polynomial, and so has all that is computed with it; it equals nothing, not even itself.
 // A division by a constant keeps coefficients below the divisor: (3*h - 1)/2 is h + (h + 1)/2 - 1.
-// Thread: immutable value.   Cost: O(terms).   Bounds: kMaxTerms terms, kMaxWeight terms and atoms (those inside divisions counted).
+// Thread: immutable value.   Cost: O(terms); numbers, which most extents are, take no memory of their own, copies share it.   Bounds:
+// kMaxTerms terms, kMaxWeight terms and atoms (those inside divisions counted).
 class Dim {
  public:
   static constexpr size_t kMaxTerms = 32, kMaxWeight = 256;
   enum class Fault : uint8_t { kNone, kTooLarge, kDivisor0 };  // beyond the bounds, or a coefficient beyond i64; divided by the constant 0
 
   Dim() : Dim(0) {}
-  Dim(int64_t constant);                // NOLINT: implicit, so that `3` is a dimension
-  static Dim Symbol(std::string name);  // equal names are equal symbols: the caller makes them unique per scope
+  Dim(int64_t constant) : constant_(constant) {}  // NOLINT: implicit, so that `3` is a dimension
+  static Dim Symbol(std::string name);            // equal names are equal symbols: the caller makes them unique per scope
   static Dim Faulty(Fault fault);
 
   friend Dim operator+(const Dim& a, const Dim& b);
@@ -33,8 +35,9 @@ class Dim {
   friend bool operator==(const Dim& a, const Dim& b);
 
   Fault fault() const { return fault_; }
-  bool is_constant() const;
-  std::optional<int64_t> constant() const;    // the value when no symbol is left
+  bool is_constant() const { return symbolic_ == nullptr && fault_ == Fault::kNone; }
+  // The value when no symbol is left.
+  std::optional<int64_t> constant() const { return is_constant() ? std::optional(constant_) : std::nullopt; }
   std::optional<std::string> symbol() const;  // the name when it is exactly one bare symbol
   std::vector<std::string> Symbols() const;   // each once, sorted; also those inside floor divisions
 
@@ -66,7 +69,7 @@ class Dim {
     int64_t coefficient;
     friend bool operator==(const Term&, const Term&) = default;
   };
-  const std::vector<Term>& terms() const;
+  std::vector<Term> terms() const;
 
   // As numbers, for the plan: how many terms; of each its coefficient, how many atoms, and of each its symbol's number, or -1, numerator
   // and denominator. Read takes what Write gave, and moves `at` behind it.
@@ -74,11 +77,13 @@ class Dim {
   static Dim Read(const int64_t*& at, const std::function<std::string(int64_t)>& symbol_of);
 
  private:
-  explicit Dim(std::vector<Term> terms) : terms_(std::move(terms)) {}
-  static Dim Normalised(std::vector<Term> terms);
+  using Terms = std::vector<Term>;
+  static Dim Normalised(Terms terms);
   static Dim DivideByConstant(const Dim& a, int64_t divisor);  // divisor is not 0
-  std::vector<Term> terms_;                                    // sorted by atoms, the constant (no atoms) last; no zero coefficient
-  Fault fault_ = Fault::kNone;                                 // else there are no terms
+
+  std::shared_ptr<const Terms> symbolic_;  // sorted by atoms, the constant (no atoms) last; no zero coefficient. Null: a number
+  int64_t constant_ = 0;                   // that number
+  Fault fault_ = Fault::kNone;             // else it is none
 };
 
 // Makes symbols that equal nothing but themselves: `_`, an unnamed axis of a model. What two of them make may be compared where their

@@ -84,19 +84,21 @@ void Batcher::HeedRows() {
 
 void Batcher::UpdateCosts() {
   bool pays = fixed_shapes_;
-  int64_t row_ns = INT64_MAX, alone_ns = INT64_MAX;
+  int64_t row_ns = INT64_MAX, alone_ns = INT64_MAX, run_ns = fixed_shapes_ ? 0 : INT64_MAX;
   bool dearer = false;  // than one of its bucket that is measured
   for (size_t sort = 0; sort < costs_.size(); ++sort) {
     const CostCurve& curve = costs_[sort];
     pays = pays && curve.InlinePays();
     dearer = dearer && !sorts_.smallest(sort);
-    const int64_t best = curve.BestRows(), own_ns = curve.RunNs(1);
+    const int64_t best = curve.BestRows(), own_ns = curve.RunNs(1), best_ns = curve.RunNs(best);
+    run_ns = std::max(run_ns, best_ns == 0 ? INT64_MAX : best_ns);
     if (!fixed_shapes_ && (!curve.met() || (own_ns == 0 && dearer))) continue;
-    row_ns = std::min(row_ns, curve.RunNs(best) / best);
+    row_ns = std::min(row_ns, best_ns / best);
     alone_ns = std::min(alone_ns, own_ns);
     dearer = dearer || own_ns > 0;
   }
   inline_pays_.store(pays, std::memory_order_relaxed);
+  run_ns_.store(run_ns, std::memory_order_relaxed);
   row_ns_.store(row_ns == INT64_MAX ? 0 : row_ns, std::memory_order_relaxed);
   alone_ns_.store(alone_ns == INT64_MAX ? 0 : alone_ns, std::memory_order_relaxed);
 }
@@ -127,7 +129,8 @@ void Batcher::LearnRunOnLoop(size_t sort, int64_t ns) {
   if (inline_pays() && !curve.InlinePays()) UpdateCosts();
 }
 
-bool Batcher::Submit(Row& row) noexcept { return executor_.SubmitRow(*this, row); }
+bool Batcher::Submit(Row& row) noexcept { return executor_.SubmitRow(*this, row, true); }
+bool Batcher::SubmitQuietly(Row& row) noexcept { return executor_.SubmitRow(*this, row, false); }
 Withdrawal Batcher::Withdraw(Row& row) noexcept { return executor_.WithdrawRow(*this, row); }
 
 }  // namespace wf::batch

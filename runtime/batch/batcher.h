@@ -45,8 +45,11 @@ class Batcher {
   void Unreserve(Row& row) noexcept;
   // Queues a row that has a credit. False: it was withdrawn meanwhile; it stays with the caller.
   [[nodiscard]] bool Submit(Row& row) noexcept;
+  // The same, of a caller that goes on to Executor::RunShort: nobody is woken for it.
+  [[nodiscard]] bool SubmitQuietly(Row& row) noexcept;
   Withdrawal Withdraw(Row& row) noexcept;
 
+  Executor& executor() const { return executor_; }
   Runnable& model() const { return *options_.model; }
   const BatcherOptions& options() const { return options_; }
   const Padding& padding() const { return options_.policy.padding; }
@@ -66,6 +69,9 @@ class Batcher {
   // Running on the loop costs less than what a batch would save. False where a request decides on extents: what is known of one shape says
   // nothing of the next.
   bool inline_pays() const { return inline_pays_.load(std::memory_order_relaxed); }
+  // What a run of the best size takes, by the dearest sort of row; INT64_MAX where that is not known, or where a request decides on
+  // extents.
+  int64_t run_ns() const { return run_ns_.load(std::memory_order_relaxed); }
   // Begins with the t(B) of another one of the same model and padding. REQUIRES: no row was submitted yet.
   void LearnFrom(const Batcher& other);
   // Rows share runs from now on, or do not, by what is known of the model's. On any thread.
@@ -93,6 +99,7 @@ class Batcher {
   void Meet(size_t sort);
   std::atomic<bool> inline_pays_{false};
   std::atomic<size_t> recent_sort_{0};
+  std::atomic<int64_t> run_ns_{INT64_MAX};
   std::atomic<int64_t> row_ns_{0}, alone_ns_{0};  // of the cheapest sort: a row of a run of the best size, a run of one
   BatchStats stats_;
 };

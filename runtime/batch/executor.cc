@@ -33,6 +33,7 @@ Batcher& Executor::AddBatcher(const BatcherOptions& options) {
   std::vector<std::unique_ptr<Staging>> staging;
   for (int i = 0; i < options.instances; ++i) staging.push_back(std::make_unique<Staging>(*options.model));
   const base::MutexLock lock(mutex_);
+  urgent_.reserve(batchers_.size() + 1);
   batchers_.push_back(std::move(batcher));
   staging_.push_back(std::move(staging));
   return *batchers_.back();
@@ -95,8 +96,9 @@ void Executor::GiveBack(Batcher& batcher, int instance) {
   work_.NotifyOne();  // rows may have come meanwhile
 }
 
-bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
+bool Executor::SubmitRow(Batcher& batcher, Row& row, bool wakes_threads) noexcept {
   bool wakes = false;
+  batcher.policy_.Prepare(row);
   {
     const base::MutexLock lock(mutex_);
     if (row.withdrawn) return false;
@@ -106,7 +108,7 @@ bool Executor::SubmitRow(Batcher& batcher, Row& row) noexcept {
     batcher.policy_.Add(row);
     batcher.Meet(row.sort);
     const auto after = batcher.policy_.NextDecisionAt();
-    wakes = idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
+    wakes = wakes_threads && idle_threads_ > 0 && batcher.idle_instances_ != 0 && (!before || *after < *before || *after <= row.arrived_at);
   }
   if (wakes) work_.NotifyOne();
   return true;
@@ -133,35 +135,49 @@ Withdrawal Executor::WithdrawRow(Batcher& batcher, Row& row) noexcept {
   return Withdrawal::kUnlinked;
 }
 
-std::optional<Work> Executor::TakeLocked() {
-  for (uint8_t level = WF_HIGH; level <= LowestLevel(busy_threads_); ++level) {
-    for (size_t i = 0; i < batchers_.size(); ++i) {
-      Batcher& batcher = *batchers_[i];
-      if (batcher.idle_instances_ == 0 || batcher.policy_.level() != level) continue;
-      auto closed = batcher.policy_.Close();
-      if (!closed) continue;
-      for (RowList* list : {&closed->rows, &closed->expired}) {
-        for (Row* row = list->first; row != nullptr; row = row->next) {
-          row->state = RowState::kTaken;
-          row->taken_at = clock_.Now();
-          batcher.Unreserve(*row);
-        }
-      }
-      Work work;
-      work.batcher = &batcher;
-      work.closed = *closed;
-      if (closed->rows.count == 0) return work;
-      work.instance = std::countr_zero(batcher.idle_instances_);
-      batcher.idle_instances_ &= ~(UINT64_C(1) << work.instance);
-      work.staging = staging_[i][static_cast<size_t>(work.instance)].get();
-      work.sort = closed->rows.first->sort;
-      work.size = SizeFor(batcher, closed->rows);
-      // This thread will be away: a colleague takes what is due, or waits for what will be.
-      if (idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1))) work_.NotifyOne();
-      return work;
-    }
+// Of the batches that are due, that of the most urgent row: rows of one model age, too, while others' keep the threads.
+std::optional<Work> Executor::TakeLocked(int64_t most_ns) {
+  urgent_.clear();
+  for (size_t i = 0; i < batchers_.size(); ++i) {
+    Batcher& batcher = *batchers_[i];
+    batcher.policy_.Age();
+    if (batcher.idle_instances_ == 0 || (most_ns != INT64_MAX && batcher.run_ns() > most_ns)) continue;
+    const Row* const head = batcher.policy_.Head();
+    if (head != nullptr && head->level <= LowestLevel(busy_threads_)) urgent_.emplace_back(head, i);
+  }
+  std::sort(urgent_.begin(), urgent_.end(), [](const auto& a, const auto& b) { return IsBefore(*a.first, *b.first); });
+  for (const auto& [head, at] : urgent_) {
+    const auto closed = batchers_[at]->policy_.Close();
+    if (!closed) continue;
+    Work work = Begin(at, *closed);
+    // This thread will be away: a colleague takes what is due, or waits for what will be.
+    if (work.staging != nullptr && most_ns == INT64_MAX && idle_threads_ > 0 && NextDecisionLocked(LowestLevel(busy_threads_ + 1)))
+      work_.NotifyOne();
+    return work;
   }
   return std::nullopt;
+}
+
+// Rows leave the queue, for an idle instance where any of them still has time.
+Work Executor::Begin(size_t at, const Closed& closed) {
+  Batcher& batcher = *batchers_[at];
+  for (const RowList* list : {&closed.rows, &closed.expired}) {
+    for (Row* row = list->first; row != nullptr; row = row->next) {
+      row->state = RowState::kTaken;
+      row->taken_at = clock_.Now();
+      batcher.Unreserve(*row);
+    }
+  }
+  Work work;
+  work.batcher = &batcher;
+  work.closed = closed;
+  if (closed.rows.count == 0) return work;
+  work.instance = std::countr_zero(batcher.idle_instances_);
+  batcher.idle_instances_ &= ~(UINT64_C(1) << work.instance);
+  work.staging = staging_[at][static_cast<size_t>(work.instance)].get();
+  work.sort = closed.rows.first->sort;
+  work.size = SizeFor(batcher, closed.rows);
+  return work;
 }
 
 // `low` never occupies the last free thread, unless nothing will follow. `busy`: threads that would be occupied.
@@ -173,7 +189,8 @@ uint8_t Executor::LowestLevel(int busy) const {
 std::optional<base::TimePoint> Executor::NextDecisionLocked(uint8_t lowest) const {
   std::optional<base::TimePoint> earliest;
   for (const auto& batcher : batchers_) {
-    if (batcher->idle_instances_ == 0 || batcher->policy_.level() > lowest) continue;
+    const Row* const head = batcher->policy_.Head();
+    if (batcher->idle_instances_ == 0 || head == nullptr || head->level > lowest) continue;
     const auto at = batcher->policy_.NextDecisionAt();
     if (at && (!earliest || *at < *earliest)) earliest = at;
   }
@@ -185,10 +202,10 @@ std::optional<base::TimePoint> Executor::NextDecisionAt() {
   return NextDecisionLocked(WF_LOW);
 }
 
-std::optional<Work> Executor::Take() {
+std::optional<Work> Executor::Take(int64_t most_ns) {
   for (;;) {
     base::MutexLock lock(mutex_);
-    auto work = TakeLocked();
+    auto work = TakeLocked(most_ns);
     lock.Unlock();
     if (!work) return std::nullopt;
     for (Row* row = work->closed.expired.first; row != nullptr; row = row->next)
@@ -319,21 +336,42 @@ void Executor::Deliver(RowList& rows) {
   }
 }
 
+void Executor::RunAndFinish(Work& work) {
+  base::SliceScope slice(base::SliceKind::kBatch, abi::View(work.batcher->model().model().name));
+  if (slice.on()) {
+    slice.slice().rows = work.closed.rows.count;
+    slice.slice().detail = CloseReasonName(work.closed.reason);
+  }
+  Run(work);
+  Finish(work);
+}
+
+bool Executor::RunShort(int64_t most_ns) noexcept {
+  {
+    const base::MutexLock lock(mutex_);
+    if (busy_threads_ > 0) return false;  // it takes what waits once it is done, in larger batches; beside it nobody wins
+  }
+  if (auto work = Take(most_ns)) {
+    RunAndFinish(*work);
+    return true;
+  }
+  bool tells = false;
+  {
+    const base::MutexLock lock(mutex_);
+    const auto next = NextDecisionLocked(WF_LOW);
+    tells = idle_threads_ > 0 && next && *next <= clock_.Now();
+  }
+  if (tells) work_.NotifyOne();
+  return false;
+}
+
 void Executor::RunThread() {
   prctl(PR_SET_TIMERSLACK, 1000UL, 0, 0, 0);  // delays of batches are short
   base::MutexLock lock(mutex_);
   for (;;) {
     ++busy_threads_;
     lock.Unlock();
-    while (auto work = Take()) {
-      base::SliceScope slice(base::SliceKind::kBatch, abi::View(work->batcher->model().model().name));
-      if (slice.on()) {
-        slice.slice().rows = work->closed.rows.count;
-        slice.slice().detail = CloseReasonName(work->closed.reason);
-      }
-      Run(*work);
-      Finish(*work);
-    }
+    while (auto work = Take()) RunAndFinish(*work);
     lock.Lock();
     --busy_threads_;
     const auto next = NextDecisionLocked(LowestLevel(busy_threads_ + 1));

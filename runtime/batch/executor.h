@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/base/clock.h"
@@ -54,10 +55,13 @@ class Executor {
   void BeginDrain();  // rows that wait for company run, and those that come later do not wait
 
   // The loop of an executor's thread, in steps. Take: the next batch, or nothing to do before NextDecisionAt (also woken by Submit).
-  std::optional<Work> Take();
+  std::optional<Work> Take() { return Take(INT64_MAX); }
   void Run(Work& work);     // gathers, runs
   void Finish(Work& work);  // scatters, learns, delivers; frees the instance
   std::optional<base::TimePoint> NextDecisionAt();
+  // A thread's loop once, by a caller that has other things to do: takes a batch only if it is due, its run takes at most `most_ns` and no
+  // thread is at work, and leaves the rest to the threads, which it tells of what is due. True: it ran one, and there may be more.
+  bool RunShort(int64_t most_ns) noexcept;
 
   int threads() const { return options_.threads; }
 
@@ -68,7 +72,10 @@ class Executor {
   bool Borrow(Batcher& batcher, int instance);  // false: it runs. An instance that is borrowed takes no batch
   void GiveBack(Batcher& batcher, int instance);
   void RunThread();
-  std::optional<Work> TakeLocked() WF_REQUIRES(mutex_);
+  void RunAndFinish(Work& work);
+  std::optional<Work> Take(int64_t most_ns);
+  std::optional<Work> TakeLocked(int64_t most_ns) WF_REQUIRES(mutex_);
+  Work Begin(size_t batcher, const Closed& closed) WF_REQUIRES(mutex_);
   uint8_t LowestLevel(int busy) const WF_REQUIRES(mutex_);
   std::optional<base::TimePoint> NextDecisionLocked(uint8_t lowest) const WF_REQUIRES(mutex_);
   static int64_t SizeFor(const Batcher& batcher, const RowList& rows);
@@ -76,7 +83,7 @@ class Executor {
   static void RunInHalves(Work& work, RowList rows, const base::Status& failure);
   static void Learn(const Work& work, int64_t spent_ns);
   void Deliver(RowList& rows);
-  bool SubmitRow(Batcher& batcher, Row& row) noexcept;
+  bool SubmitRow(Batcher& batcher, Row& row, bool wakes_threads) noexcept;
   Withdrawal WithdrawRow(Batcher& batcher, Row& row) noexcept;
 
   const ExecutorOptions options_;
@@ -84,6 +91,8 @@ class Executor {
   base::Mutex mutex_;  // also guards the batchers' policies, idle instances, and the state of rows
   base::Condition work_;
   std::vector<std::unique_ptr<Batcher>> batchers_ WF_GUARDED_BY(mutex_);
+  std::vector<std::pair<const Row*, size_t>> urgent_
+      WF_GUARDED_BY(mutex_);  // TakeLocked's, kept for its memory: of each batcher the most urgent row, and which it is
   std::vector<std::vector<std::unique_ptr<Staging>>> staging_ WF_GUARDED_BY(mutex_);  // by batcher, by instance
   int idle_threads_ WF_GUARDED_BY(mutex_) = 0, busy_threads_ WF_GUARDED_BY(mutex_) = 0;
   bool stopping_ WF_GUARDED_BY(mutex_) = false;

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/abi/dtype.h"
 #include "runtime/base/check.h"
+#include "runtime/base/xxh64.h"
 
 namespace wf::batch {
 namespace {
 
 constexpr int64_t kAgeNs = 100'000'000;  // waited: one priority up
 constexpr int kLevels = WF_LOW + 1;
+constexpr uint64_t kAlone = 0;  // key of rows that share with nobody
 
 bool SameShape(const wf_tensor& a, const wf_tensor& b) {
   return a.dtype == b.dtype && a.rank == b.rank && std::equal(a.dim, a.dim + a.rank, b.dim);
@@ -56,6 +59,7 @@ void RowList::Remove(Row& row) {
 
 // Waiting rows that may share a run, by level; inside a level the earliest deadline first.
 struct Group {
+  size_t place = 0;  // in groups_
   RowList level[kLevels];
   int count = 0;
   mutable base::TimePoint closes_at = INT64_MAX;  // the earliest of its rows; INT64_MAX while stale
@@ -94,6 +98,8 @@ Policy::Policy(const PolicyOptions& options, const Sorts& sorts, const wf_model&
                const base::Clock& clock)
     : options_(options), sorts_(sorts), model_(model), costs_(costs), clock_(clock) {
   WF_CHECK(costs_.size() == sorts_.count(), costs_.size());
+  keys_.reserve(kGroupsAtFirst);
+  while (groups_.size() < kGroupsAtFirst) groups_.push_back(std::make_unique<Group>());
 }
 Policy::~Policy() = default;
 
@@ -119,17 +125,57 @@ int64_t Policy::BestRows(const Group& group) const {
   return sort == costs_.size() ? 1 : std::min(options_.max_rows, costs_[sort].BestRows());
 }
 
-Group& Policy::GroupOf(const Row& row) {
-  Group* empty = nullptr;
-  for (const auto& group : groups_) {
-    if (group->count == 0)
-      empty = group.get();
-    else if (MayShare(*group->Head(), row))
-      return *group;
+// Equal for rows that may share a run, and hardly ever for others: a hash of their shapes after padding, and of the bytes that have to be
+// equal.
+uint64_t Policy::KeyOf(const Row& row) const {
+  if (row.sort == costs_.size()) return kAlone;
+  uint64_t key = row.sort;
+  for (uint32_t i = 0; model_.batched && i < model_.n_in; ++i) {
+    const bool shared = model_.batch_axis[i] < 0;
+    wf_tensor input = *row.inputs[i];
+    if (options_.padding.pads() && !shared && !options_.padding.SetInput(i, options_.padding.bucket(row.kind), input)) return kAlone;
+    key = base::Xxh64::Of(input.dim, input.rank * sizeof *input.dim, key + input.dtype);
+    if (!shared) continue;
+    const uint64_t bytes = abi::DenseBytes(input.dtype, input.rank, input.dim);
+    if (bytes == UINT64_MAX) return kAlone;
+    key = base::Xxh64::Of(input.data, bytes, key);
   }
-  if (empty != nullptr) return *empty;
-  groups_.push_back(std::make_unique<Group>());
-  return *groups_.back();
+  return key == kAlone ? key + 1 : key;
+}
+
+void Policy::Prepare(Row& row) const {
+  row.kind = static_cast<uint16_t>(options_.padding.KindOf(row.inputs));
+  row.sort = static_cast<uint16_t>(sorts_.Of(row.kind, row.inputs));
+  row.key = KeyOf(row);
+}
+
+// Where keys are equal by chance, or by somebody's will, the later row runs alone: bytes are compared with those of one group at most,
+// since others wait for the mutex meanwhile.
+Group& Policy::GroupOf(const Row& row) {
+  if (row.key == kAlone) return Begin(kAlone);
+  const auto found = std::find(keys_.begin(), keys_.end(), row.key);
+  if (found == keys_.end()) return Begin(row.key);
+  Group& group = *groups_[static_cast<size_t>(found - keys_.begin())];
+  return MayShare(*group.Head(), row) ? group : Begin(kAlone);
+}
+
+Group& Policy::Begin(uint64_t key) {
+  if (keys_.size() == groups_.size()) groups_.push_back(std::make_unique<Group>());
+  Group& group = *groups_[keys_.size()];
+  group.place = keys_.size();
+  group.closes_at = INT64_MAX;
+  group.stale = false;
+  keys_.push_back(key);
+  return group;
+}
+
+// Of its rows the last has left; the last group takes its place.
+void Policy::End(Group& group) {
+  const size_t last = keys_.size() - 1, place = group.place;
+  std::swap(groups_[place], groups_[last]);
+  groups_[place]->place = place;
+  keys_[place] = keys_[last];
+  keys_.pop_back();
 }
 
 // A row is worth running at the latest when its company or its deadline runs out.
@@ -143,13 +189,7 @@ base::TimePoint Policy::RowClosesAt(const Row& row) const {
 
 void Policy::Add(Row& row) {
   row.level = row.priority;
-  row.kind = static_cast<uint16_t>(options_.padding.KindOf(row.inputs));
-  row.sort = static_cast<uint16_t>(sorts_.Of(row.kind, row.inputs));
   Group& group = GroupOf(row);
-  if (group.count == 0) {
-    group.closes_at = INT64_MAX;
-    group.stale = false;
-  }
   row.group = &group;
   group.Insert(row);
   group.closes_at = std::min(group.closes_at, RowClosesAt(row));
@@ -157,8 +197,9 @@ void Policy::Add(Row& row) {
 }
 
 void Policy::Withdraw(Row& row) {
-  row.group->Remove(row);
-  row.group = nullptr;
+  Group& group = *std::exchange(row.group, nullptr);
+  group.Remove(row);
+  if (group.count == 0) End(group);
   --waiting_;
 }
 
@@ -188,8 +229,10 @@ CloseReason Policy::ReasonToClose(const Group& group, base::TimePoint now) const
 
 void Policy::Age() {
   const base::TimePoint now = clock_.Now();
-  for (const auto& group : groups_) {
-    for (int from = 1; from < kLevels && group->count != 0; ++from) {
+  if (waiting_ == 0 || now - aged_at_ < kAgeNs / 100) return;
+  aged_at_ = now;
+  for (const auto& group : Waiting()) {
+    for (int from = 1; from < kLevels; ++from) {
       for (Row *row = group->level[from].first, *following = nullptr; row != nullptr; row = following) {
         following = row->next;
         const int64_t level = std::max<int64_t>(WF_HIGH, row->priority - (now - row->arrived_at) / kAgeNs);
@@ -209,12 +252,9 @@ std::optional<Closed> Policy::Close() {
   Age();
   const base::TimePoint now = clock_.Now();
   Group* chosen = nullptr;
-  for (const auto& group : groups_) {
-    if (group->count == 0) continue;
+  for (const auto& group : Waiting()) {
     if (!draining_ && group->count < BestRows(*group) && ClosesAt(*group) > now) continue;
-    const Row *head = group->Head(), *other = chosen == nullptr ? nullptr : chosen->Head();
-    if (other == nullptr || head->level < other->level || (head->level == other->level && head->deadline < other->deadline))
-      chosen = group.get();
+    if (chosen == nullptr || IsBefore(*group->Head(), *chosen->Head())) chosen = group.get();
   }
   if (chosen == nullptr) return std::nullopt;
 
@@ -242,18 +282,17 @@ std::optional<base::TimePoint> Policy::NextDecisionAt() const {
   if (waiting_ == 0) return std::nullopt;
   if (draining_) return INT64_MIN;
   base::TimePoint earliest = INT64_MAX;
-  for (const auto& group : groups_) {
-    if (group->count == 0) continue;
+  for (const auto& group : Waiting()) {
     if (group->count >= BestRows(*group)) return INT64_MIN;
     earliest = std::min(earliest, ClosesAt(*group));
   }
   return earliest;
 }
 
-std::optional<uint8_t> Policy::level() const {
-  std::optional<uint8_t> most;
-  for (const auto& group : groups_)
-    if (const Row* head = group->Head(); head != nullptr && (!most || head->level < *most)) most = head->level;
+const Row* Policy::Head() const {
+  const Row* most = nullptr;
+  for (const auto& group : Waiting())
+    if (const Row* head = group->Head(); most == nullptr || IsBefore(*head, *most)) most = head;
   return most;
 }
 

@@ -4,6 +4,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "runtime/base/clock.h"
@@ -44,8 +45,9 @@ struct Closed {
 // Only rows of one group run together: equal shapes after padding, and equal bytes of the inputs that have no batch axis. A row that is
 // longer than every bucket is a group of one. Inside a group the higher priority goes first, then the earlier deadline; a row rises one
 // priority per 100 ms waited. Thread: called under the executor's mutex.   Owns: groups; rows stay with their requests.   Borrows: clock,
-// cost. Bounds: rows are bounded by credits; a row waits at most its delay plus the runs before it. Cost: Add and Withdraw O(1) unless
-// deadlines or groups differ; Close O(rows waiting).
+// cost. Bounds: rows are bounded by credits; a row waits at most its delay plus the runs before it. Cost: Prepare
+// O(bytes without a batch axis), Add the same once, with those of the rows that it joins; Add and Withdraw else O(1) unless deadlines
+// differ, and O(groups with rows); Close O(rows waiting).
 class Policy {
  public:
   // costs: one per sort of row.
@@ -53,7 +55,9 @@ class Policy {
          const base::Clock& clock);
   ~Policy();
 
-  // `row` waits from now on.
+  // What is to be found out about a row before it is added. On any thread, without the mutex.
+  void Prepare(Row& row) const;
+  // `row` waits from now on. REQUIRES: it is prepared.
   void Add(Row& row);
   // Takes back a row that has not been taken yet.
   void Withdraw(Row& row);
@@ -64,13 +68,19 @@ class Policy {
 
   // When Close may answer differently without a new row; nothing while no row waits. In the past: ask now.
   [[nodiscard]] std::optional<base::TimePoint> NextDecisionAt() const;
-  // The most urgent waiting row's priority after ageing; nothing while no row waits.
-  [[nodiscard]] std::optional<uint8_t> level() const;
+  // Raises rows by how long they have waited, at most once a millisecond.
+  void Age();
+  // The most urgent row, by its priority as of the last Age and then its deadline; null while no row waits.
+  const Row* Head() const;
   int waiting() const { return waiting_; }
 
  private:
+  static constexpr size_t kGroupsAtFirst = 16;
   Group& GroupOf(const Row& row);
-  void Age();
+  Group& Begin(uint64_t key);
+  void End(Group& group);
+  uint64_t KeyOf(const Row& row) const;
+  std::span<const std::unique_ptr<Group>> Waiting() const { return {groups_.data(), keys_.size()}; }
   base::TimePoint ClosesAt(const Group& group) const;
   const Row* FirstToClose(const Group& group) const;
   CloseReason ReasonToClose(const Group& group, base::TimePoint now) const;
@@ -83,7 +93,9 @@ class Policy {
   const wf_model& model_;
   const std::deque<CostCurve>& costs_;
   const base::Clock& clock_;
-  std::vector<std::unique_ptr<Group>> groups_;  // those without rows are kept for reuse
+  std::vector<std::unique_ptr<Group>> groups_;  // those with rows, then those that are kept for reuse
+  std::vector<uint64_t> keys_;                  // of the groups with rows, side by side for the search
+  base::TimePoint aged_at_ = INT64_MIN / 2;
   int waiting_ = 0;
   bool draining_ = false;
 };

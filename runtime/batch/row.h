@@ -52,6 +52,7 @@ class Row : public base::Message {
   Row* previous = nullptr;
   Row* next = nullptr;
   Group* group = nullptr;
+  uint64_t key = 0;  // of the rows that may share its run; Policy::Prepare
   // Of the queue: into it, out of it (to run, too late, or withdrawn).
   base::TimePoint arrived_at = 0, taken_at = 0, ran_at = 0;
   int64_t run_ns = 0;         // of its batch, for the caller's statistics
@@ -64,5 +65,8 @@ class Row : public base::Message {
   std::atomic<bool> abandoned{false};  // while it runs; the run asks
   bool has_credit = false;
 };
+
+// Which of two rows goes first.
+inline bool IsBefore(const Row& a, const Row& b) { return a.level != b.level ? a.level < b.level : a.deadline < b.deadline; }
 
 }  // namespace wf::batch

@@ -62,6 +62,8 @@ struct Entry {
   uint32_t running = 0;                                              // EACH: elements
   uint16_t task = WF_NONE, region = WF_NONE;
   uint16_t attempts_left = 0, attempt = 0;
+  Entry *previous_waiting = nullptr, *next_waiting = nullptr;  // EACH: with others for the loop to have time
+  bool waits_for_turn = false;
   bool timed_out = false;
   bool closed = false;
 };

@@ -130,14 +130,15 @@ void Loop::Run(Turn& turn) {
 // The end of a turn: messages and timers first, since what they cause is sent with the rest.
 void Loop::Prepare() noexcept {
   constexpr int kMaxRounds = 4;  // beyond, sockets get their turn before the mailbox is looked at again
-  bool asleep = false;
+  bool asleep = false, worked = false;
   for (int round = 0; round < kMaxRounds && !asleep; ++round) {
     mailbox_.Drain();
     if (turn_->NextTimerAt() != INT64_MAX && turn_->NextTimerAt() <= clock_.Now()) turn_->OnTime();
     turn_->OnFlush();
+    if (!worked) worked = turn_->OnIdle();
     asleep = mailbox_.PrepareToSleep();
   }
-  if (!asleep || stop_.load(std::memory_order_acquire)) uv_idle_start(&handles_->idle, [](uv_idle_t*) {});
+  if (!asleep || worked || stop_.load(std::memory_order_acquire)) uv_idle_start(&handles_->idle, [](uv_idle_t*) {});
   ArmTimer();
   turn_->OnPoll();
 }

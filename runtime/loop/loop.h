@@ -17,6 +17,7 @@ class Turn {
  public:
   virtual ~Turn() = default;
   virtual void OnFlush() noexcept = 0;                 // after the mailbox was drained: send what has collected
+  virtual bool OnIdle() noexcept = 0;                  // all that came is dealt with: a piece of longer work. True: there may be more
   virtual void OnPoll() noexcept = 0;                  // about to wait for sockets
   virtual base::TimePoint NextTimerAt() noexcept = 0;  // INT64_MAX: none
   virtual void OnTime() noexcept = 0;                  // NextTimerAt may have come

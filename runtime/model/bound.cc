@@ -55,8 +55,7 @@ Result<std::unique_ptr<BoundPlan>> BoundPlan::Bind(std::shared_ptr<const Plan> p
 Status BoundPlan::Run(std::span<const void* const> inputs) {
   Take(inputs);
   for (size_t i = 0; i < calls_.size(); ++i) {
-    if (const char* failure = calls_[i]->Run())
-      return Status(base::kInvalidArgument, fmt::format("{}: {}", plan_->steps()[i].where, failure));
+    if (const char* failure = calls_[i]->Run()) return Status(base::kInvalidArgument, fmt::format("{}: {}", plan_->Where(i), failure));
   }
   return Status::Ok();
 }

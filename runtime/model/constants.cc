@@ -7,9 +7,9 @@ using base::Status;
 
 Result<std::shared_ptr<const uint8_t>> FileConstant::Load() const {
   if (auto loaded = loaded_.lock()) return loaded;
-  const auto memory = kernels::Allocate(weight_.size_bytes());
-  if (memory == nullptr) return Status(base::kResourceExhausted, "out of memory for weight `" + weight_.name + "`");
-  WF_RETURN_IF_ERROR(onnx::ReadElements(*file_, weight_, {memory.get(), static_cast<size_t>(weight_.size_bytes())}));
+  const auto memory = kernels::Allocate(weight_->size_bytes());
+  if (memory == nullptr) return Status(base::kResourceExhausted, "out of memory for weight `" + weight_->name + "`");
+  WF_RETURN_IF_ERROR(onnx::ReadElements(*file_, *weight_, {memory.get(), static_cast<size_t>(weight_->size_bytes())}));
   loaded_ = memory;
   return std::shared_ptr<const uint8_t>(memory);
 }

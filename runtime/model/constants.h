@@ -13,13 +13,14 @@ namespace wf::model {
 // stays.   Thread: one at a time, that which makes plans.
 class FileConstant final : public kernels::Constant {
  public:
-  FileConstant(std::shared_ptr<kernels::PackedMemory> packed_memory, std::shared_ptr<const onnx::Model> file, const onnx::Weight& weight)
-      : Constant(std::move(packed_memory)), file_(std::move(file)), weight_(weight) {}
+  FileConstant(std::shared_ptr<kernels::PackedMemory> packed_memory, std::shared_ptr<const onnx::Model> file,
+               std::shared_ptr<const onnx::Weight> weight)
+      : Constant(std::move(packed_memory)), file_(std::move(file)), weight_(std::move(weight)) {}
   base::Result<std::shared_ptr<const uint8_t>> Load() const override;
 
  private:
   const std::shared_ptr<const onnx::Model> file_;
-  const onnx::Weight& weight_;  // of *file_
+  const std::shared_ptr<const onnx::Weight> weight_;
   mutable std::weak_ptr<const uint8_t> loaded_;
 };
 

@@ -81,9 +81,8 @@ class Cutter {
     weight.dim = elements.info.dim;
     weight.held = true;
     weight.bytes.assign(elements.data.get(), elements.data.get() + elements.info.size_bytes());
-    graph().weights.push_back(std::move(weight));
     cut_.program.constants.push_back(std::make_shared<HeldConstant>(cut_.program.packed_memory, elements.data));
-    return static_cast<int>(graph().weights.size()) - 1;
+    return graph().Add(std::move(weight));
   }
 
   bool IsReadOutside(int value) const {

@@ -12,6 +12,7 @@
 #include "runtime/abi/values.h"
 #include "runtime/base/clock.h"
 #include "runtime/base/memory_limit.h"
+#include "runtime/model/contents.h"
 #include "runtime/model/program.h"
 #include "runtime/model/text_border.h"
 #include "runtime/onnx/signature.h"
@@ -44,9 +45,10 @@ struct LoadOptions {
 // Thread: immutable once it is loaded.   Owns: the file's bytes.
 struct Loaded {
   LoadOptions options;
-  std::shared_ptr<const onnx::Model> file;
+  std::shared_ptr<const onnx::Model> file;  // without its graph, which became the program
   onnx::BatchAxes axes;
   Program program;
+  Contents contents = {};                                 // of the file
   std::vector<std::unique_ptr<TextBorder>> borders = {};  // of each instance
   bool is_open = false;                                   // it leaves extents of inputs, other than that of samples, to the caller
 

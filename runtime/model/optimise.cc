@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "runtime/model/constants.h"
 #include "runtime/model/numbers.h"
@@ -20,21 +21,21 @@ using onnx::Op;
 
 constexpr int64_t kHeldBytes = 4096;  // results up to this size stay visible to shape inference
 
-Program AsItIs(const std::shared_ptr<const onnx::Model>& model, const onnx::Graph& graph) {
+Program AsItIs(const std::shared_ptr<const onnx::Model>& model, onnx::Graph graph) {
   Program program;
   program.subject = model->path;
-  program.graph = graph;
-  for (const onnx::Weight& weight : graph.weights)
+  program.graph = std::move(graph);
+  for (const auto& weight : program.graph.weights)
     program.constants.push_back(std::make_shared<FileConstant>(program.packed_memory, model, weight));
-  program.then.resize(graph.nodes.size());
-  for (const auto& body : graph.bodies) program.bodies.push_back(std::make_shared<Program>(AsItIs(model, *body)));
+  program.then.resize(program.graph.nodes.size());
+  for (const auto& body : program.graph.bodies) program.bodies.push_back(std::make_shared<Program>(AsItIs(model, *body)));
   return program;
 }
 
 class Optimiser {
  public:
-  Optimiser(std::shared_ptr<const onnx::Model> model, int64_t max_bytes) : model_(std::move(model)), max_bytes_(max_bytes) {
-    program_ = AsItIs(model_, model_->graph);
+  Optimiser(const std::shared_ptr<onnx::Model>& model, int64_t max_bytes) : model_(model), max_bytes_(max_bytes) {
+    program_ = AsItIs(model_, std::exchange(model->graph, {}));
     gone_.resize(program_.graph.nodes.size(), false);
   }
 
@@ -57,17 +58,19 @@ class Optimiser {
  private:
   onnx::Value& ValueOf(int index) { return program_.graph.values[static_cast<size_t>(index)]; }
   bool IsConstant(int value) { return ValueOf(value).weight >= 0; }
-  const onnx::Weight& WeightOf(int value) { return program_.graph.weights[static_cast<size_t>(ValueOf(value).weight)]; }
+  const onnx::Weight& WeightOf(int value) { return program_.graph.weight(ValueOf(value).weight); }
   std::shared_ptr<const kernels::Constant> ConstantOf(int value) { return program_.constants[static_cast<size_t>(ValueOf(value).weight)]; }
 
-  int AddConstant(const std::string& name, uint8_t dtype, std::vector<int64_t> dim, std::shared_ptr<const kernels::Constant> constant) {
+  int AddConstant(onnx::Weight weight, std::shared_ptr<const kernels::Constant> constant) {
+    program_.constants.push_back(std::move(constant));
+    return program_.graph.Add(std::move(weight));
+  }
+  static onnx::Weight NewWeight(const std::string& name, uint8_t dtype, std::vector<int64_t> dim) {
     onnx::Weight weight;
     weight.name = name;
     weight.dtype = dtype;
     weight.dim = std::move(dim);
-    program_.graph.weights.push_back(std::move(weight));
-    program_.constants.push_back(std::move(constant));
-    return static_cast<int>(program_.graph.weights.size()) - 1;
+    return weight;
   }
 
   // Those that are found to read constants alone. keeps_bytes: 8-bit weights are left as they are, with all that is computed from them.
@@ -146,14 +149,12 @@ class Optimiser {
   }
 
   void MakeConstant(int value, const kernels::TensorInfo& info, const std::shared_ptr<const uint8_t>& elements) {
-    const int weight = AddConstant(ValueOf(value).name, known_[static_cast<size_t>(value)].dtype, info.dim,
-                                   std::make_shared<HeldConstant>(program_.packed_memory, elements));
+    onnx::Weight weight = NewWeight(ValueOf(value).name, known_[static_cast<size_t>(value)].dtype, info.dim);
     if (info.size_bytes() <= kHeldBytes) {
-      onnx::Weight& held = program_.graph.weights[static_cast<size_t>(weight)];
-      held.held = true;
-      held.bytes.assign(elements.get(), elements.get() + info.size_bytes());
+      weight.held = true;
+      weight.bytes.assign(elements.get(), elements.get() + info.size_bytes());
     }
-    ValueOf(value).weight = weight;
+    ValueOf(value).weight = AddConstant(std::move(weight), std::make_shared<HeldConstant>(program_.packed_memory, elements));
   }
 
   void CountUses() {
@@ -290,10 +291,10 @@ class Optimiser {
     auto scaled = std::make_shared<ScaledConstant>(program_.packed_memory, ConstantOf(conv.in[1]), ScaledConstant::Factors{factor, run},
                                                    filters.count(), filters.dtype);
     conv.in.resize(3, -1);
-    conv.in[1] = AddValue(filters.name, AddConstant(filters.name, filters.dtype, filters.dim, std::move(scaled)));
+    conv.in[1] = AddValue(filters.name, AddConstant(NewWeight(filters.name, filters.dtype, filters.dim), std::move(scaled)));
     auto shifted = Narrowed(bias, filters.dtype);
     if (shifted == nullptr) return Status(base::kResourceExhausted, "out of memory");
-    conv.in[2] = AddValue(filters.name, AddConstant(filters.name, filters.dtype, {static_cast<int64_t>(count)},
+    conv.in[2] = AddValue(filters.name, AddConstant(NewWeight(filters.name, filters.dtype, {static_cast<int64_t>(count)}),
                                                     std::make_shared<HeldConstant>(program_.packed_memory, shifted)));
     return true;
   }
@@ -327,7 +328,7 @@ class Optimiser {
     return true;
   }
 
-  // Leaves out nodes that are done, or whose results nobody needs.
+  // Leaves out nodes that are done, or whose results nobody needs, and weights that no other reads.
   void Sweep() {
     std::vector<bool> needed(program_.graph.values.size(), false);
     for (const int out : program_.graph.outputs) needed[static_cast<size_t>(out)] = true;
@@ -345,8 +346,31 @@ class Optimiser {
     }
     std::reverse(nodes.begin(), nodes.end());
     std::reverse(then.begin(), then.end());
+    nodes.shrink_to_fit();
     graph.nodes = std::move(nodes);
     program_.then = std::move(then);
+    SweepWeights(needed);
+  }
+
+  // needed: by value.
+  void SweepWeights(const std::vector<bool>& needed) {
+    onnx::Graph& graph = program_.graph;
+    std::vector<bool> is_read(graph.weights.size(), false);
+    for (size_t i = 0; i < graph.values.size(); ++i) {
+      int& weight = graph.values[i].weight;
+      if (!needed[i]) weight = -1;
+      if (weight >= 0) is_read[static_cast<size_t>(weight)] = true;
+    }
+    for (const onnx::Node& node : graph.nodes) {
+      for (const onnx::Attribute& attribute : node.attributes) {
+        if (attribute.tensor >= 0) is_read[static_cast<size_t>(attribute.tensor)] = true;
+      }
+    }
+    for (size_t i = 0; i < is_read.size(); ++i) {
+      if (is_read[i]) continue;
+      graph.weights[i].reset();
+      program_.constants[i].reset();
+    }
   }
 
   const std::shared_ptr<const onnx::Model> model_;
@@ -366,8 +390,6 @@ void Program::Rename(const std::string& name) {
   for (const auto& body : bodies) body->Rename(name);
 }
 
-Result<Program> Optimise(std::shared_ptr<const onnx::Model> model, int64_t max_bytes) {
-  return Optimiser(std::move(model), max_bytes).Run();
-}
+Result<Program> Optimise(const std::shared_ptr<onnx::Model>& model, int64_t max_bytes) { return Optimiser(model, max_bytes).Run(); }
 
 }  // namespace wf::model

@@ -10,14 +10,14 @@ using onnx::Op;
 
 void Origin::Begin() {
   buffers_.assign(plan_.buffers().size(), {});
-  first_ = nullptr;
+  first_ = kNoStep;
 }
 
 Kinds Origin::KindsOfWeight(int weight) {
   const auto [found, is_new] = weights_.try_emplace(weight);
   if (!is_new) return found->second;
   const size_t at = static_cast<size_t>(weight);
-  const onnx::Weight& of = program_.graph.weights[at];
+  const onnx::Weight& of = program_.graph.weight(weight);
   const auto elements = program_.constants[at]->Load();
   if (elements.ok()) found->second = KindsOf(of.dtype, elements->get(), of.count());
   return found->second;
@@ -44,11 +44,12 @@ bool Origin::IsFinite(int buffer_index, const uint8_t* arena) const {
 void Origin::Note(size_t step_index, const uint8_t* arena) {
   const Plan::Step& step = plan_.steps()[step_index];
   for (const int out : step.out) {
-    if (out >= 0) NoteResult(step, out, IsFinite(out, arena));
+    if (out >= 0) NoteResult(step_index, out, IsFinite(out, arena));
   }
 }
 
-void Origin::NoteResult(const Plan::Step& step, int out, bool is_finite) {
+void Origin::NoteResult(size_t step_index, int out, bool is_finite) {
+  const Plan::Step& step = plan_.steps()[step_index];
   State result;
   result.finite = is_finite;
   bool takes_finite = true, moves_constant = step.node < 0;
@@ -57,23 +58,23 @@ void Origin::NoteResult(const Plan::Step& step, int out, bool is_finite) {
     const State& taken = buffers_[static_cast<size_t>(in)];
     takes_finite = takes_finite && taken.finite;
     moves_constant = moves_constant && plan_.buffers()[static_cast<size_t>(in)].constant != nullptr;
-    if (!result.finite && result.weights == nullptr) result.weights = taken.weights;
+    if (!result.finite && result.weights == kNoStep) result.weights = taken.weights;
   }
   if (moves_constant) {  // to who reads it, and is asked
     result = {};
   } else if (!result.finite) {
-    if (takes_finite && first_ == nullptr) first_ = &step.where;
-    if (result.weights == nullptr && step.node >= 0 && HasBadWeights(program_.graph.nodes[static_cast<size_t>(step.node)]))
-      result.weights = &step.where;
+    if (takes_finite && first_ == kNoStep) first_ = step_index;
+    if (result.weights == kNoStep && step.node >= 0 && HasBadWeights(program_.graph.nodes[static_cast<size_t>(step.node)]))
+      result.weights = step_index;
   }
   buffers_[static_cast<size_t>(out)] = result;
 }
 
-const std::string* Origin::weights() const {
+std::optional<std::string_view> Origin::weights() const {
   for (const Plan::Output& output : plan_.outputs()) {
-    if (const std::string* const where = buffers_[static_cast<size_t>(output.buffer)].weights) return where;
+    if (const size_t step = buffers_[static_cast<size_t>(output.buffer)].weights; step != kNoStep) return WhereOf(step);
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace wf::model

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <map>
-#include <string>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "runtime/model/numbers.h"
@@ -20,26 +21,28 @@ class Origin {
 
   void Begin();                                  // of a run, with finite inputs
   void Note(size_t step, const uint8_t* arena);  // the step has run, and its results lie there
-  // Of the run: where numbers first were not finite, null when no step has made one; where weights have made one that reaches an output,
-  // else null.
-  const std::string* first() const { return first_; }
-  const std::string* weights() const;
+  // Of the run: where numbers first were not finite, nothing when no step has made one; where weights have made one that reaches an
+  // output, else nothing.
+  std::optional<std::string_view> first() const { return WhereOf(first_); }
+  std::optional<std::string_view> weights() const;
 
  private:
+  static constexpr size_t kNoStep = SIZE_MAX;
   struct State {
     bool finite = true;
-    const std::string* weights = nullptr;  // of the step whose weights made it what it is
+    size_t weights = kNoStep;  // the step whose weights made it what it is
   };
   bool HasBadWeights(const onnx::Node& node);
   bool IsFinite(int buffer, const uint8_t* arena) const;
-  void NoteResult(const Plan::Step& step, int out, bool is_finite);
+  void NoteResult(size_t step, int out, bool is_finite);
+  std::optional<std::string_view> WhereOf(size_t step) const { return step == kNoStep ? std::nullopt : std::optional(plan_.Where(step)); }
   Kinds KindsOfWeight(int weight);
 
   const Program& program_;
   const Plan& plan_;
   std::vector<State> buffers_;
   std::map<int, Kinds> weights_;  // those that were looked at
-  const std::string* first_ = nullptr;
+  size_t first_ = kNoStep;
 };
 
 }  // namespace wf::model

@@ -208,7 +208,7 @@ Result<Elements> ElementsAt(const Program& program, int value, std::span<const E
   if (weight < 0) return values[static_cast<size_t>(value)];
   auto loaded = program.constants[static_cast<size_t>(weight)]->Load();
   if (!loaded.ok()) return loaded.status();
-  const onnx::Weight& of = program.graph.weights[static_cast<size_t>(weight)];
+  const onnx::Weight& of = program.graph.weight(weight);
   return Elements{InfoOf(of.dtype, of.dim), *std::move(loaded)};
 }
 
@@ -247,6 +247,7 @@ class PartMaker {
   const onnx::Node& node() const { return program_.graph.nodes[begin_]; }
 
   size_t Reach() const {
+    if (HasBody(node())) return begin_;
     std::vector<Known> known = onnx::KnownWeights(program_.graph);
     for (size_t i = 0; i < known.size(); ++i) Learn(values_[i].info, known[i]);
     size_t end = begin_;

@@ -22,9 +22,14 @@ class Patterns {
   Patterns(Program& program, std::span<const onnx::Known> known, std::vector<bool>& gone)
       : program_(program), known_(known), gone_(gone), uses_(program, gone) {}
 
+  // Whether one is looked for at such a node.
+  static bool Begins(Op op) {
+    return op == Op::kErf || op == Op::kSigmoid || op == Op::kMatMul || op == Op::kSoftmax || op == Op::kLayerNormalization;
+  }
+
   Status Run() {
     for (size_t i = 0; i < nodes().size(); ++i) {
-      if (gone_[i] || !IsPlain(nodes()[i])) continue;
+      if (gone_[i] || !Begins(nodes()[i].op) || !IsPlain(nodes()[i])) continue;
       if (nodes()[i].op == Op::kErf) JoinGelu(i);
       if (nodes()[i].op == Op::kSigmoid) JoinSwish(i);
       if (nodes()[i].op == Op::kMatMul) JoinFactor(i);
@@ -57,7 +62,7 @@ class Patterns {
   std::optional<double> NumberOf(int value) {
     const int weight = program_.graph.values[static_cast<size_t>(value)].weight;
     if (weight < 0) return std::nullopt;
-    const onnx::Weight& held = program_.graph.weights[static_cast<size_t>(weight)];
+    const onnx::Weight& held = program_.graph.weight(weight);
     if (held.dtype != WF_F32 || held.count() != 1 || held.dim.size() > 1) return std::nullopt;
     const auto elements = program_.constants[static_cast<size_t>(weight)]->Load();
     if (!elements.ok()) {
@@ -256,6 +261,8 @@ class Patterns {
 }  // namespace
 
 Status JoinWrittenOut(Program& program, std::span<const onnx::Known> known, std::vector<bool>& gone) {
+  const auto& nodes = program.graph.nodes;
+  if (std::none_of(nodes.begin(), nodes.end(), [](const Node& node) { return Patterns::Begins(node.op); })) return Status::Ok();
   return Patterns(program, known, gone).Run();
 }
 

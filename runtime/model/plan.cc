@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
+#include "runtime/kernels/alike.h"
 #include "runtime/kernels/tiles.h"
 #include "runtime/model/constants.h"
 #include "runtime/onnx/op.h"
@@ -70,7 +73,11 @@ class Planner {
     if (!known.ok()) return known.status();
     known_ = *std::move(known);
     FindReadAsBf16();
+    FindLastReaders();
     values_.resize(known_.size());
+    plan_->steps_.reserve(program_.graph.nodes.size());
+    plan_->buffers_.reserve(program_.graph.nodes.size());
+    plan_->where_end_.reserve(program_.graph.nodes.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       Value& value = values_[static_cast<size_t>(program_.graph.inputs[i])];
       WF_RETURN_IF_ERROR(ConcreteInfo(known_[static_cast<size_t>(program_.graph.inputs[i])], max_bytes_, value.info));
@@ -82,6 +89,7 @@ class Planner {
       if (const Status status = AddNode(i); !status.ok()) {
         return Status(status.code(), fmt::format("`{}`: {}: {}", program_.subject, program_.graph.nodes[i].Describe(), status.message()));
       }
+      Forget(i);
     }
     WF_RETURN_IF_ERROR(AddOutputs());
     ShareInPlace();
@@ -98,6 +106,31 @@ class Planner {
     TensorInfo info;          // of forms[0]
     std::vector<Form> forms;  // empty: not computed, or a constant
   };
+
+  // By value, the node after which nobody asks for it; an output of the graph is asked for at the end.
+  void FindLastReaders() {
+    last_reader_.assign(known_.size(), SIZE_MAX);
+    for (size_t i = 0; i < program_.graph.nodes.size(); ++i) {
+      for (const int in : program_.graph.nodes[i].in) {
+        if (in >= 0) last_reader_[static_cast<size_t>(in)] = i;
+      }
+    }
+    for (const int output : program_.graph.outputs) last_reader_[static_cast<size_t>(output)] = SIZE_MAX;
+  }
+  // What is known of values that node `index` was the last to read: in a file of very many nodes that is more than the plan.
+  void Forget(size_t index) {
+    for (const int in : program_.graph.nodes[index].in) {
+      if (in < 0 || last_reader_[static_cast<size_t>(in)] != index) continue;
+      known_[static_cast<size_t>(in)] = {};
+      values_[static_cast<size_t>(in)] = {};
+    }
+  }
+
+  void AddStep(Plan::Step step, std::string_view where) {
+    plan_->steps_.push_back(std::move(step));
+    plan_->where_ += where;
+    plan_->where_end_.push_back(plan_->where_.size());
+  }
 
   int AddBuffer(const TensorInfo& info) {
     plan_->buffers_.push_back({info.size_bytes(), info.dtype, -1, -1, nullptr});
@@ -204,7 +237,21 @@ class Planner {
       return Status::Ok();
     }
     if (lowered->alias) operation.params = kernels::Copy{};
-    return AddStep(index, operation, lowered->in);
+    return AddNodeStep(index, operation, lowered->in);
+  }
+
+  using KernelRef = std::shared_ptr<const kernels::Kernel>;
+
+  // The same for all elementwise steps that compute alike: a file has thousands of them more often than of any others.
+  Result<KernelRef> KernelFor(const kernels::Operation& operation) {
+    const std::string alike = kernels::ElementwiseKey(operation);
+    const auto shared = alike.empty() ? shared_.end() : shared_.find(alike);
+    if (shared != shared_.end()) return shared->second;
+    auto made = MakeKernel(operation);
+    if (!made.ok()) return made.status();
+    KernelRef kernel = *std::move(made);
+    if (!alike.empty()) shared_.emplace(alike, kernel);
+    return kernel;
   }
 
   // Of tiles the ways are not measured: those at the edges could be chosen to want other formats than the others.
@@ -214,9 +261,9 @@ class Planner {
     return program_.choices == nullptr ? kernels::MakeKernel(operation) : program_.choices->Make(operation, measuring_ns_);
   }
 
-  Status AddStep(size_t index, kernels::Operation& operation, const std::vector<int>& in) {
+  Status AddNodeStep(size_t index, kernels::Operation& operation, const std::vector<int>& in) {
     const onnx::Node& node = program_.graph.nodes[index];
-    auto kernel = MakeKernel(operation);
+    auto kernel = KernelFor(operation);
     if (!kernel.ok()) return kernel.status();
     std::vector<int> read, written;
     for (size_t i = 0; i < in.size(); ++i) {
@@ -233,7 +280,7 @@ class Planner {
       out.info = std::move(operation.out[i]);
       out.forms.push_back({out.info.format, written.back()});
     }
-    plan_->steps_.push_back({*std::move(kernel), std::move(read), std::move(written), node.Describe(), static_cast<int>(index)});
+    AddStep({*std::move(kernel), std::move(read), std::move(written), static_cast<int>(index)}, node.Describe());
     return Status::Ok();
   }
 
@@ -258,10 +305,8 @@ class Planner {
     TensorInfo converted = value.info;
     converted.format = format;
     buffer = AddBuffer(converted);
-    plan_->steps_.push_back({*std::move(kernel),
-                             {value.forms[0].buffer},
-                             {buffer},
-                             "reorder of `" + program_.graph.values[static_cast<size_t>(index)].name + "`"});
+    AddStep({*std::move(kernel), {value.forms[0].buffer}, {buffer}},
+            "reorder of `" + program_.graph.values[static_cast<size_t>(index)].name + "`");
     value.forms.push_back({format, buffer});
     return Status::Ok();
   }
@@ -283,7 +328,7 @@ class Planner {
         auto kernel = kernels::MakeKernel(copy);
         if (!kernel.ok()) return kernel.status();
         const int target = AddBuffer(info);
-        plan_->steps_.push_back({*std::move(kernel), {buffer}, {target}, "result"});
+        AddStep({*std::move(kernel), {buffer}, {target}}, "result");
         buffer = target;
       }
       plan_->outputs_.push_back({buffer, std::move(info)});
@@ -348,7 +393,7 @@ class Planner {
       }
       if (arena.bytes() + kernels::Aligned(scratch) > max_bytes_)
         return Status(base::kOutOfRange, fmt::format("`{}`: {}: with its result the activations take more than {} bytes", program_.subject,
-                                                     plan_->steps_[s].where, max_bytes_));
+                                                     plan_->Where(s), max_bytes_));
     }
     plan_->scratch_offset_ = arena.bytes();
     plan_->arena_bytes_ = arena.bytes() + kernels::Aligned(scratch);
@@ -363,12 +408,19 @@ class Planner {
   std::vector<onnx::Known> known_;
   std::vector<Value> values_;
   std::vector<bool> is_read_as_bf16_;
+  std::vector<size_t> last_reader_;
+  std::unordered_map<std::string, KernelRef> shared_;  // by ElementwiseKey
 };
 
 Result<std::unique_ptr<Plan>> Plan::Make(const Program& program, std::span<const onnx::Port> inputs, int64_t max_bytes,
                                          int64_t measuring_ns, int threads) {
   kernels::UseOneThread();
   return Planner(program, max_bytes, measuring_ns, threads).Run(inputs);
+}
+
+std::string_view Plan::Where(size_t step) const {
+  const size_t begin = step == 0 ? 0 : where_end_[step - 1];
+  return std::string_view(where_).substr(begin, where_end_[step] - begin);
 }
 
 int64_t Plan::run_bytes() const {
@@ -390,13 +442,14 @@ std::string Plan::Largest() const {
     return most;
   };
   const auto step = std::max_element(steps_.begin(), steps_.end(), [&](const Step& a, const Step& b) { return bytes(a) < bytes(b); });
-  return step == steps_.end() ? "nothing" : fmt::format("{}, {} bytes", step->where, bytes(*step));
+  return step == steps_.end() ? "nothing" : fmt::format("{}, {} bytes", Where(static_cast<size_t>(step - steps_.begin())), bytes(*step));
 }
 
 std::string Plan::ToString() const {
   std::string text;
-  for (const Step& step : steps_) {
-    text += fmt::format("{} {} [", step.where, step.kernel->impl);
+  for (size_t s = 0; s < steps_.size(); ++s) {
+    const Step& step = steps_[s];
+    text += fmt::format("{} {} [", Where(s), step.kernel->impl);
     for (const int in : step.in) text += in < 0 ? std::string(" -") : fmt::format(" {}", in);
     text += " ] ->";
     for (const int out : step.out)

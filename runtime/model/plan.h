@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/model/program.h"
@@ -15,11 +16,10 @@ namespace wf::model {
 class Plan {
  public:
   struct Step {
-    std::unique_ptr<kernels::Kernel> kernel;
-    std::vector<int> in;   // buffers, -1 absent or inside the kernel
-    std::vector<int> out;  // buffers, -1 where nobody reads it; the first is one
-    std::string where;     // "node `conv1` (Conv)"
-    int node = -1;         // of the program's graph; -1: an element is only moved, to another format or to where results lie
+    std::shared_ptr<const kernels::Kernel> kernel;  // of elementwise steps shared with those that compute alike
+    std::vector<int> in;                            // buffers, -1 absent or inside the kernel
+    std::vector<int> out;                           // buffers, -1 where nobody reads it; the first is one
+    int node = -1;  // of the program's graph; -1: an element is only moved, to another format or to where results lie
   };
   struct Buffer {
     int64_t bytes = 0;
@@ -40,6 +40,7 @@ class Plan {
                                                   int64_t measuring_ns = 0, int threads = 1);
 
   const std::vector<Step>& steps() const { return steps_; }
+  std::string_view Where(size_t step) const;  // "node `conv1` (Conv)"
   const std::vector<Buffer>& buffers() const { return buffers_; }
   const std::vector<Output>& outputs() const { return outputs_; }
   int64_t arena_bytes() const { return arena_bytes_; }  // scratch included, which lies behind the results
@@ -52,6 +53,8 @@ class Plan {
  private:
   friend class Planner;
   std::vector<Step> steps_;
+  std::string where_;              // of all steps, one behind the other
+  std::vector<size_t> where_end_;  // of each
   std::vector<Buffer> buffers_;
   std::vector<Output> outputs_;
   int64_t arena_bytes_ = 0, scratch_offset_ = 0;

@@ -18,7 +18,7 @@ namespace wf::model {
 struct Program {
   std::string subject;  // how messages name it: by its file while it is loaded, by its name in the program to those who call it
   onnx::Graph graph;
-  std::vector<std::shared_ptr<const kernels::Constant>> constants;                                   // per weight of the graph
+  std::vector<std::shared_ptr<const kernels::Constant>> constants;  // per weight of the graph; both null: no node reads it
   std::shared_ptr<kernels::PackedMemory> packed_memory = std::make_shared<kernels::PackedMemory>();  // of the constants
   std::shared_ptr<kernels::Choices> choices;     // of ways of its kernels; null: the own ones of their rows
   bool bf16 = false;                             // products of f32 are of numbers rounded to bf16, where kernels can
@@ -28,8 +28,9 @@ struct Program {
   void Rename(const std::string& name);  // the subject, of the bodies too
 };
 
-// max_bytes: of all results that are computed here. Errors: a constant cannot be read or computed; the message names file and node.
-base::Result<Program> Optimise(std::shared_ptr<const onnx::Model> model, int64_t max_bytes = onnx::kMostConstantBytes);
+// Takes the graph out of the model, whose files the constants go on reading. max_bytes: of all results that are computed here. Errors: a
+// constant cannot be read or computed; the message names file and node.
+base::Result<Program> Optimise(const std::shared_ptr<onnx::Model>& model, int64_t max_bytes = onnx::kMostConstantBytes);
 
 // The kernel's view of a node: parameters from attributes and constant inputs, and which of the node's inputs the kernel reads.
 struct Lowered {

@@ -43,7 +43,7 @@ class QuantisedPatterns {
   Node& node(size_t i) { return nodes()[i]; }
   const onnx::Known& KnownOf(int value) const { return known_[static_cast<size_t>(value)]; }
   int WeightAt(int value) const { return program_.graph.values[static_cast<size_t>(value)].weight; }
-  const onnx::Weight& WeightOf(int value) const { return program_.graph.weights[static_cast<size_t>(WeightAt(value))]; }
+  const onnx::Weight& WeightOf(int value) const { return program_.graph.weight(WeightAt(value)); }
 
   Status Join(size_t i) {
     switch (node(i).op) {
@@ -149,9 +149,8 @@ class QuantisedPatterns {
     weight.name = name;
     weight.dtype = dtype;
     weight.dim = dim;
-    program_.graph.weights.push_back(std::move(weight));
     program_.constants.push_back(std::move(constant));
-    program_.graph.values.push_back({name, static_cast<int>(program_.graph.weights.size()) - 1});
+    program_.graph.values.push_back({name, program_.graph.Add(std::move(weight))});
     known_.emplace_back();
     known_.back().dtype = dtype;
     known_.back().dim.assign(dim.begin(), dim.end());

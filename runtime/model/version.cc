@@ -58,7 +58,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (written != nullptr) reading.given = onnx::Given{written->inputs, {}};
   auto read = onnx::ReadModel(path, reading);
   if (!read.ok()) return read.status();
-  const auto file = std::make_shared<const onnx::Model>(*std::move(read));
+  const auto file = std::make_shared<onnx::Model>(*std::move(read));
   std::unique_ptr<Version> version(new Version(options, file));
   auto axes = onnx::ChooseBatchAxis(file->signature, written);
   if (axes.ok() && options.signature != nullptr) {
@@ -67,12 +67,14 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (!axes.ok()) return Status(axes.status().code(), fmt::format("`{}`: {}", path, axes.status().message()));
   version->loaded_.axes = *std::move(axes);
   version->loaded_.is_open = version->FindOpenExtents();
-  for (int i = 0; i < options.instances; ++i) version->loaded_.borders.push_back(std::make_unique<TextBorder>(file->graph.texts));
+  version->loaded_.contents = Contents(file->graph);
   if (!options.texts) WF_RETURN_IF_ERROR(onnx::CheckInputTypes(file->signature, path));
   WF_RETURN_IF_ERROR(version->CheckRows(path));
   auto program = Optimise(file, std::min(options.max_bytes, onnx::kMostConstantBytes));
   if (!program.ok()) return program.status();
   version->loaded_.program = *std::move(program);
+  for (int i = 0; i < options.instances; ++i)
+    version->loaded_.borders.push_back(std::make_unique<TextBorder>(version->loaded_.program.graph.texts));
   version->loaded_.program.choices = options.choices;
   version->loaded_.program.bf16 = options.bf16 && kernels::MultipliesBf16();
   version->by_data_ = version->FindDependsOnData();
@@ -196,8 +198,8 @@ Status Version::RunSamples(BoundPlan* bound, std::span<const wf_tensor> inputs) 
     is_certain = is_certain && origin.has_value();
     if (tried.code() == base::kFailedPrecondition && origin) {
       bound->Trace(DataOf(inputs), *origin);
-      if (origin->first() != nullptr) told += fmt::format("; {} is the first whose result is not", *origin->first());
-      is_certain = is_certain && origin->weights() != nullptr;
+      if (origin->first()) told += fmt::format("; {} is the first whose result is not", *origin->first());
+      is_certain = is_certain && origin->weights();
       if (is_certain && by_weights.empty())
         by_weights = fmt::format("{}, whatever the input: {} has weights that are NaN or infinite", tried.message(), *origin->weights());
     }
@@ -237,6 +239,8 @@ Status Version::RunSample(std::span<const wf_tensor> inputs, const base::Wanted*
   }
   return Status::Ok();
 }
+
+Result<std::shared_ptr<const Plan>> Version::PlanFor(const std::vector<onnx::Port>& shapes) { return runs_->PlanFor(shapes); }
 
 uint64_t Version::shape_misses() const { return runs_->misses() - misses_of_load_; }
 

@@ -31,6 +31,8 @@ class Version {
 
   // Makes what a Run of these shapes by this instance would make first, and keeps it. `inputs`: as for Run, without data.
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs);
+  // The plan of such a Run; null: only a run tells what it does.   Thread: one at a time with all of those that make plans.
+  base::Result<std::shared_ptr<const Plan>> PlanFor(const std::vector<onnx::Port>& shapes);
   // Errors: kOutOfRange when a Run of these shapes would take more than most_bytes for activations and results; never of a file that leaves
   // no extent open. A run that depends on data learns as it goes what it takes: the next one of this instance ends where it is more.
   // `inputs`: as for Run, without data.
@@ -58,7 +60,8 @@ class Version {
   const std::vector<std::string>& left_out() const { return loaded_.file->left_out; }  // outputs of the file that are not in it
   const std::vector<std::string>& notes() const { return loaded_.file->notes; }        // what the file says and is not so
   const onnx::BatchAxes& axes() const { return loaded_.axes; }
-  const onnx::Model& file() const { return *loaded_.file; }
+  const onnx::Model& file() const { return *loaded_.file; }  // its graph has become the program
+  const Contents& contents() const { return loaded_.contents; }
   const Program& program() const { return loaded_.program; }
   int64_t max_rows() const { return loaded_.max_rows(); }
   int instance_count() const { return loaded_.options.instances; }

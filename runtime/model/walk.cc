@@ -21,7 +21,7 @@ Status Walk::Begin(std::span<const Elements> inputs) {
     if (weight < 0) continue;
     auto loaded = program_.constants[static_cast<size_t>(weight)]->Load();
     if (!loaded.ok()) return loaded.status();
-    const onnx::Weight& of = program_.graph.weights[static_cast<size_t>(weight)];
+    const onnx::Weight& of = program_.graph.weight(weight);
     values_[static_cast<size_t>(output)] = {InfoOf(of.dtype, of.dim), *std::move(loaded)};
   }
   return Status::Ok();

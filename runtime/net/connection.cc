@@ -40,6 +40,12 @@ void Connection::OnRefused(std::string_view why) noexcept {
   CloseAfterFlush(true);
 }
 
+void Connection::OnBreach(std::string_view why) noexcept {
+  if (closing_) return;
+  owner_.factory_.OnBreach(why);
+  Finish(Closed::kByError);
+}
+
 void Connection::OnReceived(std::span<const uint8_t> bytes) noexcept {
   if (closing_) return;
   turn_bytes_ += bytes.size();

@@ -69,6 +69,7 @@ class Connection final : private WireUser {
   void OnReceived(std::span<const uint8_t> bytes) noexcept override;
   void OnEnd(bool broken) noexcept override;
   void OnRefused(std::string_view why) noexcept override;
+  void OnBreach(std::string_view why) noexcept override;
   void OnSent(bool ok) noexcept override;
   void OnWireClosed() noexcept override;
   void Flush() noexcept;

@@ -13,6 +13,7 @@ class HandlerFactory {
   virtual Handler* NewHandler(Connection& connection) noexcept = 0;
   virtual void OnRefused() noexcept {}                          // a connection was closed unread: too many are open, or there is no memory
   virtual void OnHandshakeFailed(std::string_view) noexcept {}  // of a connection, which closes; why: a constant text
+  virtual void OnBreach(std::string_view) noexcept {}  // of a limit, below the protocol; the connection closes; why: a constant text
 };
 
 // The connections of one loop.

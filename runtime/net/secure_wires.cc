@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/budget.h"
 #include "runtime/protocol/tls/session.h"
 
 namespace wf::net {
@@ -31,6 +32,7 @@ class SecureWires::SecureWire final : public Wire, private WireUser {
   void OnReceived(std::span<const uint8_t> bytes) noexcept override;
   void OnEnd(bool broken) noexcept override;
   void OnRefused(std::string_view why) noexcept override { user_.OnRefused(why); }
+  void OnBreach(std::string_view why) noexcept override { user_.OnBreach(why); }
   void OnSent(bool ok) noexcept override;
   void OnWireClosed() noexcept override;
 
@@ -38,6 +40,7 @@ class SecureWires::SecureWire final : public Wire, private WireUser {
   void Drop() noexcept;
   void Decrypt(std::span<const uint8_t> bytes) noexcept;
   int64_t Encrypt(std::span<const base::SinkPiece> pieces) noexcept;
+  std::string_view Breach() noexcept;
   bool Push() noexcept;
   bool PushRest() noexcept;
   bool PushAll() noexcept { return sending_ || (Push() && (out_.empty() || PushRest())); }
@@ -48,6 +51,8 @@ class SecureWires::SecureWire final : public Wire, private WireUser {
   std::unique_ptr<Session> session_;
   wf_sink out_;                // encrypted
   std::vector<uint8_t> held_;  // of a handshake that goes on in a later turn
+  base::Budget budget_{0};     // of messages that the peer does not pay for
+  int64_t charged_ = 0;        // of session_->unpaid()
   int64_t encrypted_ = 0;      // of what the user wants sent, the first so many bytes are in out_
   size_t in_flight_ = 0;       // of out_
   bool begun_ = false;         // something has come
@@ -60,8 +65,9 @@ class SecureWires::SecureWire final : public Wire, private WireUser {
 };
 
 bool SecureWires::SecureWire::Open(int fd) noexcept {
-  encrypted_ = 0;
+  encrypted_ = charged_ = 0;
   in_flight_ = 0;
+  budget_ = base::Budget(owner_.most_unpaid_);
   begun_ = delivered_ = wants_ = sending_ = awaited_ = ends_ = closed_ = false;
   session_ = Session::Create(*owner_.context_, out_);
   return wire_->Open(fd) && session_ != nullptr;
@@ -115,8 +121,18 @@ void SecureWires::SecureWire::Decrypt(std::span<const uint8_t> bytes) noexcept {
   } while (step == Session::Step::kData);
   const bool told = PushAll();
   if (!told || (step == Session::Step::kBroken && delivered_)) return user_.OnEnd(true);
+  if (const std::string_view why = Breach(); !why.empty()) return user_.OnBreach(why);
   if (step == Session::Step::kBroken) user_.OnRefused(session_->reason());
   if (step == Session::Step::kEnd) user_.OnEnd(false);
+}
+
+// What came in one read, which has been answered. Empty: as it may be.
+std::string_view SecureWires::SecureWire::Breach() noexcept {
+  for (; charged_ < session_->unpaid(); ++charged_) {
+    if (!budget_.Spend(owner_.now_ms())) return "more updates of TLS keys and their like than `limits.control_frames`";
+  }
+  const bool is_full = session_->is_open() && out_.size() > kMaxUnreadBytes;
+  return is_full ? "more answers to updates of TLS keys than the client reads" : std::string_view();
 }
 
 void SecureWires::SecureWire::OnEnd(bool broken) noexcept {

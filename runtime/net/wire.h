@@ -17,6 +17,8 @@ class WireUser {
   virtual void OnEnd(bool broken) noexcept = 0;                          // while it reads: the peer sends no more, or is gone
   // While it reads, in place of bytes: this peer is not let in. What it is told is on its way; what it sends is dropped.
   virtual void OnRefused(std::string_view why) noexcept = 0;
+  // While it reads: the peer asks for more than it may. The wire is of no use any more; why: a constant text.
+  virtual void OnBreach(std::string_view why) noexcept = 0;
   virtual void OnSent(bool ok) noexcept = 0;  // what Send took has left, or never will
   virtual void OnWireClosed() noexcept = 0;   // the last call, after Close; the wire may be opened again
 };

@@ -1,6 +1,9 @@
 // BMP, read by hand: 1, 4, 8 (with runs, too), 16, 24 and 32 bits a pixel, headers of OS/2 1 and of Windows from 3 on.
 
+#include <immintrin.h>
+
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "runtime/nodes/file_numbers.h"
@@ -25,6 +28,14 @@ struct Channel {
 };
 
 struct Bmp {
+  // Is each pixel blue, green and red, a byte each, and of 32 bits one that says nothing?
+  bool has_bytes() const {
+    constexpr uint32_t kShifts[] = {16, 8, 0};
+    for (int i = 0; i < 3; ++i) {
+      if (channels[i].shift != kShifts[i] || channels[i].most != 255) return false;
+    }
+    return bits >= 24 && channels[3].most == 0;
+  }
   bool has_runs() const { return compression == kRuns8 || compression == kRuns4; }
   uint64_t row_bytes() const { return (static_cast<uint64_t>(size.width) * bits + 7) / 8; }
   uint64_t stride() const { return (row_bytes() + 3) / 4 * 4; }
@@ -36,6 +47,35 @@ struct Bmp {
   uint8_t palette[256][3] = {};  // red, green, blue; black where the file has fewer
   Channel channels[4];
 };
+
+// Blue, green and red as red, green and blue, from pixels of `kBytes` bytes.
+template <int64_t kBytes>
+void ExchangeOneByOne(const uint8_t* from, int64_t width, uint8_t* rgb) {
+  for (int64_t x = 0; x < width; ++x) {
+    for (int64_t channel = 0; channel < 3; ++channel) rgb[3 * x + channel] = from[kBytes * x + 2 - channel];
+  }
+}
+
+// As many pixels at a time as 16 bytes hold. What is stored behind them is stored again by those that follow.
+template <int64_t kBytes>
+__attribute__((target("ssse3"))) void ExchangeByShuffle(const uint8_t* from, int64_t width, uint8_t* rgb) {
+  constexpr int64_t kVector = 16, kPixels = kVector / kBytes;
+  std::array<int8_t, kVector> places{};
+  for (int64_t i = 0; i < 3 * kPixels; ++i) places[static_cast<size_t>(i)] = static_cast<int8_t>(i / 3 * kBytes + 2 - i % 3);
+  const __m128i order = _mm_loadu_si128(reinterpret_cast<const __m128i*>(places.data()));
+  int64_t x = 0;
+  for (; kVector <= 3 * (width - x); x += kPixels) {  // then so many bytes of the file are there, too
+    const __m128i pixels = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + kBytes * x));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(rgb + 3 * x), _mm_shuffle_epi8(pixels, order));
+  }
+  ExchangeOneByOne<kBytes>(from + kBytes * x, width - x, rgb + 3 * x);
+}
+
+template <int64_t kBytes>
+void Exchange(const uint8_t* from, int64_t width, uint8_t* rgb) {
+  static const auto exchange = __builtin_cpu_supports("ssse3") != 0 ? ExchangeByShuffle<kBytes> : ExchangeOneByOne<kBytes>;
+  exchange(from, width, rgb);
+}
 
 class BmpReader {
  public:
@@ -121,9 +161,9 @@ wf_code BmpReader::ReadMasks(uint64_t header, Bmp* bmp) {
 
 void BmpReader::ReadRow(const Bmp& bmp, const uint8_t* from, int64_t width, uint8_t* rgb) {
   if (bmp.bits == 24) {
-    for (int64_t x = 0; x < width; ++x) {
-      for (int64_t channel = 0; channel < 3; ++channel) rgb[3 * x + channel] = from[3 * x + 2 - channel];
-    }
+    Exchange<3>(from, width, rgb);
+  } else if (bmp.has_bytes()) {
+    Exchange<4>(from, width, rgb);
   } else if (bmp.bits <= 8) {
     for (int64_t x = 0; x < width; ++x) {
       const uint64_t bit = static_cast<uint64_t>(x) * bmp.bits;

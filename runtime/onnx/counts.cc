@@ -20,8 +20,8 @@ bool IsOfInput(const std::string& symbol, const Node& node, std::span<const Know
 
 }  // namespace
 
-std::map<std::string, const Node*> FindCounts(const Graph& graph, std::span<const Known> known) {
-  std::map<std::string, const Node*> counts;
+Counts FindCounts(const Graph& graph, std::span<const Known> known) {
+  Counts counts;
   std::vector<bool> of_data(graph.values.size(), false);
   for (const int input : graph.inputs) of_data[static_cast<size_t>(input)] = true;
   for (const Node& node : graph.nodes) {

@@ -220,9 +220,7 @@ Status ReadOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProt
 Status WriteOutFunctions(const pb::ModelProto& model, const Opsets& opsets, uint64_t max_bytes, pb::GraphProto& graph, NodeOpsets& out) {
   Writer writer(max_bytes, graph, out);
   WF_RETURN_IF_ERROR(writer.ReadFunctions(model));
-  if (model.functions_size() > 0) return writer.Write(opsets);
-  out.of_node.assign(static_cast<size_t>(graph.node_size()), &opsets);
-  return Status::Ok();
+  return writer.Write(opsets);
 }
 
 }  // namespace wf::onnx

@@ -30,6 +30,11 @@ int64_t Weight::size_bytes() const { return count() * ElementSize(dtype); }
 
 int64_t Weight::stored_bytes() const { return IsNarrow(dtype) ? base::PackedBytes(NarrowOf(dtype), count()) : size_bytes(); }
 
+int Graph::Add(Weight weight) {
+  weights.push_back(std::make_shared<const Weight>(std::move(weight)));
+  return static_cast<int>(weights.size()) - 1;
+}
+
 std::string_view OpName(Op op) {
   switch (op) {
 #define OPERATOR(domain, name, since, min_in, max_in, max_out, types, attributes, infer, lower) \

@@ -116,11 +116,14 @@ struct Value {
 struct Graph {
   std::vector<Value> values;
   std::vector<Node> nodes;  // each reads only inputs, weights and what earlier nodes write
-  std::vector<Weight> weights;
+  std::vector<std::shared_ptr<const Weight>> weights;
   std::vector<int> inputs, outputs;                  // values, in the order of the file; inputs without those that have a default
   std::vector<std::shared_ptr<const Graph>> bodies;  // of If, Loop and Scan
   size_t formal_inputs = 0;                          // of a body; the others are what it reads from outside
   std::vector<std::string> texts;  // of a model's graph, each once: what elements of kStringType can be, which are numbers (i64) of these
+
+  const Weight& weight(int index) const { return *weights[static_cast<size_t>(index)]; }
+  int Add(Weight weight);  // its index
 };
 
 // An input or output of the model, with the file's real axes.
@@ -141,7 +144,8 @@ struct Signature {
   std::vector<std::string> found_by;
 };
 
-// A model file that was read and understood.   Thread: immutable.   Owns: open files, for ReadElements.
+// A model file that was read and understood.   Thread: immutable, once model::Optimise has taken the graph out.   Owns: open files, for
+// ReadElements.
 struct Model {
   std::string path, producer;
   int64_t ir_version = 0;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/onnx/counts.h"
 #include "runtime/onnx/functions.h"
 #include "runtime/onnx/infer.h"
 #include "runtime/onnx/onnx.pb.h"
@@ -72,6 +73,12 @@ class GraphReader {
   base::Status Prefixed(const base::Status& status, const std::string& what) const;
 
   // reader.cc: the model and its ports.
+  // Node i of the model's graph, until the next is asked for. Errors: it has not the types of the format.
+  base::Status NodeAt(size_t i, const pb::NodeProto*& out);
+  size_t node_count() const { return are_nodes_whole_ ? static_cast<size_t>(graph_.node_size()) : skeleton_.node_count(); }
+  base::Status ReadWholeNodes();  // into graph_: where functions are written out, and to tell what is wrong with the graph
+  std::string WhyAbsent(const Node& node, const std::string& value);
+  void LetGo();  // what nothing asks for once all nodes are read
   base::Status ReadImports();
   base::Status ReadInitializers(const std::vector<std::vector<Piece>>& pieces);
   base::Status ReadInputs();
@@ -88,6 +95,10 @@ class GraphReader {
   std::string WriterOf(int value) const;
   // The axes of outputs are computed; what the file says about them is only checked, or gives a name where nothing can be computed.
   base::Status InferOutputs();
+  // Its steps, which let go what is known of the values between: of very many nodes that is much.
+  base::Status InferWhole(std::vector<Known>& of_outputs, Counts& counts);
+  std::vector<Known> InferExactly() const;  // of the outputs; empty where it does not succeed
+  std::vector<Known> OfOutputs(const std::vector<Known>& known) const;
 
   // read_nodes.cc
   // All that are not supported are told at once: whoever converts the model again wants to know them all.
@@ -95,16 +106,14 @@ class GraphReader {
   base::Status ReadNode(const pb::NodeProto& proto, int index, const OperatorRow* row);
   base::Status ReadNewer(const pb::NodeProto& proto, int index, const OperatorRow* row);  // of a form from kOldestForm on
   base::Status ReadCompound(const pb::NodeProto& proto, int index, const OperatorRow& row);
-  // What nodes of ai.onnx.ml have besides attributes and edges.
-  base::Status FinishMl(const pb::NodeProto& proto, Node& node);
+  base::Status FinishMl(const pb::NodeProto& proto, Node& node);  // what nodes of ai.onnx.ml have besides attributes and edges
   static std::string Where(const pb::NodeProto& proto, int index);
   base::Status FindRow(const pb::NodeProto& proto, int index, const OperatorRow*& row) const;
   base::Status ReadAttributes(const pb::NodeProto& proto, std::string_view known, Node& node);
   base::Status ReadAttribute(const pb::AttributeProto& proto, const Node& node, Attribute& out);
   base::Status ReadInEdges(const pb::NodeProto& proto, int min_in, Node& node);
   base::Status ReadOutEdges(const pb::NodeProto& proto, Node& node);
-  // A Constant node is a weight; it does not stay a node.
-  base::Status FoldConstant(const Node& node);
+  base::Status FoldConstant(const Node& node);  // it is a weight, and does not stay a node
   int Define(const std::string& name);
   void SetWeight(int value, Weight weight);
   // The value of a name; -1: there is none. What a body reads from outside becomes an input of it.
@@ -154,7 +163,6 @@ class GraphReader {
   const Known* KnownOf(int value);
   // Its integers, when it is a constant or follows from shapes and has no more than so many.
   std::optional<std::vector<int64_t>> IntegersOf(int value, size_t most = 1);
-
   static Attribute IntAttribute(const char* name, int64_t value);
   static Attribute IntsAttribute(const char* name, std::vector<int64_t> values);
 
@@ -164,8 +172,11 @@ class GraphReader {
 
   Model& model_;
   const ReadOptions& options_;
+  Skeleton skeleton_;
   pb::ModelProto proto_;
-  pb::GraphProto graph_;
+  pb::GraphProto graph_;          // of the model, its nodes
+  bool are_nodes_whole_ = false;  // if so; else they are in skeleton_
+  pb::NodeProto node_;            // of NodeAt
   Scope top_{&model_.graph, &graph_, nullptr, false, {}, {}, {}};
   Scope* scope_ = &top_;
   int depth_ = 0;              // of bodies

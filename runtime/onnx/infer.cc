@@ -173,7 +173,7 @@ const Weight* NodeContext::weight(size_t i) const {
   if (!has_in(i)) return nullptr;
   const int index = graph_.values[static_cast<size_t>(node.in[i])].weight;
   in(i).wanted = in(i).wanted || index < 0;
-  return index < 0 ? nullptr : &graph_.weights[static_cast<size_t>(index)];
+  return index < 0 ? nullptr : &graph_.weight(index);
 }
 
 const Graph* NodeContext::Body(std::string_view attribute) const {
@@ -199,7 +199,7 @@ size_t NodeContext::FormalInputs() const {
 
 const Weight* NodeContext::TensorOf(std::string_view attribute) const {
   const Attribute* found = node.Find(attribute);
-  return found == nullptr || found->tensor < 0 ? nullptr : &graph_.weights[static_cast<size_t>(found->tensor)];
+  return found == nullptr || found->tensor < 0 ? nullptr : &graph_.weight(found->tensor);
 }
 
 const std::optional<std::vector<Dim>>& NodeContext::Content(size_t i) const {
@@ -379,7 +379,7 @@ std::vector<Known> KnownWeights(const Graph& graph) {
   std::vector<Known> known(graph.values.size());
   for (size_t i = 0; i < graph.values.size(); ++i) {
     if (graph.values[i].weight < 0) continue;
-    known[i] = KnownOfWeight(graph.weights[static_cast<size_t>(graph.values[i].weight)]);
+    known[i] = KnownOfWeight(graph.weight(graph.values[i].weight));
   }
   return known;
 }

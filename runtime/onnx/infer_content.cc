@@ -16,7 +16,8 @@ bool IsNonNegative(const Dim& dim) {
   for (const std::string& symbol : dim.Symbols()) {
     if (symbol.starts_with("_#n") || symbol.starts_with("_#x")) return false;
   }
-  return std::all_of(dim.terms().begin(), dim.terms().end(), [](const Dim::Term& term) { return term.coefficient >= 0; });
+  const std::vector<Dim::Term> terms = dim.terms();
+  return std::all_of(terms.begin(), terms.end(), [](const Dim::Term& term) { return term.coefficient >= 0; });
 }
 
 // -1, 0 or 1: how a stands to b, for all values of the symbols.

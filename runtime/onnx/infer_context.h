@@ -29,7 +29,7 @@ class NodeContext {
   size_t rank(size_t i) const { return in(i).dim.size(); }
   std::string InType(size_t i) const { return ToString(in(i).dtype, in(i).dim); }
   const Weight& tensor(const Attribute& attribute) const {  // REQUIRES: its kind is kTensor
-    return graph_.weights[static_cast<size_t>(attribute.tensor)];
+    return graph_.weight(attribute.tensor);
   }
   // The constant that input i is, or null.
   const Weight* weight(size_t i) const;

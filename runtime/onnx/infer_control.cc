@@ -10,13 +10,15 @@ namespace {
 
 using base::Status;
 
-// What is known of a value that is one of two. Errors: types or ranks differ.
+// What is known of a value that is one of two. Errors: types or ranks differ; how many axes there are decides what all behind it computes,
+// and is known of every value.
 Status Join(const Known& other, NodeContext& node, Known& known) {
   if (known.dtype != other.dtype)
     return node.Fail(
         fmt::format("a result is {} on one way and {} on another", ToString(known.dtype, known.dim), ToString(other.dtype, other.dim)));
   if (known.dim.size() != other.dim.size())
-    return node.NotBuilt(fmt::format("a result has {} axes on one way and {} on another", known.dim.size(), other.dim.size()));
+    return node.NotBuilt(fmt::format("a result is {} on one way and {} on another: how many axes it has, only a run tells",
+                                     ToString(known.dtype, known.dim), ToString(other.dtype, other.dim)));
   for (size_t axis = 0; axis < known.dim.size(); ++axis) {
     if (!(known.dim[axis] == other.dim[axis])) known.dim[axis] = node.unknown.Next();
   }

@@ -30,10 +30,13 @@ Status GraphReader::FindOperators() {
   Status first = Status::Ok();
   std::vector<std::string> others;
   std::set<std::pair<std::string, std::string>> seen;
-  for (int i = 0; i < graph_.node_size(); ++i) {
-    const pb::NodeProto& proto = graph_.node(i);
-    imports_ = node_opsets_.of_node[static_cast<size_t>(i)];
-    Status status = FindRow(proto, i, rows_.emplace_back());
+  rows_.reserve(node_count());
+  for (size_t i = 0; i < node_count(); ++i) {
+    const pb::NodeProto* node = nullptr;
+    WF_RETURN_IF_ERROR(NodeAt(i, node));
+    const pb::NodeProto& proto = *node;
+    imports_ = node_opsets_.of_node[i];
+    Status status = FindRow(proto, static_cast<int>(i), rows_.emplace_back());
     if (status.ok() || !seen.emplace(proto.domain(), proto.op_type()).second) continue;
     if (seen.size() > 1 && others.size() < kMaxOperatorsTold) others.push_back(Printable(proto.op_type()));
     if (first.ok()) first = std::move(status);
@@ -184,8 +187,7 @@ Status GraphReader::ReadAttribute(const pb::AttributeProto& proto, const Node& n
       auto weight = ReadTensor(proto.t(), {}, model_, texts_, options_);
       if (!weight.ok()) return Prefixed(weight.status(), fmt::format("{}: attribute `{}`", node.Describe(), out.name));
       out.kind = kTensor;
-      out.tensor = static_cast<int>(graph().weights.size());
-      graph().weights.push_back(*std::move(weight));
+      out.tensor = graph().Add(*std::move(weight));
       break;
     }
     case pb::AttributeProto::GRAPH:
@@ -202,8 +204,7 @@ Status GraphReader::ReadInEdges(const pb::NodeProto& proto, int min_in, Node& no
       return NotBuilt(fmt::format("{}: it reads `{}`, a sequence or an optional value that is not there, which it does not take here",
                                   node.Describe(), Printable(name)));
     node.in.push_back(name.empty() ? -1 : Find(*scope_, name));
-    if (!name.empty() && node.in.back() < 0)
-      return Fail(fmt::format("{}: {}", node.Describe(), WhyAbsent(*scope_->proto, node.index, name)));
+    if (!name.empty() && node.in.back() < 0) return Fail(fmt::format("{}: {}", node.Describe(), WhyAbsent(node, name)));
     if (maps_.contains(name))
       return NotBuilt(
           fmt::format("{}: it reads `{}`, a map for each row: only outputs of the model may be that", node.Describe(), Printable(name)));
@@ -262,8 +263,7 @@ int GraphReader::Define(const std::string& name) {
 }
 
 void GraphReader::SetWeight(int value, Weight weight) {
-  graph().values[static_cast<size_t>(value)].weight = static_cast<int>(graph().weights.size());
-  graph().weights.push_back(std::move(weight));
+  graph().values[static_cast<size_t>(value)].weight = graph().Add(std::move(weight));
 }
 
 int GraphReader::Find(Scope& scope, const std::string& name) {

@@ -294,7 +294,7 @@ Status GraphReader::PartsOf(const pb::NodeProto& proto, const Node& node, int va
     if (!numbers) return NotBuiltAt(node, "its `split` is computed from data, and so how many parts there are");
     const Known* const known = KnownOf(split);
     const int weight = graph().values[static_cast<size_t>(split)].weight;
-    const bool is_scalar = weight >= 0 ? graph().weights[static_cast<size_t>(weight)].dim.empty() : known != nullptr && known->dim.empty();
+    const bool is_scalar = weight >= 0 ? graph().weight(weight).dim.empty() : known != nullptr && known->dim.empty();
     if (!is_scalar) {
       sizes = *numbers;
       if (sizes.size() <= kMostParts) return Status::Ok();
@@ -483,7 +483,7 @@ Status GraphReader::TakeTensor(const pb::NodeProto& proto, const Node& node, int
   if (thing.sequence) return NotBuiltAt(node, fmt::format("input {} is a sequence or absent, wanted a tensor", input));
   value = thing.value;
   if (value >= 0) return Status::Ok();
-  return Fail(fmt::format("{}: {}", node.Describe(), WhyAbsent(*scope_->proto, node.index, proto.input(input))));
+  return Fail(fmt::format("{}: {}", node.Describe(), WhyAbsent(node, proto.input(input))));
 }
 
 Status GraphReader::CheckSameTypes(const Node& node, const std::vector<int>& values) {
@@ -552,7 +552,7 @@ const Known* GraphReader::KnownOf(int value) {
     known_[static_cast<size_t>(whole.inputs[i])] = {port.dtype, port.dim, std::nullopt};
   }
   for (size_t i = before; i < known_.size(); ++i) {
-    if (whole.values[i].weight >= 0) known_[i] = KnownOfWeight(whole.weights[static_cast<size_t>(whole.values[i].weight)]);
+    if (whole.values[i].weight >= 0) known_[i] = KnownOfWeight(whole.weight(whole.values[i].weight));
   }
   for (; !is_stuck_ && known_nodes_ < whole.nodes.size(); ++known_nodes_)
     is_stuck_ = !InferNode(whole, whole.nodes[known_nodes_], known_, /*exact=*/true).ok();
@@ -564,7 +564,7 @@ std::optional<std::vector<int64_t>> GraphReader::IntegersOf(int value, size_t mo
   if (value < 0) return std::nullopt;
   std::vector<int64_t> numbers;
   if (const int index = graph().values[static_cast<size_t>(value)].weight; index >= 0) {
-    const Weight& weight = graph().weights[static_cast<size_t>(index)];
+    const Weight& weight = graph().weight(index);
     if (!weight.held || weight.count() > static_cast<int64_t>(most) ||
         (weight.dtype != WF_I64 && weight.dtype != WF_I32 && weight.dtype != WF_BOOL))
       return std::nullopt;

@@ -7,6 +7,7 @@
 #include "runtime/onnx/counts.h"
 #include "runtime/onnx/graph_reader.h"
 #include "runtime/onnx/op.h"
+#include "runtime/onnx/order.h"
 #include "runtime/onnx/source.h"
 #include "runtime/onnx/tensor.h"
 
@@ -17,7 +18,9 @@ using base::Status;
 
 namespace {
 
-constexpr int kMaxPorts = 1024;                              // inputs, and outputs
+constexpr int kMaxPorts = 1024;  // inputs, and outputs
+constexpr char kNotOfTheFormat[] =
+    "not an ONNX model: its parts do not have the types of the format, or graphs stand in graphs more than 30 deep";
 constexpr uint64_t kMostFunctionBytes = uint64_t{64} << 20;  // of nodes that stand for calls of functions
 
 // The type, of an optional value that of what it may hold.
@@ -28,22 +31,66 @@ const pb::TypeProto& ElementOf(const pb::TypeProto& type) { return type.has_opti
 Status GraphReader::Build(const ByteSource& source) {
   auto skeleton = ReadSkeleton(source, options_.max_graph_bytes);
   if (!skeleton.ok()) return skeleton.status();
-  if (!proto_.ParseFromString(skeleton->model) || !graph_.ParseFromString(skeleton->graph)) {
-    return Fail("not an ONNX model: its parts do not have the types of the format, or graphs stand in graphs more than 30 deep");
-  }
-  skeleton->model.clear();
-  skeleton->graph.clear();
+  skeleton_ = *std::move(skeleton);
+  if (!proto_.ParseFromString(skeleton_.model) || !graph_.ParseFromString(skeleton_.graph)) return Fail(kNotOfTheFormat);
+  skeleton_.model = {};
+  skeleton_.graph = {};
   model_.ir_version = proto_.ir_version();
   model_.producer = Printable(proto_.producer_name());
   WF_RETURN_IF_ERROR(ReadImports());
-  WF_RETURN_IF_ERROR(ReadInitializers(skeleton->pieces));
+  WF_RETURN_IF_ERROR(ReadInitializers(skeleton_.pieces));
   WF_RETURN_IF_ERROR(ReadInputs());
   WF_RETURN_IF_ERROR(FindOperators());
-  for (int i = 0; i < graph_.node_size(); ++i) {
-    imports_ = node_opsets_.of_node[static_cast<size_t>(i)];
-    WF_RETURN_IF_ERROR(ReadNode(graph_.node(i), i, rows_[static_cast<size_t>(i)]));
+  graph().nodes.reserve(node_count());
+  for (size_t i = 0; i < node_count(); ++i) {
+    imports_ = node_opsets_.of_node[i];
+    const pb::NodeProto* node = nullptr;
+    WF_RETURN_IF_ERROR(NodeAt(i, node));
+    WF_RETURN_IF_ERROR(ReadNode(*node, static_cast<int>(i), rows_[i]));
   }
-  return ReadOutputs();
+  WF_RETURN_IF_ERROR(ReadOutputs());
+  LetGo();
+  return InferOutputs();
+}
+
+Status GraphReader::NodeAt(size_t i, const pb::NodeProto*& out) {
+  if (are_nodes_whole_) {
+    out = &graph_.node(static_cast<int>(i));
+    return Status::Ok();
+  }
+  const std::string_view bytes = skeleton_.node(i);
+  out = &node_;
+  return node_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ? Status::Ok() : Fail(kNotOfTheFormat);
+}
+
+Status GraphReader::ReadWholeNodes() {
+  for (size_t i = 0; !are_nodes_whole_ && i < skeleton_.node_count(); ++i) {
+    const std::string_view bytes = skeleton_.node(i);
+    if (!graph_.add_node()->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return Fail(kNotOfTheFormat);
+  }
+  are_nodes_whole_ = true;
+  return Status::Ok();
+}
+
+std::string GraphReader::WhyAbsent(const Node& node, const std::string& value) {
+  if (scope_ != &top_) return onnx::WhyAbsent(*scope_->proto, node.index, value);
+  const Status status = ReadWholeNodes();
+  return status.ok() ? onnx::WhyAbsent(graph_, node.index, value) : status.message();
+}
+
+void GraphReader::LetGo() {
+  skeleton_ = {};
+  pb::ModelProto().Swap(&proto_);
+  pb::GraphProto().Swap(&graph_);
+  pb::NodeProto().Swap(&node_);
+  top_.values = {};
+  top_.sequences = {};
+  known_ = {};
+  rows_ = {};
+  node_opsets_ = {};
+  model_.graph.nodes.shrink_to_fit();
+  model_.graph.values.shrink_to_fit();
+  model_.graph.weights.shrink_to_fit();
 }
 
 Status GraphReader::Prefixed(const Status& status, const std::string& what) const {
@@ -54,6 +101,11 @@ Status GraphReader::ReadImports() {
   if (const Status status = ReadOpsets(proto_.opset_import(), opsets_); !status.ok()) return NotBuilt(status.message());
   model_.opset = opsets_.standard;
   if (proto_.opset_import_size() == 0) return Fail("the model imports no operator set of ai.onnx");
+  if (proto_.functions_size() == 0) {
+    node_opsets_.of_node.assign(node_count(), &opsets_);
+    return Status::Ok();
+  }
+  WF_RETURN_IF_ERROR(ReadWholeNodes());
   const Status status = WriteOutFunctions(proto_, opsets_, kMostFunctionBytes, graph_, node_opsets_);
   return status.ok() ? status : Status(status.code(), fmt::format("`{}`: {}", model_.path, status.message()));
 }
@@ -188,8 +240,7 @@ Status GraphReader::ReadOutputs() {
     if (found < 0) return Fail(fmt::format("output `{}` is written by no node", port.name));
     WF_RETURN_IF_ERROR(AddOutput(found, std::move(port), !is_map && type.tensor_type().has_shape()));
   }
-  if (model_.graph.outputs.empty()) return NotBuilt("the outputs are sequences without tensors");
-  return InferOutputs();
+  return model_.graph.outputs.empty() ? NotBuilt("the outputs are sequences without tensors") : Status::Ok();
 }
 
 Status GraphReader::AddOutput(int value, Port port, bool has_shape) {
@@ -206,13 +257,15 @@ Status GraphReader::HoldIndices() {
     if (node.op != Op::kGather) continue;
     const int index = model_.graph.values[static_cast<size_t>(node.in[1])].weight;
     if (index < 0) continue;
-    Weight& weight = model_.graph.weights[static_cast<size_t>(index)];
+    std::shared_ptr<const Weight>& kept = model_.graph.weights[static_cast<size_t>(index)];
+    Weight weight = *kept;
     if (weight.held || weight.size_bytes() > left) continue;
     left -= weight.size_bytes();
     std::vector<uint8_t> bytes(static_cast<size_t>(weight.size_bytes()));
     WF_RETURN_IF_ERROR(ReadElements(model_, weight, bytes));
     weight.bytes = std::move(bytes);
     weight.held = true;
+    kept = std::make_shared<const Weight>(std::move(weight));
   }
   return Status::Ok();
 }
@@ -244,16 +297,35 @@ std::string GraphReader::WriterOf(int value) const {
   return fmt::format("`{}`", model_.graph.values[static_cast<size_t>(value)].name);
 }
 
-Status GraphReader::InferOutputs() {
-  WF_RETURN_IF_ERROR(HoldIndices());
+std::vector<Known> GraphReader::OfOutputs(const std::vector<Known>& known) const {
+  std::vector<Known> of_outputs;
+  for (const int output : model_.graph.outputs) of_outputs.push_back(known[static_cast<size_t>(output)]);
+  return of_outputs;
+}
+
+Status GraphReader::InferWhole(std::vector<Known>& of_outputs, Counts& counts) {
   auto known = InferShapes(model_.graph, model_.signature.inputs, model_.path);
   if (!known.ok()) return known.status();
   if (const auto folded = ConstantNodes(model_.graph, *known, model_.path); !folded.ok()) return folded.status();
   if (!options_.texts) WF_RETURN_IF_ERROR(LeaveOutTexts(*known));
-  const auto exact = InferShapes(model_.graph, model_.signature.inputs, model_.path, true);
-  const auto counts = FindCounts(model_.graph, *known);
+  of_outputs = OfOutputs(*known);
+  counts = FindCounts(model_.graph, *known);
+  return Status::Ok();
+}
+
+std::vector<Known> GraphReader::InferExactly() const {
+  const auto known = InferShapes(model_.graph, model_.signature.inputs, model_.path, true);
+  return known.ok() ? OfOutputs(*known) : std::vector<Known>();
+}
+
+Status GraphReader::InferOutputs() {
+  WF_RETURN_IF_ERROR(HoldIndices());
+  std::vector<Known> of_outputs;
+  Counts counts;
+  WF_RETURN_IF_ERROR(InferWhole(of_outputs, counts));
+  const std::vector<Known> exact = InferExactly();
   for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
-    const Known& computed = (*known)[static_cast<size_t>(model_.graph.outputs[i])];
+    const Known& computed = of_outputs[i];
     Port& port = model_.signature.outputs[i];
     if (IsNarrow(computed.dtype) && !options_.texts)
       return NotBuilt(fmt::format("output `{}` has elements of type {}, which are not supported", port.name, TypeName(computed.dtype)));
@@ -278,7 +350,7 @@ Status GraphReader::InferOutputs() {
     }
     port.dim = std::move(dim);
     Shape& proved = model_.signature.computed.emplace_back();
-    if (exact.ok()) proved = (*exact)[static_cast<size_t>(model_.graph.outputs[i])].dim;
+    if (!exact.empty()) proved = exact[i].dim;
     while (proved.size() < port.dim.size()) proved.push_back(unknown_.Next());
   }
   return Status::Ok();

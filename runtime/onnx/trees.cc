@@ -65,7 +65,7 @@ class Arrays {
     const Attribute* tensor = node_.Find(as_tensor);
     if (tensor == nullptr || tensor->kind != Attribute::Kind::kTensor) return Status::Ok();
     if (!out.empty()) return Wrong(fmt::format("both `{}` and `{}`", name, as_tensor));
-    const Weight& weight = graph_.weights[static_cast<size_t>(tensor->tensor)];
+    const Weight& weight = graph_.weight(tensor->tensor);
     if (weight.dtype != WF_F32 && weight.dtype != WF_F64)
       return Wrong(fmt::format("`{}` has elements of type {}, wanted f32 or f64", as_tensor, TypeName(weight.dtype)));
     wide = wide || weight.dtype == WF_F64;
@@ -84,7 +84,7 @@ class Arrays {
   Status Bytes(const char* name, std::vector<uint8_t>& out) const {
     const Attribute* tensor = node_.Find(name);
     if (tensor == nullptr || tensor->kind != Attribute::Kind::kTensor) return Wrong(fmt::format("no `{}`", name));
-    const Weight& weight = graph_.weights[static_cast<size_t>(tensor->tensor)];
+    const Weight& weight = graph_.weight(tensor->tensor);
     if (weight.dtype != WF_U8) return Wrong(fmt::format("`{}` has elements of type {}, wanted u8", name, TypeName(weight.dtype)));
     return Elements(weight, out);
   }

@@ -11,7 +11,7 @@ using base::Status;
 
 constexpr uint64_t kWindow = 64 << 10;
 constexpr uint64_t kKeptBytes = 1024;  // elements below this size stay in the skeleton, where protobuf decodes them
-constexpr uint64_t kGraphField = 7, kInitializerField = 5;
+constexpr uint64_t kGraphField = 7, kNodeField = 1, kInitializerField = 5;
 enum WireType : uint8_t { kVarintType = 0, kFixed64Type = 1, kLengthType = 2, kFixed32Type = 5 };
 
 struct Field {
@@ -48,6 +48,9 @@ class Walker {
       WF_RETURN_IF_ERROR(Next(at, end, field));
       if (field.number == kInitializerField && field.type == kLengthType) {
         WF_RETURN_IF_ERROR(Tensor(field, out));
+      } else if (field.number == kNodeField && field.type == kLengthType) {
+        WF_RETURN_IF_ERROR(Copy(field.data, field.length, out.nodes));
+        out.node_end.push_back(out.nodes.size());
       } else {
         WF_RETURN_IF_ERROR(Copy(field, out.graph));
       }
@@ -138,8 +141,9 @@ class Walker {
     return Status::Ok();
   }
 
-  Status Copy(const Field& field, std::string& out) {
-    const uint64_t bytes = field.data + field.length - field.begin;
+  Status Copy(const Field& field, std::string& out) { return Copy(field.begin, field.data + field.length - field.begin, out); }
+
+  Status Copy(uint64_t begin, uint64_t bytes, std::string& out) {
     if (bytes > left_) {
       return Status(base::kResourceExhausted,
                     fmt::format("`{}`: its structure (nodes, names, small constants) is above the limit", source_.name()));
@@ -147,7 +151,7 @@ class Walker {
     left_ -= bytes;
     const size_t old = out.size();
     out.resize(old + bytes);
-    return source_.Read(field.begin, {reinterpret_cast<uint8_t*>(out.data()) + old, bytes});
+    return source_.Read(begin, {reinterpret_cast<uint8_t*>(out.data()) + old, bytes});
   }
 
   Status Malformed(uint64_t at, const char* what) const {

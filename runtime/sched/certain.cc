@@ -74,4 +74,12 @@ class Walk {
 
 std::vector<uint16_t> CertainTasks(const bus::PlanIndex& index, const wf_workflow& workflow) { return Walk(index).From(workflow.root); }
 
+bool EveryWorkflowNeedsAModel(const bus::PlanIndex& index) {
+  const wf_plan& plan = index.plan();
+  return std::all_of(plan.workflows, plan.workflows + plan.n_workflows, [&](const wf_workflow& workflow) {
+    const std::vector<uint16_t> certain = CertainTasks(index, workflow);
+    return std::any_of(certain.begin(), certain.end(), [&](uint16_t id) { return plan.tasks[id].kind == WF_MODEL; });
+  });
+}
+
 }  // namespace wf::sched

@@ -12,4 +12,7 @@ namespace wf::sched {
 // elements, or where several returns may end the workflow.
 std::vector<uint16_t> CertainTasks(const bus::PlanIndex& index, const wf_workflow& workflow);
 
+// No workflow can succeed without a model.
+bool EveryWorkflowNeedsAModel(const bus::PlanIndex& index);
+
 }  // namespace wf::sched

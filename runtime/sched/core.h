@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <random>
 #include <unordered_map>
 #include <vector>
 
@@ -15,12 +14,13 @@
 #include "runtime/sched/long_run.h"
 #include "runtime/sched/observer.h"
 #include "runtime/sched/ready.h"
+#include "runtime/sched/turn_work.h"
 #include "runtime/sched/wheel.h"
 
 namespace wf::sched {
 
 // The engine's inside, shared by the files of this folder only.
-// Thread: loop-confined.   Owns: buses (kept_buses idle ones), jobs (kMostIdleJobs), timers, staging.   Borrows: plan, index, parts; a
+// Thread: loop-confined.   Owns: buses (kept_buses idle ones), jobs (1,024 idle ones), timers, staging.   Borrows: plan, index, parts; a
 // catalogue until its last bus is gone.   Errors: Create gives null without memory; all else ends in a bus's code.
 class EngineCore {
  public:
@@ -49,6 +49,7 @@ class EngineCore {
   void PassDeadline(LiveBus& bus);
   void OnTime();
   void OnPoll();
+  bool OnIdle();
 
   // ---- settle.cc: the flow of values ----
   void Pump();
@@ -103,8 +104,7 @@ class EngineCore {
   void CountDown(bus::Instance& instance, uint16_t reader);
   bus::Channel& ChannelOf(const bus::Instance& instance, uint16_t slot) const;
   bus::Instance* LiveInside(bus::Instance& outer, uint16_t region) const;
-  // REQUIRES: the request is timed. 0: not now.
-  void NoteStage(const bus::Instance& instance, const wf_task& task, base::TimePoint begun, base::TimePoint ended);
+  void NoteStage(const bus::Instance& instance, const wf_task& task, base::TimePoint begun, base::TimePoint ended);  // 0: not now
   void NoteStages(const Job& job, const bus::Instance& instance);
   void Hold(bus::Instance& instance, uint16_t id, const bus::Failure& failure);
   void TellFirst();
@@ -138,6 +138,7 @@ class EngineCore {
   void BeginFallback(bus::Entry& entry, const bus::Failure& failure);
   void StartEach(bus::Instance& instance, uint16_t id);
   void LaunchElements(bus::Entry& entry);
+  bool ResumeElements();  // of those that waited for this turn. True: there are more
   void ElementEnded(bus::Instance& instance, const bus::Failure* failure);
   void Reuse(bus::Instance& instance);
   bus::Context& ContextAt(bus::Instance& instance, uint16_t task);
@@ -167,9 +168,9 @@ class EngineCore {
   void StartModel(bus::Instance& instance, uint16_t id);
   void PlaceModel(uint16_t id, Placement where, const ModelBinding& binding);
   void RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding);
+  bool RunBatch();  // between two turns. True: there may be more
   void QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding, bool or_here);
-  // A credit for the row, or what becomes of the task without one: parked, or failed. False: dealt with, or, where `full` is given, there
-  // is no credit, as it then says.
+  // A credit for the row. False: the task is parked, or has failed, or, where `full` is given, there is no credit, as it then says.
   bool ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job, bool* full);
   bool RefuseRow(bus::Instance& instance, uint16_t start, Counter& requests, const bus::Failure& refused);
   void Unpark(LiveBus& bus);
@@ -186,13 +187,12 @@ class EngineCore {
   bool pumping_ = false;
   LiveBus *deciding_ = nullptr, *last_deciding_ = nullptr, *drained_ = nullptr;
   IdleBuses idle_buses_;
-  static constexpr uint32_t kMostIdleJobs = 1024;
   Job* idle_jobs_ = nullptr;
   uint32_t n_idle_jobs_ = 0;
   std::vector<Epoch> epochs_;
   std::vector<size_t> learned_bytes_;  // by region: arena of recent requests
   std::unordered_map<const batch::Runnable*, std::unique_ptr<batch::Staging>> staging_;
-  int64_t inline_spent_ns_ = 0;
+  TurnWork turn_;
   base::TimePoint last_lift_ = 0, last_merge_ = 0;
   uint64_t created_ = 0, own_data_ids_ = 0, data_id_ = 0, data_id_end_ = 0, jitter_;
 };

@@ -287,8 +287,14 @@ void EngineCore::OnTime() {
   Pump();
 }
 
+bool EngineCore::OnIdle() {
+  const bool has_elements = ResumeElements();
+  return RunBatch() || has_elements;
+}
+
 void EngineCore::OnPoll() {
-  inline_spent_ns_ = 0;
+  turn_.spent_ns = 0;
+  turn_.is_new = true;
   if (stats.created.value() == 0) return;
   const base::TimePoint now = parts_.clock.Now();
   if (now - last_lift_ < kLiftEveryNs) return;
@@ -317,6 +323,7 @@ void Engine::Reject(bus::Bus& bus, wf_code code) { core_->Reject(static_cast<Liv
 void Engine::Cancel(bus::Bus& bus) { core_->Cancel(static_cast<LiveBus&>(bus)); }
 void Engine::Release(bus::Bus& bus) { core_->Release(static_cast<LiveBus&>(bus)); }
 void Engine::OnPoll() noexcept { core_->OnPoll(); }
+bool Engine::OnIdle() noexcept { return core_->OnIdle(); }
 void Engine::Watch() noexcept { core_->long_run.Look(); }
 base::TimePoint Engine::NextTimerAt() const noexcept { return core_->wheel.NextAt(); }
 void Engine::OnTime() noexcept { core_->OnTime(); }

@@ -28,6 +28,8 @@ class SharedFactors;
 
 inline constexpr std::string_view kWouldBeLate = "the deadline would pass while the request waits for others";
 
+inline constexpr int64_t kBetweenTurnsNs = 2'000'000;  // for EngineOptions of a process that has one CPU
+
 enum class Schedule : uint8_t { kAuto, kInline, kPool };
 
 struct EngineOptions {
@@ -36,6 +38,7 @@ struct EngineOptions {
   int64_t inline_task_ns = 100'000;           // a task estimated above goes to the pool
   int64_t inline_turn_ns = 300'000;           // and so does any once this much has run since the last poll,
   int64_t hand_over_ns = 5'000;               // unless it is done sooner than handed over
+  int64_t between_turns_ns = 0;               // the loop runs batches of at most this long itself, one between two turns; 0: none
   uint32_t time_every = 64;                   // one request in this many is timed task by task, which takes it twice as long a task
   uint32_t kept_buses = 256;                  // idle buses kept for reuse, the last one with its first chunk
   std::atomic<uint64_t>* data_ids = nullptr;  // shared by the loops; null: own count
@@ -101,6 +104,7 @@ class Engine {
 
   // ---- the loop's turn ----
   void OnPoll() noexcept;                        // a new turn begins: inline time starts from zero
+  bool OnIdle() noexcept;                        // runs a short batch, if it is to. True: there may be more
   base::TimePoint NextTimerAt() const noexcept;  // INT64_MAX: none
   void OnTime() noexcept;                        // fires what is due; harmless when early
   // Timers of others on this loop fire with the engine's, and are not armed when it dies.

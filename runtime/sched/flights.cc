@@ -11,6 +11,8 @@
 namespace wf::sched {
 namespace {
 
+constexpr uint32_t kMostIdleJobs = 1024;
+
 // A row has left its queue, to run or for good.
 void NoteWait(EngineCore& engine, const Job& job) {
   const bus::Instance& instance = *job.instance;

@@ -7,6 +7,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/base/slices.h"
 #include "runtime/base/working.h"
+#include "runtime/batch/executor.h"
 #include "runtime/sched/core.h"
 
 namespace wf::sched {
@@ -31,7 +32,7 @@ bool EngineCore::FitsLoop(const ModelBinding& binding) const {
 bool EngineCore::RunsOnLoop(const ModelBinding& binding) const {
   if (binding.first_loop_instance < 0 || options_.schedule == Schedule::kPool) return false;
   if (options_.schedule == Schedule::kInline || binding.batcher == nullptr) return true;
-  return inline_spent_ns_ <= options_.inline_turn_ns && FitsLoop(binding);
+  return turn_.spent_ns <= options_.inline_turn_ns && FitsLoop(binding);
 }
 
 bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t model_task, Job& job, bool* full) {
@@ -142,8 +143,17 @@ void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBindi
   job->placed = Placement::kRow;
   AddFlight(*job);
   job->submitted = true;
-  const bool accepted = binding.batcher->Submit(*job);
+  const bool quietly = job->delay_ns == 0 && binding.batcher->run_ns() <= options_.between_turns_ns;
+  if (quietly) turn_.own_rows = &binding.batcher->executor();
+  const bool accepted = quietly ? binding.batcher->SubmitQuietly(*job) : binding.batcher->Submit(*job);
   WF_CHECK(accepted);  // nobody else knows the job yet
+}
+
+bool EngineCore::RunBatch() {
+  if (turn_.own_rows == nullptr) return false;
+  if (turn_.own_rows->RunShort(options_.between_turns_ns)) return true;
+  turn_.own_rows = nullptr;  // its threads have been told of what is left
+  return false;
 }
 
 void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding) {
@@ -180,7 +190,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   if (status.ok()) status = staging->Scatter(alone, 1, padding);
   if (!status.ok()) job->Fail(batch::CodeOf(status), status.message());
   staging->Trim(own);
-  inline_spent_ns_ += spent;
+  turn_.spent_ns += spent;
   instance.bus->spent_.Run(started, started + spent);
   instance.bus->spent_.TakePart(1, spent);
   if (known && binding.batcher != nullptr) binding.batcher->LearnRunOnLoop(binding.batcher->sorts().Of(job->kind, job->inputs), spent);

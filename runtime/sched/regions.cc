@@ -131,6 +131,7 @@ void EngineCore::CloseEntry(bus::Entry& entry) {
   entry.closed = true;
   wheel.Cancel(entry.timer);
   wheel.Cancel(entry.back_off);
+  turn_.Remove(entry);
   (entry.previous == nullptr ? entry.parent->entries : entry.previous->next) = entry.next;
   if (entry.next != nullptr) entry.next->previous = entry.previous;
   while (entry.children != nullptr) {
@@ -291,11 +292,17 @@ void EngineCore::StartEach(bus::Instance& instance, uint16_t id) {
   LaunchElements(*entry);
 }
 
+// Elements that are too cheap to be handed over would keep the loop from its sockets until the last of them: once it has worked for as long
+// as a turn may take, the rest begin in later ones.
 void EngineCore::LaunchElements(bus::Entry& entry) {
   const wf_task& task = plan_.tasks[entry.task];
   const wf_region& body = plan_.regions[task.target];
   const uint32_t window = task.window == 0 ? kDefaultWindow : task.window;
   while (entry.cause == nullptr && entry.next_element < entry.count && entry.running < window) {
+    if (turn_.is_spent(options_.inline_turn_ns)) {
+      if (!entry.waits_for_turn) turn_.Add(entry);
+      return EnsureDeadline(LiveOf(*entry.parent));
+    }
     bus::Instance* child = entry.idle;
     if (child != nullptr) {
       entry.idle = child->next_sibling;
@@ -316,6 +323,19 @@ void EngineCore::LaunchElements(bus::Entry& entry) {
     ++entry.running;
     Begin(*child);  // an element has a task, so it does not end before this returns
   }
+}
+
+bool EngineCore::ResumeElements() {
+  if (turn_.first() != nullptr && std::exchange(turn_.is_new, false)) {
+    turn_.spent_ns = 0;
+    while (turn_.first() != nullptr && !turn_.is_spent(options_.inline_turn_ns)) {
+      bus::Entry& entry = *turn_.first();
+      turn_.Remove(entry);
+      LaunchElements(entry);
+      Pump();
+    }
+  }
+  return turn_.first() != nullptr;
 }
 
 // The lowest failed element decides, so elements before it are waited for and those behind it are abandoned.

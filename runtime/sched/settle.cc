@@ -153,7 +153,7 @@ Placement EngineCore::PlaceOf(uint16_t id, int64_t estimate_ns) {
   if (options_.schedule != Schedule::kAuto) return options_.schedule == Schedule::kInline ? Placement::kToldLoop : Placement::kToldPool;
   if (!estimates_.FitsLoop(id, estimate_ns, options_.inline_task_ns))
     return estimates_.barred(id) ? Placement::kBarred : Placement::kTooLong;
-  const bool in_turn = inline_spent_ns_ <= options_.inline_turn_ns || estimate_ns < options_.hand_over_ns;
+  const bool in_turn = turn_.spent_ns <= options_.inline_turn_ns || estimate_ns < options_.hand_over_ns;
   return in_turn ? Placement::kFits : Placement::kTurn;
 }
 
@@ -180,12 +180,12 @@ void EngineCore::RunTask(bus::Instance& instance, uint16_t id) {
   long_run.Begin();
   if (!timed) {
     code = task.fn.run(&context.head, instance.frames);
-    inline_spent_ns_ += estimate;
+    turn_.spent_ns += estimate;
   } else {
     started = parts_.clock.Now();
     code = task.fn.run(&context.head, instance.frames);
     ended = parts_.clock.Now();
-    inline_spent_ns_ += ended - started;
+    turn_.spent_ns += ended - started;
     instance.bus->spent_.Run(started, ended);
     estimates_.NoteOnLoop(id, estimate, ended - started, ended);
     estimates_.Learn(id, prior, ended - started, code != 0);

@@ -48,12 +48,14 @@ class Front final : public loop::Turn, public net::HandlerFactory {
 
   void OnFlush() noexcept override;
   void OnPoll() noexcept override { engine_->OnPoll(); }
+  bool OnIdle() noexcept override { return engine_->OnIdle(); }
   base::TimePoint NextTimerAt() noexcept override;
   void OnTime() noexcept override;
   void OnSecond() noexcept override;
   net::Handler* NewHandler(net::Connection& connection) noexcept override { return sessions_.Open(connection); }
   void OnRefused() noexcept override;
   void OnHandshakeFailed(std::string_view why) noexcept override;
+  void OnBreach(std::string_view why) noexcept override { site_.OnBreach(http::Breach::kLimit, why); }
 
  private:
   void OnDrainTick() noexcept;

@@ -50,7 +50,7 @@ void BeginMessage(Exchange& exchange) {
   call.coded = call.messages.compressed();
   exchange.coding = call.coded ? call.coding : Coding::kIdentity;
   if (call.coded && call.coding == Coding::kIdentity)
-    return RefuseMessage(exchange, "a message says that it is coded, and `grpc-encoding` says with nothing");
+    return RefuseMessage(exchange, "a message is marked as compressed, and no `grpc-encoding` says with what");
   if (exchange.site->Announce(exchange, bytes) && !exchange.body.ReserveAnnounced(static_cast<size_t>(bytes)))
     exchange.RefuseForMemory("no memory for the message");
 }

@@ -17,6 +17,22 @@ std::string_view BearerOf(std::string_view value) {
   return base::EqualIgnoringCase(value.substr(0, kScheme.size()), kScheme) ? base::Trim(value.substr(kScheme.size())) : std::string_view();
 }
 
+// One of each is looked at: a request with hundreds would take as many times as long.
+struct Shown {
+  std::string_view bearer, key;
+  bool twice = false;
+};
+Shown ShownBy(const http::Head& head) {
+  Shown shown;
+  int bearers = 0, keys = 0;
+  for (const http::Header& header : head.headers()) {
+    if (header.name == "authorization" && ++bearers == 1) shown.bearer = BearerOf(header.value);
+    if (header.name == "x-api-key" && ++keys == 1) shown.key = base::Trim(header.value);
+  }
+  shown.twice = bearers > 1 || keys > 1;
+  return shown;
+}
+
 // `place`: how a message begins, of the part with that number.
 template <typename PlaceOf>
 base::Status AddAll(std::string_view text, char separator, PlaceOf&& place, Keys* keys) {
@@ -56,13 +72,14 @@ bool Keys::Has(std::string_view shown) const noexcept {
 }
 
 bool Keys::Let(const http::Head& head) const noexcept {
-  bool found = false;
-  int bearers = 0, keys = 0;  // one of each is looked at: a request with hundreds would take as many times as long
-  for (const http::Header& header : head.headers()) {
-    if (header.name == "authorization" && ++bearers == 1) found |= Has(BearerOf(header.value));
-    if (header.name == "x-api-key" && ++keys == 1) found |= Has(base::Trim(header.value));
-  }
-  return found && bearers <= 1 && keys <= 1;
+  const Shown shown = ShownBy(head);
+  const bool by_bearer = Has(shown.bearer), by_key = Has(shown.key);
+  return (by_bearer || by_key) && !shown.twice;
+}
+
+bool Keys::ShowsOne(const http::Head& head) noexcept {
+  const Shown shown = ShownBy(head);
+  return !shown.twice && !(shown.bearer.empty() && shown.key.empty());
 }
 
 base::Result<std::shared_ptr<const Keys>> LoadKeys(const Settings& settings, bool again) {

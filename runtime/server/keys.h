@@ -26,6 +26,8 @@ class Keys {
   bool Has(std::string_view shown) const noexcept;
   // Does a request show one, as `authorization: Bearer KEY` or `x-api-key: KEY`?
   bool Let(const http::Head& head) const noexcept;
+  // Is there anything in these fields that is looked for among the keys? Not so of another scheme, and of a field that stands twice.
+  static bool ShowsOne(const http::Head& head) noexcept;
 
  private:
   struct Key {

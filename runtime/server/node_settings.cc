@@ -106,6 +106,16 @@ std::optional<int64_t> TooSmall(const wf_policy& policy, const std::vector<int64
   return std::nullopt;
 }
 
+// As the compiler refuses it of a program. Empty: nothing, or what is left to the server follows.
+std::string Contradiction(const wf_policy& policy, const NodeSetting& setting) {
+  const int64_t batch = setting.batch.value_or(policy.batch_max), queue = setting.queue.value_or(policy.queue_max);
+  if (batch == 0 || queue == 0 || queue >= batch) return {};
+  const std::string told = "`queue` and `batch` of " + Quoted(setting.path) + " contradict each other: a batch of " +
+                           std::to_string(batch) + " never fits into a queue of " + std::to_string(queue);
+  if (setting.batch && setting.queue) return told;
+  return told + (setting.batch ? "; `queue` is the program's: set it, too" : "; `batch` is the program's: set it, too");
+}
+
 std::string Store(const std::string& member, const std::string& value, NodeSetting* setting) {
   if (member == "batch") return StoreCount(value, abi::kMostBatchRows, &setting->batch);
   if (member == "instances") return StoreCount(value, abi::kMostInstances, &setting->instances);
@@ -160,11 +170,14 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
 std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting) {
   bool calls_model = false, has_timeout = false, batched = true, never_waits = false, pads = false;
   std::optional<int64_t> too_small;
+  std::string contradiction;
   ForEachTask(plan, setting.path, [&](uint32_t, const wf_task& task) {
     has_timeout |= HasTimeout(plan, task);
     if (!CallsModel(task)) return;
     calls_model = true;
     batched &= plan.models[task.target].batched != 0;
+    if (contradiction.empty())
+      contradiction = Contradiction(task.policy == WF_NONE ? DefaultPolicy() : plan.policies[task.policy], setting);
     never_waits |= task.policy == WF_NONE || plan.policies[task.policy].batch_max == 0;
     if (task.policy == WF_NONE || plan.policies[task.policy].n_buckets == 0) return;
     pads = true;
@@ -181,7 +194,7 @@ std::string CheckNodeSetting(const wf_plan& plan, const NodeSetting& setting) {
     return "the model of " + Quoted(setting.path) + " has no batch axis; `batch` can only be 1";
   if (setting.within_ns.value_or(0) > 0 && never_waits && !setting.batch)
     return Quoted(setting.path) + " has `batch auto`, which never waits; set `batch` beside `within`";
-  return {};
+  return contradiction;
 }
 
 std::vector<SettingInForce> SettingsInForce(const wf_plan& retuned, const NodeSetting& setting) {

@@ -280,6 +280,7 @@ void PutJson(const ScheduleSources& sources, wf_sink* out) {
   json.Name("spin_us").Thousandths(sources.spin_ns).Name("spin_why").Text(WhySpin(sources));
   json.Name("inline_task_us").Thousandths(sources.options.inline_task_ns);
   json.Name("inline_turn_us").Thousandths(sources.options.inline_turn_ns);
+  json.Name("between_turns_us").Thousandths(sources.options.between_turns_ns);
   json.Name("tasks").Array();
   for (const Row& row : RowsOf(sources)) PutTaskJson(sources, row, json);
   json.End().Line().Name("batchers").Array();
@@ -323,7 +324,10 @@ void PutBatchers(const ScheduleSources& sources, std::string* text) {
 void PutText(const ScheduleSources& sources, wf_sink* out) {
   std::string text = "schedule=" + std::string(kScheduleNames[static_cast<size_t>(sources.options.schedule)]) +
                      "; loops: " + std::to_string(sources.engines.size()) + "; threads of the pool: " + std::to_string(sources.threads) +
-                     "; before they sleep they look for work for " + Time(sources.spin_ns) + " (" + WhySpin(sources) + ")\n\n";
+                     "; before they sleep they look for work for " + Time(sources.spin_ns) + " (" + WhySpin(sources) + ")\n";
+  if (sources.options.between_turns_ns > 0)
+    text += "on its only CPU the loop runs batches of up to " + Time(sources.options.between_turns_ns) + " itself, between its turns\n";
+  text += '\n';
   std::vector<std::vector<std::string>> lines = {{"WHERE", "NODE", "TAKES", "LOOP", "POOL", "BATCH", "WHY"}};
   for (const Row& row : RowsOf(sources)) {
     const std::string node = row.node.empty() ? std::string(row.workflow) + ", outside of its nodes" : std::string(row.node);

@@ -13,6 +13,7 @@
 #include "runtime/base/reserve.h"
 #include "runtime/base/units.h"
 #include "runtime/observe/log.h"
+#include "runtime/sched/certain.h"
 #include "runtime/server/allowance.h"
 #include "runtime/server/certificates.h"
 #include "runtime/server/schedule_page.h"
@@ -164,6 +165,9 @@ base::Status Server::MakeWorkers() {
   engine_.schedule = static_cast<sched::Schedule>(settings_.schedule);
   engine_.data_ids = &data_ids_;
   engine_.factors = &factors_;
+  // On one CPU another thread wins nothing but the switches to it and back, except for requests that are quicker than a batch (ADR 0075).
+  if (cpus == 1 && loops == 1 && engine_.schedule == sched::Schedule::kAuto && sched::EveryWorkflowNeedsAModel(index_))
+    engine_.between_turns_ns = sched::kBetweenTurnsNs;
   for (int i = 0; i < loops; ++i) {
     sched::EngineOptions engine = engine_;
     engine.loop = i;

@@ -43,6 +43,7 @@ class Server final : public loop::Turn,
   void RemoveFiles() noexcept;  // before an end that tears nothing down
 
   void OnFlush() noexcept override;
+  bool OnIdle() noexcept override { return false; }
   void OnPoll() noexcept override {}
   base::TimePoint NextTimerAt() noexcept override;
   void OnTime() noexcept override;

@@ -203,6 +203,8 @@ void Loader::FindFlags() {
       UsageError(name + ": needs a value");
       continue;
     }
+    const auto is_same = [&row](const Given& flag) { return flag.row == *row; };
+    if (*row == config ? config_is_flag_ : std::any_of(flags_.begin(), flags_.end(), is_same)) UsageError(name + ": is given twice");
     if (*row != config) {
       flags_.push_back({*row, name, std::move(value)});
     } else {

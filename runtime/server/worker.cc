@@ -55,6 +55,7 @@ base::Status Worker::Open() { return loop_.Open(); }
 void Worker::Use(const Configuration& configuration) {
   if (secure_ != nullptr) {
     secure_->set_context(configuration.certificates);
+    secure_->set_unpaid_messages(configuration.settings.control_frames);
     secure_->set_handshakes(static_cast<size_t>(configuration.settings.handshakes));
   }
   front_.set_settings(configuration.settings);

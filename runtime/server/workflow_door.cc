@@ -30,12 +30,15 @@ bool WorkflowSite::IsFree(const Exchange& exchange) const {
 // In place of any other refusal, which would tell what there is.
 void WorkflowSite::Deny(Exchange& exchange) noexcept {
   const bool shows = exchange.head.Find("authorization").data() != nullptr || exchange.head.Find("x-api-key").data() != nullptr;
+  constexpr std::string_view kAsked = "a key is asked for: `authorization: Bearer KEY`, or `x-api-key: KEY`",
+                             kUnread =
+                                 "no key was found in a form that is read: `authorization: Bearer KEY`, or `x-api-key: KEY`, each once",
+                             kUnknown = "the key is none that is let in";
   counts_.refused_keys.Add();
   exchange.for_memory = false;
   exchange.fields.Clear();
   exchange.fields.Add("www-authenticate", "Bearer");
-  exchange.Refuse(401, code::kInputParams,
-                  shows ? "the key is none that is let in" : "a key is asked for: `authorization: Bearer KEY`, or `x-api-key: KEY`");
+  exchange.Refuse(401, code::kInputParams, !shows ? kAsked : Keys::ShowsOne(exchange.head) ? kUnknown : kUnread);
 }
 
 bool WorkflowSite::IsPreflight(const http::Head& head) const {

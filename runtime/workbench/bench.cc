@@ -118,7 +118,7 @@ void PutProfile(const BenchReport& report, std::ostream& out) {
   for (size_t i = 0; i < std::min(kSlowestShown, report.profile->slowest.size()); ++i) {
     const auto [step, ns] = report.profile->slowest[i];
     out << fmt::format("  {:>5.1f}%  {:>10.4f}  {}\n", 100 * static_cast<double>(ns) / static_cast<double>(std::max<int64_t>(total, 1)),
-                       static_cast<double>(ns) / 1e6, report.plan->steps()[step].where);
+                       static_cast<double>(ns) / 1e6, report.plan->Where(step));
   }
 }
 

@@ -18,33 +18,19 @@ namespace {
 using base::Result;
 using model::Plan;
 
-struct Counted {
-  int64_t count = 0, bytes = 0;
-};
-
 // What `inspect` says of one file.   Borrows: the session.
 struct InspectReport {
   explicit InspectReport(const Session& of) : session(of) {}
   const Session& session;
   uint64_t file_bytes = 0;
-  Counted weights;
-  std::map<std::string, Counted> weights_by_type;
   std::vector<std::pair<std::string, int64_t>> operators;  // most frequent first
   std::vector<onnx::Port> shapes;                          // with which the plan is made
-  std::unique_ptr<Plan> plan;                              // null: why not
+  std::shared_ptr<const Plan> plan;                        // null: why not
   std::string why_not;
 };
 
-void Count(InspectReport& report) {
-  const onnx::Graph& graph = report.session.file().graph;
-  for (const onnx::Weight& weight : graph.weights) {
-    for (Counted* each : {&report.weights, &report.weights_by_type[onnx::TypeName(weight.dtype)]}) {
-      ++each->count;
-      each->bytes += weight.size_bytes();
-    }
-  }
-  std::map<std::string, int64_t> counts;
-  for (const onnx::Node& node : graph.nodes) ++counts[std::string(onnx::OpName(node.op))];
+void SortOperators(InspectReport& report) {
+  const auto& counts = report.session.contents().operators;
   report.operators.assign(counts.begin(), counts.end());
   std::stable_sort(report.operators.begin(), report.operators.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
 }
@@ -56,7 +42,7 @@ void AddPlan(Session& session, const ShapeSettings& settings, InspectReport& rep
     return;
   }
   report.shapes = *std::move(shapes);
-  auto plan = Plan::Make(session.program(), report.shapes, onnx::kMostTensorBytes);
+  auto plan = session.PlanFor(report.shapes);
   if (plan.ok()) {
     report.plan = *std::move(plan);
   } else {
@@ -82,6 +68,7 @@ std::string PortsText(const std::vector<onnx::Port>& ports) {
 
 void PutText(const InspectReport& report, std::ostream& out) {
   const onnx::Model& file = report.session.file();
+  const model::Contents& contents = report.session.contents();
   out << fmt::format("{}: {}, ONNX IR {}, opset {}{}\n", file.path, BytesText(static_cast<int64_t>(report.file_bytes)), file.ir_version,
                      file.opset, file.producer.empty() ? "" : ", made by " + file.producer);
   const auto ports = [&out](const char* what, const std::vector<onnx::Port>& list) {
@@ -92,10 +79,10 @@ void PutText(const InspectReport& report, std::ostream& out) {
   ports("outputs", report.session.signature().outputs);
   for (const std::string& note : file.notes) out << fmt::format("note: {}\n", note);
   out << fmt::format("samples: {}\n", report.session.axes().reason);
-  out << fmt::format("weights: {}, {}\n", base::Counted(report.weights.count, "tensor"), BytesText(report.weights.bytes));
-  for (const auto& [type, counted] : report.weights_by_type)
+  out << fmt::format("weights: {}, {}\n", base::Counted(contents.weights.count, "tensor"), BytesText(contents.weights.bytes));
+  for (const auto& [type, counted] : contents.weights_by_type)
     out << fmt::format("  {:<6} {:>6} {:>12}\n", type, counted.count, BytesText(counted.bytes));
-  out << fmt::format("operators: {}\n", base::Counted(file.graph.nodes.size(), "node"));
+  out << fmt::format("operators: {}\n", base::Counted(contents.nodes, "node"));
   for (const auto& [name, count] : report.operators) out << fmt::format("  {:<24} {:>6}\n", name, count);
   if (report.plan == nullptr) {
     out << fmt::format("what runs where is not known before a run: {}\n", report.why_not);
@@ -104,8 +91,11 @@ void PutText(const InspectReport& report, std::ostream& out) {
   const Plan& plan = *report.plan;
   out << fmt::format("a run of {}: {} of activations, {}\n", PortsText(report.shapes), BytesText(plan.arena_bytes()),
                      base::Counted(plan.steps().size(), "step"));
-  for (const Plan::Step& step : plan.steps())
-    out << fmt::format("  {:<40} {:<8} {:>12} at {}\n", step.where, step.kernel->impl, BytesText(BytesOut(plan, step)), Offset(plan, step));
+  for (size_t s = 0; s < plan.steps().size(); ++s) {
+    const Plan::Step& step = plan.steps()[s];
+    out << fmt::format("  {:<40} {:<8} {:>12} at {}\n", plan.Where(s), step.kernel->impl, BytesText(BytesOut(plan, step)),
+                       Offset(plan, step));
+  }
 }
 
 std::string PortsJson(const std::vector<onnx::Port>& ports) {
@@ -124,9 +114,10 @@ std::string PlanJson(const InspectReport& report) {
   if (report.plan == nullptr) return fmt::format("{{\"unknown\": {}}}", base::QuoteJson(report.why_not));
   const Plan& plan = *report.plan;
   std::string steps;
-  for (const Plan::Step& step : plan.steps()) {
+  for (size_t s = 0; s < plan.steps().size(); ++s) {
+    const Plan::Step& step = plan.steps()[s];
     steps += fmt::format("{}{{\"step\": {}, \"operator\": {}, \"kernel\": {}, \"bytes\": {}, \"at\": {}}}", steps.empty() ? "" : ", ",
-                         base::QuoteJson(step.where), base::QuoteJson(OperatorOf(report.session.program(), step)),
+                         base::QuoteJson(plan.Where(s)), base::QuoteJson(OperatorOf(report.session.program(), plan, s)),
                          base::QuoteJson(step.kernel->impl), BytesOut(plan, step), Offset(plan, step));
   }
   return fmt::format("{{\"inputs\": {}, \"activation_bytes\": {}, \"steps\": [{}]}}", PortsJson(report.shapes), plan.arena_bytes(), steps);
@@ -134,11 +125,12 @@ std::string PlanJson(const InspectReport& report) {
 
 void PutJson(const InspectReport& report, std::ostream& out) {
   const onnx::Model& file = report.session.file();
+  const model::Contents& contents = report.session.contents();
   std::string operators, types, notes;
   for (const std::string& note : file.notes) notes += fmt::format("{}{}", notes.empty() ? "" : ", ", base::QuoteJson(note));
   for (const auto& [name, count] : report.operators)
     operators += fmt::format("{}{}: {}", operators.empty() ? "" : ", ", base::QuoteJson(name), count);
-  for (const auto& [type, counted] : report.weights_by_type)
+  for (const auto& [type, counted] : contents.weights_by_type)
     types += fmt::format("{}{}: {{\"tensors\": {}, \"bytes\": {}}}", types.empty() ? "" : ", ", base::QuoteJson(type), counted.count,
                          counted.bytes);
   out << fmt::format(
@@ -147,9 +139,9 @@ void PutJson(const InspectReport& report, std::ostream& out) {
       PortsJson(report.session.signature().inputs), PortsJson(report.session.signature().outputs));
   if (!notes.empty()) out << fmt::format("\"notes\": [{}], ", notes);
   out << fmt::format("\"batched\": {}, \"samples\": {}, \"weights\": {{\"tensors\": {}, \"bytes\": {}, \"types\": {{{}}}}}, ",
-                     report.session.is_batched(), base::QuoteJson(report.session.axes().reason), report.weights.count, report.weights.bytes,
-                     types);
-  out << fmt::format("\"nodes\": {}, \"operators\": {{{}}}, \"run\": {}}}\n", file.graph.nodes.size(), operators, PlanJson(report));
+                     report.session.is_batched(), base::QuoteJson(report.session.axes().reason), contents.weights.count,
+                     contents.weights.bytes, types);
+  out << fmt::format("\"nodes\": {}, \"operators\": {{{}}}, \"run\": {}}}\n", contents.nodes, operators, PlanJson(report));
 }
 
 }  // namespace
@@ -162,7 +154,7 @@ int Inspect(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   std::error_code unknown;
   InspectReport report{*session};
   report.file_bytes = std::filesystem::file_size(arguments.paths[0], unknown);
-  Count(report);
+  SortOperators(report);
   AddPlan(*session, *settings, report);
   KeepChoices(*session, err);
   if (arguments.Text("format") == "json") {

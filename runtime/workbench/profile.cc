@@ -13,9 +13,10 @@ namespace wf::workbench {
 using base::Result;
 using base::Status;
 
-std::string OperatorOf(const model::Program& program, const model::Plan::Step& step) {
-  if (step.node < 0) return step.where.substr(0, step.where.find(' '));
-  return std::string(onnx::OpName(program.graph.nodes[static_cast<size_t>(step.node)].op));
+std::string OperatorOf(const model::Program& program, const model::Plan& plan, size_t step) {
+  const int node = plan.steps()[step].node;
+  const std::string_view where = plan.Where(step);
+  return std::string(node < 0 ? where.substr(0, where.find(' ')) : onnx::OpName(program.graph.nodes[static_cast<size_t>(node)].op));
 }
 
 Result<std::unique_ptr<SteppedPlan>> SteppedPlan::Bind(const model::Plan& plan, const base::Clock& clock) {
@@ -52,7 +53,7 @@ Status SteppedPlan::Run(std::span<const wf_tensor> inputs, std::vector<int64_t>&
       if (input >= 0) calls_[i]->SetIn(k, inputs[static_cast<size_t>(input)].data);
     }
     stamps.push_back(clock_.Now());
-    if (const char* const failure = calls_[i]->Run()) return Status(base::kInvalidArgument, fmt::format("{}: {}", step.where, failure));
+    if (const char* const failure = calls_[i]->Run()) return Status(base::kInvalidArgument, fmt::format("{}: {}", plan_.Where(i), failure));
   }
   stamps.push_back(clock_.Now());
   return Status::Ok();
@@ -75,7 +76,7 @@ Result<Profile> ProfileRuns(const model::Program& program, const model::Plan& pl
   std::map<std::pair<std::string, std::string>, Share> shares;
   for (size_t i = 0; i < spent.size(); ++i) {
     const model::Plan::Step& step = plan.steps()[i];
-    Share& share = shares[{OperatorOf(program, step), step.kernel->impl}];
+    Share& share = shares[{OperatorOf(program, plan, i), step.kernel->impl}];
     ++share.steps;
     share.ns += spent[i] / profile.runs;
     total += spent[i] / profile.runs;
@@ -98,8 +99,8 @@ std::string TraceJson(const model::Program& program, const model::Plan& plan, co
     text += fmt::format(
         "{}\n{{\"name\": {}, \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": {:.3f}, \"dur\": {:.3f}, \"args\": {{\"node\": {}, \"kernel\": "
         "{}}}}}",
-        i == 0 ? "" : ",", base::QuoteJson(OperatorOf(program, step)), static_cast<double>(profile.stamps[i] - profile.stamps[0]) / 1e3,
-        static_cast<double>(profile.stamps[i + 1] - profile.stamps[i]) / 1e3, base::QuoteJson(step.where),
+        i == 0 ? "" : ",", base::QuoteJson(OperatorOf(program, plan, i)), static_cast<double>(profile.stamps[i] - profile.stamps[0]) / 1e3,
+        static_cast<double>(profile.stamps[i + 1] - profile.stamps[i]) / 1e3, base::QuoteJson(plan.Where(i)),
         base::QuoteJson(step.kernel->impl));
   }
   return text + "\n]}\n";

@@ -12,7 +12,7 @@
 namespace wf::workbench {
 
 // The name of a step's operator; of what only moves elements, "reorder" or "result".
-std::string OperatorOf(const model::Program& program, const model::Plan::Step& step);
+std::string OperatorOf(const model::Program& program, const model::Plan& plan, size_t step);
 
 // A plan that runs step by step, so that each can be timed.
 // Thread: one, that of kernels::UseOneThread.   Owns: memory for the results.   Borrows: the plan, the clock.

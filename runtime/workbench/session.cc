@@ -95,6 +95,13 @@ Result<std::vector<onnx::Port>> Session::ShapesFor(int64_t batch, const std::map
   return first;
 }
 
+Result<std::shared_ptr<const model::Plan>> Session::PlanFor(const std::vector<onnx::Port>& shapes) const {
+  auto plan = version_->PlanFor(shapes);
+  if (!plan.ok() || *plan != nullptr) return plan;
+  auto made = model::Plan::Make(program(), shapes, onnx::kMostTensorBytes);  // which tells at which node it ends
+  return made.ok() ? Result(std::shared_ptr<const model::Plan>(*std::move(made))) : made.status();
+}
+
 // The batch axis of the first input that has one; a run refuses others that do not fit to it.
 int64_t Session::RowsOf(std::span<const Tensor> inputs) const {
   if (!is_batched()) return 1;

@@ -30,6 +30,7 @@ class Session {
 
   const onnx::Signature& signature() const { return version_->signature(); }
   const onnx::Model& file() const { return version_->file(); }
+  const model::Contents& contents() const { return version_->contents(); }
   const model::Program& program() const { return version_->program(); }
   const onnx::BatchAxes& axes() const { return version_->axes(); }
   // Whether axis 0 of inputs and outputs counts samples, of which a run takes any number.
@@ -38,6 +39,9 @@ class Session {
   // Extents of the inputs for a run of `batch` samples: `named` for axes that the file names, for the others that it leaves open what
   // models usually take and this one accepts. Errors: a name that no axis has; no extents that were tried fit.
   base::Result<std::vector<onnx::Port>> ShapesFor(int64_t batch, const std::map<std::string, int64_t>& named);
+
+  // The plan for extents that ShapesFor gave. Errors: why there is none before a run.
+  base::Result<std::shared_ptr<const model::Plan>> PlanFor(const std::vector<onnx::Port>& shapes) const;
 
   // Whole tensors in the order of the file. Errors: those of model::Version::Run.
   base::Result<std::vector<Tensor>> Run(std::span<const Tensor> inputs);  // outputs are copies

@@ -17,6 +17,7 @@ bool AnyScalar(const Type& type) { return IsScalar(type); }
 bool AnyNumber(const Type& type) { return IsScalar(type) && IsNumber(type.dtype); }
 bool I64(const Type& type) { return IsScalar(type) && type.dtype == DType::kI64; }
 bool Bool(const Type& type) { return IsBool(type); }
+bool ReducedScalar(const Type& type) { return Bool(type) || Number(type); }
 bool Text(const Type& type) { return type.kind == Kind::kString; }
 bool AnyBytes(const Type& type) { return type.kind == Kind::kBytes; }
 bool AnyTensor(const Type& type) { return IsTensor(type); }
@@ -24,6 +25,7 @@ bool NumberTensor(const Type& type) { return IsTensor(type) && HasArithmetic(typ
 bool BoolTensor(const Type& type) { return IsTensor(type) && type.dtype == DType::kBool; }
 bool F32Tensor(const Type& type) { return IsTensor(type) && type.dtype == DType::kF32 && type.dims.size() <= 2; }
 bool NumberVector(const Type& type) { return IsTensor(type) && type.dims.size() == 1 && IsNumber(type.dtype); }
+bool I64Vector(const Type& type) { return NumberVector(type) && type.dtype == DType::kI64; }
 bool Lists(const Type& type) { return type.kind == Kind::kList; }
 bool Records(const Type& type) { return type.kind == Kind::kRecord || type.kind == Kind::kTuple; }
 // `==` takes it.
@@ -63,6 +65,14 @@ const std::vector<Writer::Production>& Writer::Table() {
       {AnyNumber, 3, &Writer::Conversion},
       {AnyScalar, 12, &Writer::Element},
       {AnyScalar, 6, &Writer::Reduction},
+      {ReducedScalar, 3, &Writer::Nested},
+      {Bool, 3, &Writer::LongTest},
+      {AnyNumber, 4, &Writer::IndexArithmetic, true},
+      {Bool, 6, &Writer::IndexTest, true},
+      {AnyScalar, 3, &Writer::ByIndex, true},
+      {AnyScalar, 6, &Writer::Gathered},
+      {AnyScalar, 3, &Writer::Guarded},
+      {I64, 2, &Writer::Largest, false, false},
       {I64, 3, &Writer::Length, true},
       {Always, 4, &Writer::FieldOf, true},
       {SpeaksForItself, 4, &Writer::Fold, false, false},
@@ -79,6 +89,14 @@ const std::vector<Writer::Production>& Writer::Table() {
       {Always, 2, &Writer::ParsedJson, true, false, true},
       {AnyTensor, 10, &Writer::Comprehension, true},
       {NumberTensor, 8, &Writer::Elementwise},
+      {NumberTensor, 5, &Writer::Centred, true},
+      {AnyTensor, 5, &Writer::Moved},
+      {AnyTensor, 5, &Writer::Exchanged, true},
+      {AnyTensor, 4, &Writer::Placed, true},
+      {AnyTensor, 3, &Writer::Channels, true},
+      {NumberTensor, 5, &Writer::Contraction, true},
+      {NumberVector, 2, &Writer::Sorted, false, false},
+      {I64Vector, 2, &Writer::Largest, false, false},
       {BoolTensor, 6, &Writer::Compared},
       {AnyTensor, 3, &Writer::Row},
       {AnyTensor, 6, &Writer::Slice},
@@ -103,6 +121,7 @@ const std::vector<Writer::Production>& Writer::Table() {
 std::string Writer::Expression(const Type& type, int depth) {
   if (IsTensor(type) && IsOpen(type)) return Opened(type, depth);
   const bool is_coerced = std::exchange(is_coerced_, false);
+  if (std::exchange(is_index_alone_, false)) return IndexAlone(type);
   std::vector<const Production*> fitting;
   uint32_t total = 0;
   for (const Production& one : Table()) {
@@ -269,10 +288,13 @@ std::string Writer::Index(const std::string& dim, int depth, bool may_be_constan
   for (const Name& name : scope_)
     if (name.extent == dim && name.extent != "") own.push_back(name.text);
   const uint32_t kind = Below(8);
-  const std::vector<Name> whole = Unknown(Scalar(DType::kI64));
+  const auto is_number = [](const std::string& extent) {
+    return !extent.empty() && std::isdigit(static_cast<unsigned char>(extent[0])) != 0;
+  };
+  std::vector<Name> whole = Unknown(Scalar(DType::kI64));
+  if (is_number(dim)) std::erase_if(whole, [&](const Name& name) { return is_number(name.extent); });
   if (!own.empty() && kind < 6) {  // beyond an extent that is a number, it certainly leads outside, which is a mistake
-    const bool is_number = std::isdigit(static_cast<unsigned char>(dim[0])) != 0;
-    const std::string step = !is_number ? " + 1" : whole.empty() ? "" : " + abs(" + Any(whole).text + " % 2)";
+    const std::string step = !is_number(dim) ? " + 1" : whole.empty() ? "" : " + abs(" + Any(whole).text + " % 2)";
     return Any(own) + (kind == 5 ? step : "");
   }
   if (whole.empty() || kind == 0) return dim != "0" && may_be_constant ? "0" : "";

@@ -14,8 +14,8 @@ DType Writer::ArithmeticType() {
 
 Type Writer::ElementType(bool storage_too) {
   static const std::vector<DType> kTypes = {DType::kF32, DType::kI64, DType::kF64, DType::kBool, DType::kI32, DType::kU32, DType::kU64,
-                                            DType::kU8,  DType::kI8,  DType::kI16, DType::kU16,  DType::kF16, DType::kBf16};
-  return Scalar(kTypes[Below(storage_too ? 13 : 7)]);
+                                            DType::kI64, DType::kU8,  DType::kI8,  DType::kI16,  DType::kU16, DType::kF16, DType::kBf16};
+  return Scalar(kTypes[Below(storage_too ? 14 : 8)]);
 }
 
 std::string Writer::Dim() {
@@ -24,9 +24,13 @@ std::string Writer::Dim() {
   return which < dims_.size() * 3 ? dims_[which % dims_.size()] : Any(kPlain);
 }
 
+// Of rows, pictures, channels: what is unrolled, or merged with the axis before it.
+std::string Writer::ShortDim() { return std::to_string(1 + Below(8)); }
+
 std::vector<std::string> Writer::SomeDims(uint32_t most) {
   std::vector<std::string> dims;
   for (uint32_t i = 0, rank = 1 + Below(most); i < rank; ++i) dims.push_back(Dim());
+  if (OneIn(4)) dims.push_back(ShortDim());
   return dims;
 }
 
@@ -66,20 +70,33 @@ std::string Writer::Comprehension(const Type& type, int depth) {
     indices.push_back({Fresh("at"), Scalar(DType::kI64), dim});
     heads += (indices.size() == 1 ? "" : ", ") + indices.back().text + " < " + dim;
   }
+  is_index_alone_ = IsNumber(type.dtype) && OneIn(5);
   return "([" + heads + "] => " + Inside(indices, true, Scalar(type.dtype), depth) + ")";
 }
 
 std::string Writer::Elementwise(const Type& type, int depth) {
   static const std::vector<std::string> kOperators = {" + ", " - ", " * "};
   static const std::vector<std::string> kReal = {"abs", "sqrt", "exp", "tanh", "floor"};
-  const uint32_t kind = Below(6);
-  if (kind == 5) return (ir::IsFloat(type.dtype) ? Any(kReal) : std::string("abs")) + "(" + Expression(type, depth) + ")";
+  const uint32_t kind = Below(7);
+  if (kind == 6 && type.dims.size() > 1) return Outer(type, depth);
+  if (kind >= 5) return (ir::IsFloat(type.dtype) ? Any(kReal) : std::string("abs")) + "(" + Expression(type, depth) + ")";
   if (kind == 4) return (Below(2) == 0 ? "min(" : "max(") + Expression(type, depth) + ", " + Expression(type, depth - 1) + ")";
   Type other = type;  // broadcast: an axis of 1, or leading axes absent
   if (kind == 1) other = Tensor(type.dtype, {type.dims.begin() + 1, type.dims.end()});
   if (kind == 2) other.dims[Below(static_cast<uint32_t>(type.dims.size()))] = "1";
   const std::string left = Expression(type, depth), op = Any(kOperators), right = Expression(other, depth);
   return Below(2) == 0 ? "(" + left + op + right + ")" : "(" + right + op + left + ")";
+}
+
+// Either has an axis of 1 where the other is as long as the whole.
+std::string Writer::Outer(const Type& type, int depth) {
+  static const std::vector<std::string> kOperators = {" + ", " - ", " * "};
+  const uint32_t rank = static_cast<uint32_t>(type.dims.size()), axis = Below(rank);
+  Type left = type, right = type;
+  left.dims[axis] = "1";
+  right.dims[(axis + 1 + Below(rank - 1)) % rank] = "1";
+  const std::string first = Expression(left, depth), op = Any(kOperators);
+  return "(" + first + op + Expression(right, depth) + ")";
 }
 
 std::string Writer::Compared(const Type& type, int depth) {

@@ -100,7 +100,11 @@ class WorkflowWriter : private Writer {
   // A parameter of each symbol, then others.
   std::vector<Name> Parameters(uint32_t most) {
     std::vector<Name> params;
-    if (!dims_.empty()) params.push_back({Fresh("x"), Tensor(ElementType(true).dtype, dims_), ""});
+    if (!dims_.empty()) {
+      std::vector<std::string> dims = dims_;
+      if (OneIn(4)) dims.push_back(ShortDim());
+      params.push_back({Fresh("x"), Tensor(ElementType(true).dtype, dims), ""});
+    }
     for (uint32_t i = 0, count = Below(most + 1); i < count; ++i)
       params.push_back({Fresh("p"), OneIn(8) ? Map(SmallType(0)) : SmallType(2), ""});
     return params;
@@ -147,9 +151,15 @@ class WorkflowWriter : private Writer {
 
   // ---- workflows ----
 
+  // Of what is computed on the way, often of the type of another tensor in scope: it has several readers then.
+  Type TypeOfStep() {
+    const std::vector<Name> tensors = Names([](const Name& name) { return IsTensor(name.type) && !IsOpen(name.type); });
+    return !tensors.empty() && OneIn(3) ? Any(tensors).type : SmallType(2);
+  }
+
   std::string Step() {
     if (OneIn(3)) return Require(2);
-    const Type type = SmallType(2);
+    const Type type = TypeOfStep();
     const std::string name = Fresh("v"), value = Coerced(type, depth_ - 1);
     scope_.push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type), .is_value = true});
     return "let " + name + ": " + ToText(type) + " = " + value + ";";
@@ -163,7 +173,7 @@ class WorkflowWriter : private Writer {
 
   Type NodeType() {
     if (!workflows_.empty() && OneIn(6)) return ResultOf(Any(workflows_));
-    return OneIn(2) ? Any(results_) : SmallType(2);
+    return OneIn(2) ? Any(results_) : TypeOfStep();
   }
 
   // What a model answers, or a list of that: one from each turn of a loop, in which they may differ in what has a symbol.

@@ -18,10 +18,10 @@ namespace {
 // Below what a server gives a request, which counts the same values otherwise.
 constexpr uint64_t kMostSteps = 20'000'000, kMostBytes = uint64_t{32} << 20;
 
-wf_tensor View(const ir::Type& type, const ir::Value& value) {
+wf_tensor View(ir::DType dtype, const ir::Value& value) {
   wf_tensor tensor{};
   tensor.data = const_cast<char*>(value.text->data());
-  tensor.dtype = static_cast<uint8_t>(type.dtype);
+  tensor.dtype = static_cast<uint8_t>(dtype);
   tensor.rank = 1;
   tensor.dim[0] = value.dims[0];
   tensor.stride[0] = 1;
@@ -37,10 +37,22 @@ ir::Outcome CallNative(const ir::Program& program, const std::string& symbol, st
     return {.value = {}, .failure = ir::Failure{.code = failure.code, .message = std::string(failure.message), .line = failure.site}};
   };
   if (symbol == "wf_n_top_k") {
-    const wf_tensor x = View(program.types[type.fields[0].type], args[0]);
+    const wf_tensor x = View(program.types[type.fields[0].type].dtype, args[0]);
     const auto k = static_cast<int64_t>(args[1].bits);
     wf_top_k_result best{};
     return ended(wf_n_top_k(scratch.bus.ctx(), &x, &k, &best), &best);
+  }
+  if (symbol == "wf_n_sort" || symbol == "wf_n_cumsum") {
+    const wf_tensor x = View(type.dtype, args[0]);
+    wf_tensor made{};
+    return ended((symbol == "wf_n_sort" ? wf_n_sort : wf_n_cumsum)(scratch.bus.ctx(), &x, &made), &made);
+  }
+  if (symbol == "wf_n_argmax") {  // the result does not tell the type of x: no two that are written have one size
+    static constexpr ir::DType kTypes[] = {ir::DType::kU8, ir::DType::kF16, ir::DType::kF32, ir::DType::kI64};
+    const size_t bytes = args[0].dims[0] == 0 ? 1 : args[0].text->size() / static_cast<size_t>(args[0].dims[0]);
+    const wf_tensor x = View(*std::ranges::find(kTypes, bytes, ir::SizeOf), args[0]);
+    int64_t index = 0;
+    return ended(wf_n_argmax(scratch.bus.ctx(), &x, &index), &index);
   }
   if (symbol.starts_with("wf_n_json_")) return natives::Call(program.types, symbol, args, result, kMostBytes);
   const KnownExtern* const known = FindExtern(symbol);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <regex>
 #include <set>
 
 #include "tests/diff/kept.h"
@@ -54,6 +55,40 @@ TEST(Generated, NoLiteralBelowZeroIsConverted) {
   ASSERT_FALSE(ConvertsBelowZero("u32(i64((-7))) - u64((-n1))"));
   for (uint64_t seed = 0; seed < 5000; ++seed)
     ASSERT_FALSE(ConvertsBelowZero(Generate(0, seed).declarations)) << Generate(0, seed).declarations;
+}
+
+// wfc once ended with a crash where such an element had a short axis beside one that is known when it runs.
+TEST(Generated, AnElementMayBeASumWithAnIndexAndNothingElse) {
+  const std::regex sum(R"(at\d+ < [nmpq], at\d+ < [2-8]\] => \(\w+ \+ at\d+\)\))");
+  size_t count = 0;
+  for (uint64_t seed = 0; seed < 2000; ++seed) count += std::regex_search(Generate(0, seed).declarations, sum) ? 1 : 0;
+  EXPECT_GE(count, 5U);
+}
+
+struct Form {
+  const char *what, *text;
+};
+
+// Loops that the lowering has ways of its own for: each has to be written often enough for a run to meet it.
+TEST(Generated, LoopsOfEveryFormAreWritten) {
+  const Form forms[] = {
+      {"axes exchanged", R"(\[(at\d+) < \w+, (at\d+) < \w+\] => \w+\[\2, \1\]\))"},
+      {"axes backwards", R"(=> \w+\[(at\d+, )?\w+ - 1 - at\d+)"},
+      {"places that are read", R"(\[clamp\(i64\(\w+\[at)"},
+      {"channels mixed", R"(f32\(\w+\[at\d+, (at\d+, )?\d\]\) \* 0\.)"},
+      {"rows by rows or columns", R"(\] => (sum|max|min)\[k\d+ < \w+\]\(\(?\w+\[at\d+, k\d+\])"},
+      {"a reduction of reductions", R"((sum|max|min|any|all)\[k\d+ < \w+\]\((sum|max|min|any|all)\[k\d+ < \w+\]\(\w+\[k)"},
+      {"a choice by a reduction", R"(if \((sum|max|min|prod)\[k)"},
+  };
+  std::vector<std::string> programs;
+  for (uint64_t seed = 0; seed < 500; ++seed) programs.push_back(Generate(0, seed).declarations);
+  for (const Form& form : forms) {
+    const std::regex pattern(form.text);
+    const auto count =
+        std::count_if(programs.begin(), programs.end(), [&](const std::string& one) { return std::regex_search(one, pattern); });
+    EXPECT_GE(count, 2) << form.what;
+    RecordProperty(form.what, static_cast<int>(count));
+  }
 }
 
 size_t Count(const std::string& text, const std::string& of) {

@@ -106,6 +106,7 @@ class World {
     loop.mailbox.Drain();
     clock_.AdvanceNs(static_cast<int64_t>(Below(10'000)));
     loop.engine->OnTime();
+    loop.engine->OnIdle();
     if (loop.kept.empty()) return;
     bus::Bus* const released = loop.kept.back();
     loop.kept.pop_back();

@@ -32,6 +32,8 @@ inline Type List(Type of) { return {.kind = Kind::kList, .of = {std::move(of)}};
 inline Type Map(Type of) { return {.kind = Kind::kMap, .of = {std::move(of)}}; }
 inline Type Optional(Type of) { return {.kind = Kind::kOptional, .of = {std::move(of)}}; }
 
+// As a number, not a symbol.
+inline bool IsWritten(const std::string& dim) { return !dim.empty() && dim[0] >= '0' && dim[0] <= '9'; }
 inline bool IsNumber(DType dtype) { return dtype != DType::kBool; }
 inline bool HasArithmetic(DType dtype) { return IsNumber(dtype) && !ir::IsStorageOnly(dtype); }
 inline bool IsScalar(const Type& type) { return type.kind == Kind::kScalar; }

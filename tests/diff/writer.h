@@ -65,7 +65,7 @@ class Writer {
   Type ElementType(bool storage_too);
   Type SmallType(int depth);  // of a list, field, parameter
   std::vector<std::string> SomeDims(uint32_t most);
-  std::string Dim();
+  std::string Dim(), ShortDim();
 
   // ---- scope ----
   template <typename Fits>
@@ -94,48 +94,39 @@ class Writer {
   std::string Inside(std::vector<Name> names, bool is_tensor_block, const Type& type, int depth);
 
   // ---- productions ----
-  std::string Variable(const Type& type, int depth);
-  std::string Literal(const Type& type, int depth);
-  std::string Arithmetic(const Type& type, int depth);
-  std::string Division(const Type& type, int depth);
-  std::string OneArgument(const Type& type, int depth);
-  std::string TwoArguments(const Type& type, int depth);
-  std::string Choice(const Type& type, int depth);
-  std::string Conversion(const Type& type, int depth);
-  std::string Element(const Type& type, int depth);
-  std::string Reduction(const Type& type, int depth);
-  std::string Length(const Type& type, int depth);
-  std::string FieldOf(const Type& type, int depth);
-  std::string Fold(const Type& type, int depth);
-  std::string Call(const Type& type, int depth);
-  std::string OrElse(const Type& type, int depth);
-  std::string Clamp(const Type& type, int depth);
-  std::string Comparison(const Type& type, int depth);
-  std::string Logic(const Type& type, int depth);
-  std::string Same(const Type& type, int depth);
-  std::string Interpolation(const Type& type, int depth);
-  std::string Joined(const Type& type, int depth);
-  std::string OfBytes(const Type& type, int depth);
-  std::string BuiltJson(const Type& type, int depth);
-  std::string ParsedJson(const Type& type, int depth);
+  std::string Variable(const Type& type, int depth), Literal(const Type& type, int depth);
+  std::string Arithmetic(const Type& type, int depth), Division(const Type& type, int depth);
+  std::string OneArgument(const Type& type, int depth), TwoArguments(const Type& type, int depth);
+  std::string Choice(const Type& type, int depth), Conversion(const Type& type, int depth);
+  std::string Element(const Type& type, int depth), Reduction(const Type& type, int depth);
+  std::string Length(const Type& type, int depth), FieldOf(const Type& type, int depth);
+  std::string Fold(const Type& type, int depth), Call(const Type& type, int depth);
+  std::string OrElse(const Type& type, int depth), Clamp(const Type& type, int depth);
+  std::string Comparison(const Type& type, int depth), Logic(const Type& type, int depth);
+  std::string Same(const Type& type, int depth), Interpolation(const Type& type, int depth);
+  std::string Joined(const Type& type, int depth), OfBytes(const Type& type, int depth);
+  std::string BuiltJson(const Type& type, int depth), ParsedJson(const Type& type, int depth);
   std::string Comprehension(const Type& type, int depth);
-  std::string Elementwise(const Type& type, int depth);
+  std::string Elementwise(const Type& type, int depth), Outer(const Type& type, int depth);
   std::string Compared(const Type& type, int depth);
-  std::string Row(const Type& type, int depth);
-  std::string Slice(const Type& type, int depth);
-  std::string Reshape(const Type& type, int depth);
-  std::string Stack(const Type& type, int depth);
+  std::string Row(const Type& type, int depth), Slice(const Type& type, int depth);
+  std::string Reshape(const Type& type, int depth), Stack(const Type& type, int depth);
   std::string Checked(const Type& type, int depth);
   std::string TopK(const Type& type, int depth);
   std::string Softmax(const Type& type, int depth), Chosen(const Type& type, int depth);
-  std::string Listed(const Type& type, int depth);
-  std::string Filtered(const Type& type, int depth);
-  std::string OfTensor(const Type& type, int depth);
-  std::string Built(const Type& type, int depth);
+  std::string IndexArithmetic(const Type& type, int depth), IndexTest(const Type& type, int depth);
+  std::string ByIndex(const Type& type, int depth);
+  std::string Gathered(const Type& type, int depth), Guarded(const Type& type, int depth);
+  std::string Centred(const Type& type, int depth), Moved(const Type& type, int depth);
+  std::string Exchanged(const Type& type, int depth), Placed(const Type& type, int depth);
+  std::string Channels(const Type& type, int depth), Contraction(const Type& type, int depth);
+  std::string Nested(const Type& type, int depth), LongTest(const Type& type, int depth);
+  std::string Largest(const Type& type, int depth), Sorted(const Type& type, int depth);
+  std::string Listed(const Type& type, int depth), Filtered(const Type& type, int depth);
+  std::string OfTensor(const Type& type, int depth), Built(const Type& type, int depth);
   std::string Failing(const Type& type, int depth);
   std::string Match(const Type& type, int depth);
-  std::string ListItem(const Type& type, int depth);
-  std::string LookUp(const Type& type, int depth);
+  std::string ListItem(const Type& type, int depth), LookUp(const Type& type, int depth);
   std::string Keys(const Type& type, int depth);
   std::string Meta(const Type& type, int depth);
 
@@ -176,6 +167,14 @@ class Writer {
   std::string Index(const std::string& dim, int depth, bool may_be_constant = true);
   std::string FailWith(int depth);
 
+  // Of what productions about indices and loops are made.
+  std::pair<std::string, std::vector<std::string>> Heads(const std::vector<std::string>& dims);
+  std::string Operand(const Type& type, int depth);
+  std::string Whole(), ScalarTest(), SumOfIndices(), IndexAlone(const Type& type);
+  std::string ComputedIndex(const std::string& dim, int depth);
+  std::pair<std::string, std::string> Parts(const std::string& dim);
+  std::string Joining(const Type& type, int depth), Product(const Type& type, int depth), GatheredRows(const Type& type, int depth);
+
   Choices& choices_;
   const std::string suffix_;  // of names at the top of the file
   std::vector<Name> scope_;
@@ -186,6 +185,7 @@ class Writer {
   std::vector<std::string> errors_;
   std::vector<std::string> shared_;  // declarations that others of the file have, too
   bool in_tensor_block_ = false, is_coerced_ = false, may_fail_ = false;
+  bool is_index_alone_ = false;            // what is written next
   bool has_metadata_ = false;              // in the body of a workflow
   bool in_fallback_ = false;               // where `err` is taken
   bool has_each_ = false;                  // written since it was last looked at

@@ -20,7 +20,7 @@ FIRST_WEIGHTS = b"conv1.wJ\xa0\x02"  # in its model: a name, and the length of w
 
 class BadStart(unittest.TestCase):
     def run_server(self, source, *args, env=None):
-        return subprocess.run([harness.compiled(source), "--http-port", "0", "--admin-port", "0", *map(str, args)], capture_output=True, text=True,
+        return subprocess.run([harness.compiled(source), *harness.flags_besides(args, http_port=0, admin_port=0), *map(str, args)], capture_output=True, text=True,
                               timeout=30, env={**os.environ, **(env or {})})
 
     def test_a_port_that_is_taken(self):

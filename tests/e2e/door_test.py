@@ -60,8 +60,10 @@ class Keys(Asks):
 
     def test_who_shows_none_or_a_wrong_one_is_not_let_in(self):
         self.assert_denied(self.copy({}), "a key is asked for", "x-api-key")
-        for headers in (bearer("wrong"), bearer(KEYS[0][:-1]), bearer(KEYS[0] + "x"), {"x-api-key": ""}, {"authorization": KEYS[0]}, {"authorization": "Basic " + KEYS[0]}):
+        for headers in (bearer("wrong"), bearer(KEYS[0][:-1]), bearer(KEYS[0] + "x"), {"x-api-key": "x"}, {"authorization": "Basic eDp5", "x-api-key": "x"}):
             self.assert_denied(self.copy(headers), "the key is none")
+        for headers in ({"x-api-key": ""}, {"authorization": KEYS[0]}, {"authorization": "Basic " + KEYS[0]}, {"authorization": "Bearer\t" + KEYS[0]}):
+            self.assert_denied(self.copy(headers), "no key was found in a form that is read")
 
     def test_what_there_is_is_not_told(self):
         for method, path in (("GET", COPY), ("POST", "/Texts/None"), ("POST", "/none"), ("PUT", "/")):

@@ -35,6 +35,11 @@ workflow Whole(x: i64[n]) -> (y: i64) { node y = sum[h < 1](sum[i < n](max[j < n
 workflow Folds(x: f32[n]) -> (y: f32[1, 1, n]) { node y: f32[1, 1, n] = [a, b, i] => fold acc = x[i] for v in x { acc * 0.5 + v }; return (y: y); }
 workflow Columns(x: f32[n]) -> (y: f32[1, n]) { node y: f32[1, n] = [a, i] => sum[k < n](x[i] * f32(k % 3)); return (y: y); }
 
+fn steps(n: i64) -> f64 = sum[k < n](f64(k) * 0.5);
+workflow If(n: i64) -> (y: f64) { if steps(n) < 0.0 { return (y: 1.0); } return (y: 2.0); }
+workflow ElseIf(n: i64) -> (y: f64) { if n < 0 { return (y: 1.0); } else if steps(n) < 0.0 { return (y: 2.0); } return (y: 3.0); }
+workflow Arms(n: i64) -> (y: f64) { node y = for x in [n] { if steps(x) < 0.0 { (for z in [x] { f64(z) })[0] } else { 1.0 } }; return (y: y[0]); }
+
 workflow Pooled(n: f64) -> (y: f64) { node y = sum[k < i64(n)](f64(k) * 0.5); return (y: y); }
 
 service Endless {
@@ -42,6 +47,7 @@ service Endless {
   workflow Between; workflow Inner; workflow Least; workflow Meta;
   workflow Rest; workflow Times; workflow Wraps; workflow Corner; workflow Listed;
   workflow Row; workflow Deep; workflow Whole; workflow Folds; workflow Columns; workflow Pooled;
+  workflow If; workflow ElseIf; workflow Arms;
 }
 """
 MOST = 2**63 - 1
@@ -66,6 +72,9 @@ CALLS = {
     "Whole": ({"x": FEW}, {"x": MANY}),
     "Folds": ({"x": FEW}, {"x": MANY}),
     "Columns": ({"x": FEW}, {"x": MANY}),
+    "If": ({"n": 10}, {"n": MOST}),
+    "ElseIf": ({"n": 10}, {"n": MOST}),
+    "Arms": ({"n": 10}, {"n": MOST}),
     "Said": ({"x": [10]}, {"x": [10**17]}),
 }
 SOON = 5  # seconds; a loop that computes answers nobody
@@ -103,7 +112,7 @@ class Late(harness.ServerCase):
     args = (*Endless.args, "--default-timeout", "500ms")
 
     def test_the_work_stops_when_its_time_is_over(self):
-        for name in ("Nest", "Least", "Row", "Deep", "Whole", "Folds", "Columns"):
+        for name in ("Nest", "Least", "Row", "Deep", "Whole", "Folds", "Columns", "If", "ElseIf", "Arms"):
             with self.subTest(name):
                 self.assertEqual(self.server.post(f"/Endless/{name}", CALLS[name][1]).status, 504)
                 self.assertEqual(self.server.post("/Endless/Pooled", {"n": 10}).status, 200)  # on the one thread of the pool

@@ -248,14 +248,20 @@ def patient():
     return ("--config", path)
 
 
+def flags_besides(args, **values):
+    """Flags as `http_port="0"`, but for those that `args` have: one that is given twice is a mistake."""
+    given = {str(arg).split("=")[0] for arg in args}
+    return [word for name, value in values.items() if (flag := "--" + name.replace("_", "-")) not in given for word in (flag, str(value))]
+
+
 class Server:
     """A started server. Ports are free ones unless `args` say otherwise."""
     tls = None  # a client's context, where the port of HTTP speaks TLS and `connect` is to
 
     def __init__(self, binary, *args, env=None, cwd=None):
         self.binary = Path(binary)
-        ports = [] if "--http-port" in args else ["--http-port", "0"]
-        command = [str(binary), *ports, "--grpc-port", "0", "--admin-port", "0", "--host", "127.0.0.1", *map(str, args)]
+        own = flags_besides(args, http_port=0, grpc_port=0, admin_port=0, host="127.0.0.1")
+        command = [str(binary), *own, *map(str, args)]
         self.stdout_path = scratch() / f"stdout-{os.urandom(4).hex()}"
         self.stderr_path = self.stdout_path.with_name(self.stdout_path.name.replace("stdout", "stderr"))
         with open(self.stdout_path, "wb") as out, open(self.stderr_path, "wb") as err:
@@ -267,7 +273,7 @@ class Server:
         """Compiles and serves an example; models are found beside the source. Where its rows wait for others, they may share runs already."""
         source = Path(source)
         text = source.read_text()
-        server = cls(compiled(source), *(["--model-root", source.parent] if "model " in text else []), *args, **more)
+        server = cls(compiled(source), *(flags_besides(args, model_root=source.parent) if "model " in text else []), *args, **more)
         server.wait_ready()
         if re.search(r"\bwithin \d", text):
             server.tried_rows()

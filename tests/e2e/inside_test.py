@@ -2,8 +2,11 @@
 """What a running server shows of its inside: what runs where and why, and what its threads did in a few seconds."""
 import collections
 import json
+import os
 import threading
 import time
+import unittest
+from pathlib import Path
 
 import harness
 import onnx_file
@@ -49,6 +52,46 @@ def load(server, path, bodies, connections=16):
             assert reply.status == 200, reply
     for connection in held:
         connection.close()
+
+
+def switches(server):
+    """How often threads that run models began to wait."""
+    told = [(task / "status").read_text() for task in Path(f"/proc/{server.process.pid}/task").iterdir()]
+    return sum(int(text.split("voluntary_ctxt_switches:")[1].split()[0]) for text in told if text.startswith("Name:\twf-executor"))
+
+
+class OneCpu(unittest.TestCase):
+    def serve(self, text):
+        path = source().with_name(f"{self._testMethodName}.wf")
+        path.write_text(text)
+        cpus = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {min(cpus)})
+        try:
+            server = harness.Server.of(path)
+        finally:
+            os.sched_setaffinity(0, cpus)
+        self.addCleanup(server.stop)
+        return server
+
+    def between_turns_us(self, server):
+        return server.call("GET", "/debug/schedule?format=json", port="admin").json["between_turns_us"]
+
+    def test_its_loop_runs_short_batches_itself(self):
+        server = self.serve(SOURCE.replace(" workflow Add; }", " }").replace(" within 2ms", "").replace("3000000", "3"))
+        self.assertEqual(self.between_turns_us(server), 2000)
+        load(server, SCORE, [{"seed": n} for n in range(64)])
+        until = time.monotonic() + 30
+        while (tried := self.rows_without_a_switch(server)) > 16 and time.monotonic() < until:
+            pass  # while sizes are measured, the thread runs some
+        self.assertLessEqual(tried, 16)
+
+    def rows_without_a_switch(self, server):
+        before = switches(server)
+        load(server, SCORE, [{"seed": n} for n in range(128)])
+        return switches(server) - before
+
+    def test_a_workflow_that_is_quick_keeps_it_free(self):
+        self.assertEqual(self.between_turns_us(self.serve(SOURCE)), 0)
 
 
 class Schedule(harness.ServerCase):

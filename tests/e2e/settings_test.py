@@ -180,7 +180,7 @@ class CheckConfig(unittest.TestCase):
     DIGITS = harness.EXAMPLES / "digits/digits.wf"
 
     def check(self, source, *args):
-        return subprocess.run([harness.compiled(source), "--check-config", "--admin-port", "0", "--http-port=0", *map(str, args)], capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([harness.compiled(source), "--check-config", *harness.flags_besides(args, admin_port=0, http_port=0), *map(str, args)], capture_output=True, text=True, timeout=60, check=False)
 
     def test_a_sound_one(self):
         done = self.check(self.DIGITS, "--model-root", self.DIGITS.parent)

@@ -65,6 +65,11 @@ void Served::Turn() {
   mailbox_.Drain();
   if (front_->NextTimerAt() <= clock_.Now()) front_->OnTime();
   front_->OnFlush();
+  while (front_->OnIdle()) {
+    front_->OnPoll();
+    mailbox_.Drain();
+    front_->OnFlush();
+  }
   front_->OnPoll();
   reader_->Read(peers_[0].received);
   peers_[0].received.clear();

@@ -42,7 +42,8 @@ class Scripts(unittest.TestCase):
             self.assertIn(f"scripts/{name}", err, name)
 
     def test_what_takes_no_such_argument_says_so(self):
-        for name, *arguments in (("setup", "x"), ("demo", "x"), ("test", "x"), ("test", "--fast", "--long"), ("build",), ("fuzz", "lexer"), ("fuzz", "no_such", "1")):
+        for name, *arguments in (("setup", "x"), ("demo", "x"), ("test", "x"), ("test", "--fast", "--long"), ("build",), ("fuzz", "lexer"), ("fuzz", "no_such", "1"),
+                                 ("diff", "500"), ("diff", "--count"), ("diff", "--count", "0"), ("diff", "--jobs=two"), ("diff", "--until", "24:00")):
             self.assertEqual(self.run_script(name, *arguments)[0], 2, (name, arguments))
 
 

@@ -119,7 +119,7 @@ Session::Session(Pool& pool, User& user) : pool_(pool), user_(user), held_(pool.
 
 bool Session::Open(const Limits& limits) noexcept {
   limits_ = limits;
-  budget_ = Budget(limits.control_frames);
+  budget_ = base::Budget(limits.control_frames);
   frames_ = FrameHeads();
   repeats_.Open();
   writer_.Open();

@@ -5,10 +5,10 @@
 #include <span>
 #include <string_view>
 
+#include "runtime/base/budget.h"
 #include "runtime/protocol/http/breach.h"
 #include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/http2/blocks.h"
-#include "runtime/protocol/http2/budget.h"
 #include "runtime/protocol/http2/frames.h"
 #include "runtime/protocol/http2/heads.h"
 #include "runtime/protocol/http2/limits.h"
@@ -137,7 +137,7 @@ class Session {
   Held held_;  // all that session_ is
   nghttp2_session* session_ = nullptr;
   Limits limits_;
-  Budget budget_;
+  base::Budget budget_;
   int64_t now_ms_ = 0;
   wf_sink* out_ = nullptr;  // during Send
   size_t high_mark_ = 0, body_blocks_ = 0, open_ = 0;

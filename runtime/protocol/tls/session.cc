@@ -63,8 +63,19 @@ std::unique_ptr<Session> Session::Create(const Context& context, wf_sink& output
   BIO_set_data(bytes, made.get());
   BIO_set_init(bytes, 1);
   SSL_set_bio(session, bytes, bytes);
+  SSL_set_msg_callback(session, [](int is_ours, int, int type, const void* message, size_t count, SSL*, void* user) {
+    if (count != 0) static_cast<Session*>(user)->OnMessage(is_ours != 0, type, *static_cast<const uint8_t*>(message));
+  });
+  SSL_set_msg_callback_arg(session, made.get());
   SSL_set_accept_state(session);
   return made;
+}
+
+// OpenSSL bounds neither: it updates keys, and answers an update with one or a renegotiation with a warning, as often as the peer asks.
+void Session::OnMessage(bool is_ours, int type, uint8_t first) noexcept {
+  const bool is_update = !is_ours && type == SSL3_RT_HANDSHAKE && first == SSL3_MT_KEY_UPDATE;
+  const bool is_warning = is_ours && type == SSL3_RT_ALERT && first == SSL3_AL_WARNING;
+  if (is_update || is_warning) ++unpaid_;
 }
 
 Session::~Session() { SSL_free(session_); }

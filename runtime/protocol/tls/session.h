@@ -40,9 +40,12 @@ class Session {
 
   bool is_open() const noexcept;                                // the handshake is over
   std::string_view reason() const noexcept { return reason_; }  // of kBroken; a constant text
+  // Messages so far that cost the peer nothing, and this side work and perhaps an answer: updates of keys, renegotiations that are refused.
+  int64_t unpaid() const noexcept { return unpaid_; }
 
  private:
   struct Bytes;
+  void OnMessage(bool is_ours, int type, uint8_t first) noexcept;  // as OpenSSL tells them
   Session(ssl_st* session, wf_sink& output) : session_(session), output_(output) {}
   Step Fail() noexcept;
 
@@ -50,6 +53,7 @@ class Session {
   wf_sink& output_;
   std::span<const uint8_t> input_;  // while Read runs
   std::string_view reason_;
+  int64_t unpaid_ = 0;
 };
 
 }  // namespace wf::tls

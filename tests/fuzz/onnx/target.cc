@@ -15,7 +15,8 @@ int OneInput(const uint8_t* data, size_t size) {
   }
   const auto axes = wf::onnx::ChooseBatchAxis(model->signature);
   if (axes.ok() && axes->batched) (void)wf::onnx::FindMixing(*model);
-  for (const wf::onnx::Weight& weight : model->graph.weights) {
+  for (const auto& each : model->graph.weights) {
+    const wf::onnx::Weight& weight = *each;
     std::vector<uint8_t> elements(static_cast<size_t>(weight.size_bytes()));
     (void)wf::onnx::ReadElements(*model, weight, elements);
   }

@@ -125,9 +125,9 @@ abi::Outcome Oracle::Run(const std::vector<int64_t>& inputs, uint64_t sample, co
   return outcome;
 }
 
-Rig::Rig(const wf_plan& the_plan, const sched::EngineOptions& options, const batch::BatcherOptions& batching)
+Rig::Rig(const wf_plan& the_plan, const sched::EngineOptions& options, const batch::BatcherOptions& batching, int threads)
     : plan(the_plan), index(the_plan), catalogue(1, the_plan.n_tasks) {
-  executor = std::make_unique<batch::Executor>(batch::ExecutorOptions{.threads = 0}, clock);
+  executor = std::make_unique<batch::Executor>(batch::ExecutorOptions{.threads = threads}, clock);
   for (uint32_t i = 0; i < plan.n_models; ++i) {
     models.push_back(std::make_unique<FakeModel>(plan.models[i], 7, 8, batching.instances + 1));
     batch::BatcherOptions own = batching;
@@ -181,6 +181,7 @@ void Rig::Settle() {
     RunJobs();
     for (ran = false; RunBatch();) ran = true;
     Turn();
+    ran = engine->OnIdle() || ran;
   } while (ran || !queue.jobs.empty() || !mailbox.empty());
 }
 

@@ -123,7 +123,8 @@ class Oracle {
 // One loop with a client that keeps what it is told. Nothing runs unless the test says so.
 class Rig final : public bus::Client {
  public:
-  explicit Rig(const wf_plan& plan, const sched::EngineOptions& options = {}, const batch::BatcherOptions& batching = {});
+  // threads: of the executor; 0: RunBatch is what runs rows.
+  explicit Rig(const wf_plan& plan, const sched::EngineOptions& options = {}, const batch::BatcherOptions& batching = {}, int threads = 0);
   ~Rig() override;
 
   bus::Bus* Start(const std::vector<int64_t>& inputs, int64_t timeout_ns = 0);

@@ -50,6 +50,8 @@ SimWorld::SimWorld(const SimOptions& options) : SimProcess(options) {
     engine.schedule = schedule;
     engine.loop = static_cast<int>(i);
     engine.kept_buses = static_cast<uint32_t>(Below(3));
+    if (Chance(50)) engine.between_turns_ns = sched::kBetweenTurnsNs;
+    if (Chance(30)) engine.inline_turn_ns = static_cast<int64_t>(Below(3'000));
     loop.engine =
         std::make_unique<sched::Engine>(*plan_, *index_, sched::EngineParts{clock_, loop.mailbox, queue_, memory_, &loop.recorder}, engine);
     Hold(*loop.engine);
@@ -114,6 +116,7 @@ void SimWorld::Turn(Loop& loop) {
   loop.engine->OnPoll();
   Note(4, loop.mailbox.Drain() ? 1 : 0);
   if (loop.engine->NextTimerAt() <= clock_.Now()) loop.engine->OnTime();
+  Note(11, loop.engine->OnIdle() ? 1 : 0);
 }
 
 sched::Engine& SimWorld::engine(size_t loop) { return *loops_[loop]->engine; }

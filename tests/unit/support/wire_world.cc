@@ -43,6 +43,8 @@ WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
     Loop& loop = *loops_.back();
     engine.loop = static_cast<int>(i);
     engine.kept_buses = static_cast<uint32_t>(Below(3));
+    if (Chance(50)) engine.between_turns_ns = sched::kBetweenTurnsNs;
+    if (Chance(30)) engine.inline_turn_ns = static_cast<int64_t>(Below(3'000));
     loop.front.MakeEngine(*index_, {clock_, loop.mailbox, queue_, memory_, &loop.recorder}, engine);
     loop.front.set_settings(settings_);
     Hold(loop.front.engine());
@@ -71,7 +73,8 @@ void WireWorld::Turn(Loop& loop) {
   Note(25, loop.mailbox.Drain() ? 1 : 0);
   if (loop.front.NextTimerAt() <= clock_.Now()) loop.front.OnTime();
   loop.front.OnFlush();
-  loop.asleep = loop.mailbox.PrepareToSleep();
+  const bool worked = loop.front.OnIdle();
+  loop.asleep = !worked && loop.mailbox.PrepareToSleep();
   loop.front.OnPoll();
 }
 
@@ -344,7 +347,8 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& sent) {
   const int64_t limit_ns = own_ns == 0 ? timeout_ns_ : std::min(timeout_ns_, own_ns);
   if (code == code::kTimeout && clock_.Now() < asked.asked_at + limit_ns && reply.body.find("\"path\":\"\"") != std::string::npos)
     return Broken("a deadline passed too early");
-  if (code == code::kTimeout && reply.status == 504 && (came_in_parts || asked.kind == Ask::kBadJson)) return;  // while the body came
+  const bool late_body = reply.status == 504 || reply.status == 408;
+  if (code == code::kTimeout && late_body && (came_in_parts || asked.kind == Ask::kBadJson)) return;
   if (aborted_ && reply.status == 503 && (reply.closes || asked.stream != 0)) return;
   if (!whole && peer.end.ended && asked.stream == 0 && reply.status == 400 && reply.closes)
     return;  // half a request is told that it is one

@@ -137,6 +137,51 @@ TEST_F(BodyTest, RowsReadThroughTables) {
   Check(kSizes, 2);
 }
 
+TEST_F(BodyTest, RowsReadAtPlacesOfTheirOwnShape) {
+  for (const DType dtype : {DType::kU8, DType::kF32}) {
+    const TypeId matrix = Tensor(dtype, {-1, -1}), places = Tensor(DType::kF32, {-1, -1});
+    cases_.Add("rows and columns that are read", {matrix, places}, matrix, [this, dtype](Builder& b, const In& in) {
+      const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1);
+      const ir::BlockId block = b.Open({I64(), I64()});
+      const ValueId place = b.Convert(b.Load(in[1], {b.Param(0), b.Param(1)}), DType::kI64);
+      const auto within = [&](ValueId extent) {
+        const ValueId least = b.Binary(OpKind::kMax, place, b.I64(0));
+        return b.CheckIndex(b.Binary(OpKind::kMin, least, b.Sub(extent, b.I64(1))), extent);
+      };
+      const ValueId one = b.Convert(b.Load(in[0], {within(height), within(width)}), DType::kF32);
+      b.Close(b.Convert(b.Mul(one, b.F32(0.5F)), dtype));
+      return b.Build(dtype, {b.Dim(in[1], 0), b.Dim(in[1], 1)}, block);
+    });
+  }
+  Check(kSizes, 2);
+}
+
+// What is made of integers is neither NaN nor -0, and is compared once.
+TEST_F(BodyTest, LanesOfTheLesserAndTheGreaterOfIntegers) {
+  for (const DType from : {DType::kU8, DType::kI16, DType::kI64}) {
+    for (const DType dtype : {DType::kF32, DType::kF64}) {
+      const TypeId integers = Tensor(from, {-1}), vector = Tensor(dtype, {-1});
+      for (const OpKind kind : {OpKind::kMin, OpKind::kMax}) {
+        cases_.Add("of sums", {integers, integers}, vector, [this, dtype, kind](Builder& b, const In& in) {
+          const ir::BlockId block = b.Open({I64()});
+          const ValueId one = b.Convert(b.Load(in[0], {b.Param(0)}), dtype), other = b.Convert(b.Load(in[1], {b.Param(0)}), dtype);
+          const ValueId zero = b.Binary(kind, b.Sub(one, one), b.Sub(other, other));
+          b.Close(b.Binary(OpKind::kDiv, b.Convert(b.F32(1), dtype), b.Binary(kind, b.Binary(kind, one, b.Sub(other, one)), zero)));
+          return b.Build(dtype, {b.Dim(in[0], 0)}, block);
+        });
+        cases_.Add("with a product, which may be -0", {integers, integers}, vector, [this, dtype, kind](Builder& b, const In& in) {
+          const ir::BlockId block = b.Open({I64()});
+          const ValueId one = b.Convert(b.Load(in[0], {b.Param(0)}), dtype), other = b.Convert(b.Load(in[1], {b.Param(0)}), dtype);
+          const ValueId minus = b.Binary(OpKind::kMul, b.Sub(one, one), b.Convert(b.F32(-1), dtype));
+          b.Close(b.Binary(OpKind::kDiv, b.Convert(b.F32(1), dtype), b.Binary(kind, minus, b.Sub(other, other))));
+          return b.Build(dtype, {b.Dim(in[0], 0)}, block);
+        });
+      }
+    }
+  }
+  Check(kSizes, 2);
+}
+
 TEST_F(BodyTest, LanesOfTheLesserAndTheGreater) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const DType dtype : {DType::kF32, DType::kF64}) {

@@ -104,6 +104,39 @@ TEST(Flow, ArmsThatDoMoreThanFailWaitForTheControlPointsAbove) {
   EXPECT_EQ(after, (std::vector<size_t>{0, 2}));
 }
 
+TEST(Flow, AConditionThatMayTakeLongIsATaskOfItsOwn) {
+  const Answers answers(R"(
+    model M(x: f32[1]) -> f32[1] = onnx("m");
+    fn slow(n: i64) -> i64 = sum[k < n](k % 7);
+    workflow W(n: i64, word: string, x: f32[1]) -> (y: f32[1]) {
+      require n >= 0;
+      if n == 1 || word == "one" { return (y: x); }
+      if slow(n) == 3 { return (y: x); }
+      node z = if slow(n) == 6 { M(x) } else { x };
+      return (y: z);
+    }
+    service S { workflow W; })");
+  const ir::Program& program = answers.before();
+  std::vector<std::string> reads;
+  for (size_t i = 0; i < program.tasks.size(); ++i) {
+    const ir::Task& task = program.tasks[i];
+    if (task.kind != ir::TaskKind::kSelect) continue;
+    reads.push_back(program[task.in[0]].name);
+    for (const ir::Op& op : task.body.ops) EXPECT_NE(op.kind, ir::OpKind::kReduce);
+    const auto is_writer = [&](const ir::Task& other) { return other.out == task.in[0]; };
+    const auto writer = std::find_if(program.tasks.begin(), program.tasks.end(), is_writer);
+    if (writer == program.tasks.end()) continue;
+    EXPECT_EQ(writer->node, task.node);
+    EXPECT_FALSE(writer->after.empty());  // it is not computed where control does not come
+  }
+  EXPECT_EQ(reads, (std::vector<std::string>{"n", "condition", "condition"}));
+  int calls = 0;
+  const ir::Hooks hooks = PlusOne(calls);
+  EXPECT_EQ(answers("W", {Int(3), ir::Value::Text(""), Floats({5})}, hooks), "y=[1]{5}");
+  EXPECT_EQ(answers("W", {Int(4), ir::Value::Text(""), Floats({5})}, hooks), "y=[1]{6}");
+  EXPECT_EQ(answers("W", {Int(1), ir::Value::Text(""), Floats({5})}, hooks), "y=[1]{5}");
+}
+
 // `late` has waited for the requirement, but `bad` may fail before that is decided.
 TEST(Flow, AReturnWaitsForTheControlPointsAboveAlthoughWhatItReadsHas) {
   const Answers answers(R"(

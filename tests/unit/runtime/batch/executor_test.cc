@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "runtime/base/clock.h"
+#include "tests/unit/support/fake_clock.h"
 #include "tests/unit/support/plan_builder.h"
 #include "tests/unit/support/rig.h"
 #include "tests/unit/support/rows.h"
@@ -90,13 +91,18 @@ class ExecutorTest : public ::testing::Test {
     return {.model = model_.get(), .policy = {.max_rows = max_rows, .max_queued_rows = 1 << 20}};
   }
 
-  static void Submit(Batcher& batcher, base::Mailbox& home, std::deque<test::TestRow>& rows, std::vector<int64_t> values,
-                     int64_t delay_ns = 0) {
+  // With a credit, to be submitted.
+  static test::TestRow& Reserved(Batcher& batcher, base::Mailbox& home, std::deque<test::TestRow>& rows, std::vector<int64_t> values,
+                                 int64_t delay_ns = 0) {
     test::TestRow& row = rows.emplace_back(std::move(values));
     row.home = &home;
     row.delay_ns = delay_ns;
-    ASSERT_TRUE(batcher.Reserve(row));
-    ASSERT_TRUE(batcher.Submit(row));
+    EXPECT_TRUE(batcher.Reserve(row));
+    return row;
+  }
+  static void Submit(Batcher& batcher, base::Mailbox& home, std::deque<test::TestRow>& rows, std::vector<int64_t> values,
+                     int64_t delay_ns = 0) {
+    ASSERT_TRUE(batcher.Submit(Reserved(batcher, home, rows, std::move(values), delay_ns)));
   }
 
   // Waits until all rows have come back.
@@ -387,6 +393,114 @@ TEST_F(ExecutorTest, TheLoopRunsWhatIsShortAndOfOneShape) {
   }
 }
 
+TEST_F(ExecutorTest, ACallerRunsWhatIsDueAndShortAndLeavesTheRest) {
+  constexpr int64_t kMostNs = 2'000'000;
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 0}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options(/*max_rows=*/1));
+  EXPECT_FALSE(executor.RunShort(kMostNs));
+  Submit(batcher, mailbox, rows, {1});
+  EXPECT_FALSE(executor.RunShort(kMostNs)) << "nobody knows what it takes";
+  test::FakeModel other(row_, 3, 16, 1);
+  Batcher& known = executor.AddBatcher({.model = &other, .policy = {.max_rows = 1, .max_queued_rows = 8}});
+  known.cost().Learn(1, kMostNs / 2);
+  known.HeedRows();
+  Submit(known, mailbox, rows, {2});
+  Submit(known, mailbox, rows, {3}, INT64_C(10'000'000'000));
+  EXPECT_TRUE(executor.RunShort(kMostNs));
+  mailbox.Drain();
+  EXPECT_EQ(rows[1].delivered, 1);
+  EXPECT_EQ(other.run_rows, std::vector<int64_t>{1});
+  while (executor.RunShort(kMostNs)) {
+  }
+  EXPECT_TRUE(model_->run_rows.empty()) << "what is left is for the threads";
+  while (auto work = executor.Take()) {
+    executor.Run(*work);
+    executor.Finish(*work);
+  }
+  mailbox.Drain();
+  for (const test::TestRow& row : rows) EXPECT_EQ(row.delivered, 1);
+}
+
+// Nobody is woken for what its caller may run itself; what it does not run, a thread learns of from it.
+TEST_F(ExecutorTest, AThreadIsToldOfQuietRowsByTheirCaller) {
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 1}, clock_);
+  Batcher& batcher = executor.AddBatcher(Options());
+  Submit(batcher, mailbox, rows, {1});
+  Collect(mailbox, sleeper, rows);  // so the thread has come, and sleeps again in a while
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  test::TestRow& row = Reserved(batcher, mailbox, rows, {2});
+  ASSERT_TRUE(batcher.SubmitQuietly(row));
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  mailbox.Drain();
+  EXPECT_EQ(row.delivered, 0);
+  EXPECT_FALSE(executor.RunShort(/*most_ns=*/0));
+  Collect(mailbox, sleeper, rows);
+}
+
+// A model whose rows are always urgent keeps no thread from those that have waited for long.
+TEST_F(ExecutorTest, RowsOfEveryModelRiseByWaiting) {
+  test::FakeClock clock;
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  Executor executor({.threads = 0}, clock);
+  test::FakeModel other(row_, 3, 16, 1);
+  Batcher& urgent = executor.AddBatcher({.model = &other, .policy = {.max_rows = 1, .max_queued_rows = 1 << 10}});
+  Batcher& usual = executor.AddBatcher(Options());
+  const auto submit = [&](Batcher& to, uint8_t priority) -> test::TestRow& {
+    test::TestRow& row = rows.emplace_back(std::vector<int64_t>{1});
+    row.home = &mailbox;
+    row.priority = priority;
+    row.deadline = clock.Now() + INT64_C(30'000'000'000);
+    EXPECT_TRUE(to.Reserve(row) && to.Submit(row));
+    return row;
+  };
+  const test::TestRow& patient = submit(usual, WF_NORMAL);
+  int before = 0;
+  while (patient.delivered == 0 && before < 1000) {
+    submit(urgent, WF_HIGH);
+    submit(urgent, WF_HIGH);
+    auto work = executor.Take();
+    ASSERT_TRUE(work.has_value());
+    clock.AdvanceNs(10'000'000);
+    executor.Run(*work);
+    executor.Finish(*work);
+    mailbox.Drain();
+    ++before;
+  }
+  EXPECT_GT(before, 5);
+  EXPECT_LT(before, 30);
+}
+
+TEST_F(ExecutorTest, ACallerRunsNothingBesideAThreadAtWork) {
+  std::atomic<bool> is_running = false, may_end = false;
+  model_->fails = [&] {
+    is_running = true;
+    while (!may_end) std::this_thread::yield();
+    return false;
+  };
+  Sleeper sleeper;
+  base::Mailbox mailbox(sleeper);
+  std::deque<test::TestRow> rows;
+  test::FakeModel other(row_, 3, 16, 1);
+  Executor executor({.threads = 1}, clock_);
+  Batcher& longer = executor.AddBatcher(Options());
+  Batcher& known = executor.AddBatcher({.model = &other, .policy = {.max_rows = 1, .max_queued_rows = 8}});
+  known.cost().Learn(1, 1'000'000);
+  Submit(longer, mailbox, rows, {1});
+  while (!is_running) std::this_thread::yield();
+  ASSERT_TRUE(known.SubmitQuietly(Reserved(known, mailbox, rows, {2})));
+  EXPECT_FALSE(executor.RunShort(2'000'000));
+  may_end = true;
+  Collect(mailbox, sleeper, rows);  // the thread has looked for more
+}
+
 TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {
   Sleeper sleeper;
   base::Mailbox mailbox(sleeper);
@@ -394,13 +508,7 @@ TEST_F(ExecutorTest, RunsWhatWaitsBeforeItStops) {
   {
     Executor executor({.threads = 1}, clock_);
     Batcher& batcher = executor.AddBatcher(Options());
-    for (int i = 0; i < 5; ++i) {
-      test::TestRow& row = rows.emplace_back(std::vector<int64_t>{i});
-      row.home = &mailbox;
-      row.delay_ns = INT64_C(10'000'000'000);
-      ASSERT_TRUE(batcher.Reserve(row));
-      ASSERT_TRUE(batcher.Submit(row));
-    }
+    for (int i = 0; i < 5; ++i) Submit(batcher, mailbox, rows, {i}, INT64_C(10'000'000'000));
   }
   mailbox.Drain();
   for (const test::TestRow& row : rows) EXPECT_EQ(row.delivered, 1);

@@ -34,9 +34,13 @@ class PolicyTest : public ::testing::Test {
     rows_.back().delay_ns = delay_ns;
     return rows_.back();
   }
+  static void Enter(Policy& policy, batch::Row& row) {
+    policy.Prepare(row);
+    policy.Add(row);
+  }
   test::TestRow& Submit(int64_t delay_ns = 0, size_t width = 1) {
     test::TestRow& row = Add(delay_ns, width);
-    policy_.Add(row);
+    Enter(policy_, row);
     return row;
   }
 
@@ -105,10 +109,70 @@ TEST_F(PolicyTest, OnlyEqualBytesOfAnInputWithoutBatchAxisShareABatch) {
   model_.batch_axis = axes;
   for (int64_t value = 0; value < 4; ++value) {
     rows_.emplace_back(std::vector<int64_t>{value / 2});
-    policy_.Add(rows_.back());
+    Enter(policy_, rows_.back());
   }
   EXPECT_EQ(policy_.Close()->rows.count, 2);
   EXPECT_EQ(policy_.Close()->rows.count, 2);
+}
+
+// The mutex is held while rows are added, so what would be compared byte by byte is not.
+TEST_F(PolicyTest, GroupsAreFoundByTheKeysOfTheirRowsWhateverOrderTheyCloseIn) {
+  static const int8_t axes[] = {-1, 0};
+  model_.batch_axis = axes;
+  constexpr int64_t kGroups = 40;  // more than there are at first
+  for (int round = 0; round < 3; ++round) {
+    std::vector<test::TestRow*> first;
+    for (int64_t value = 0; value < 3 * kGroups; ++value) {
+      rows_.emplace_back(std::vector<int64_t>{0, value % kGroups});
+      rows_.back().delay_ns = kMs;
+      Enter(policy_, rows_.back());
+      if (value < kGroups) first.push_back(&rows_.back());
+    }
+    for (int64_t i = round; i < kGroups; i += 3) policy_.Withdraw(*first[static_cast<size_t>(i)]);
+    clock_.AdvanceNs(kMs);
+    int batches = 0;
+    for (; const auto closed = policy_.Close(); ++batches) {
+      const int64_t value =
+          closed->rows.first->inputs[0]->rank == 1 ? static_cast<const int64_t*>(closed->rows.first->inputs[0]->data)[1] : -1;
+      EXPECT_EQ(closed->rows.count, value % 3 == round % 3 ? 2 : 3) << value;
+      for (const batch::Row* row = closed->rows.first; row != nullptr; row = row->next)
+        EXPECT_EQ(static_cast<const int64_t*>(row->inputs[0]->data)[1], value);
+    }
+    EXPECT_EQ(batches, kGroups);
+    EXPECT_EQ(policy_.waiting(), 0);
+    EXPECT_EQ(policy_.Head(), nullptr);
+  }
+}
+
+TEST_F(PolicyTest, BytesOfRowsWhoseKeysDifferAreNotLookedAt) {
+  static const int8_t axes[] = {-1, 0};
+  model_.batch_axis = axes;
+  for (int64_t value = 0; value < 3; ++value) {
+    rows_.emplace_back(std::vector<int64_t>{value});
+    policy_.Prepare(rows_.back());
+    rows_.back().x().data = nullptr;
+    policy_.Add(rows_.back());
+  }
+  EXPECT_EQ(policy_.Close()->rows.count, 1);
+}
+
+TEST_F(PolicyTest, RowsWhoseKeysAreEqualByChanceShareNothing) {
+  static const int8_t axes[] = {-1, 0};
+  model_.batch_axis = axes;
+  for (int64_t value = 0; value < 6; ++value) {
+    rows_.emplace_back(std::vector<int64_t>{value / 2});
+    policy_.Prepare(rows_.back());
+    rows_.back().key = 7;
+    policy_.Add(rows_.back());
+  }
+  int batches = 0, rows = 0;
+  for (; const auto closed = policy_.Close(); ++batches) {
+    rows += closed->rows.count;
+    const auto value = [](const batch::Row* row) { return *static_cast<const int64_t*>(row->inputs[0]->data); };
+    EXPECT_EQ(value(closed->rows.first), value(closed->rows.last));
+  }
+  EXPECT_EQ(batches, 5) << "two, and four alone";
+  EXPECT_EQ(rows, 6);
 }
 
 TEST_F(PolicyTest, TheEarlierDeadlineGoesFirstInsideAPriority) {
@@ -118,7 +182,7 @@ TEST_F(PolicyTest, TheEarlierDeadlineGoesFirstInsideAPriority) {
   soon.deadline = clock_.Now() + 20 * kMs;
   test::TestRow& high = Add();
   high.priority = WF_HIGH;
-  for (test::TestRow& row : rows_) policy_.Add(row);
+  for (test::TestRow& row : rows_) Enter(policy_, row);
   const auto closed = policy_.Close();
   EXPECT_EQ(closed->rows.first, &high);
   EXPECT_EQ(closed->rows.first->next, &soon);
@@ -128,8 +192,8 @@ TEST_F(PolicyTest, TheEarlierDeadlineGoesFirstInsideAPriority) {
 TEST_F(PolicyTest, ARowRisesOnePriorityPerHundredMilliseconds) {
   test::TestRow& old = Add();
   old.priority = WF_LOW;
-  policy_.Add(old);
-  EXPECT_EQ(policy_.level(), WF_LOW);
+  Enter(policy_, old);
+  EXPECT_EQ(policy_.Head()->level, WF_LOW);
   clock_.AdvanceNs(200 * kMs);
   test::TestRow& fresh = Submit();
   fresh.deadline = clock_.Now() + 500 * kMs;
@@ -139,7 +203,7 @@ TEST_F(PolicyTest, ARowRisesOnePriorityPerHundredMilliseconds) {
 TEST_F(PolicyTest, ARowPastItsDeadlineIsHandedBackNotRun) {
   test::TestRow& late = Add(10 * kMs);
   late.deadline = clock_.Now() + kMs;
-  policy_.Add(late);
+  Enter(policy_, late);
   Submit(10 * kMs);
   clock_.AdvanceNs(2 * kMs);
   const auto closed = policy_.Close();
@@ -152,7 +216,7 @@ TEST_F(PolicyTest, ADeadlineClosesABatchBeforeTheDelayDoes) {
   costs_[0].Learn(4, kMs);
   test::TestRow& row = Add(50 * kMs);
   row.deadline = clock_.Now() + 10 * kMs;
-  policy_.Add(row);
+  Enter(policy_, row);
   EXPECT_EQ(policy_.NextDecisionAt(), clock_.Now() + 8 * kMs);
   clock_.AdvanceNs(8 * kMs);
   EXPECT_EQ(policy_.Close()->reason, CloseReason::kDeadline);
@@ -161,11 +225,11 @@ TEST_F(PolicyTest, ADeadlineClosesABatchBeforeTheDelayDoes) {
 TEST_F(PolicyTest, ABatchThatClosesForTheOldestRowsDelaySaysSo) {
   test::TestRow& oldest = Add(2 * kMs);
   oldest.deadline = clock_.Now() + 30'000 * kMs;
-  policy_.Add(oldest);
+  Enter(policy_, oldest);
   clock_.AdvanceNs(kMs);
   test::TestRow& urgent = Add(2 * kMs);  // heads the batch
   urgent.deadline = clock_.Now() + 20'000 * kMs;
-  policy_.Add(urgent);
+  Enter(policy_, urgent);
   clock_.AdvanceNs(kMs);
   EXPECT_EQ(policy_.Close()->reason, CloseReason::kDelay);
 }
@@ -190,7 +254,7 @@ class PaddedPolicyTest : public PolicyTest {
 };
 
 TEST_F(PaddedPolicyTest, WidthsOfOneBucketShareABatch) {
-  for (const size_t width : {3, 5, 4, 8, 1, 6}) padded_.Add(Add(0, width));
+  for (const size_t width : {3, 5, 4, 8, 1, 6}) Enter(padded_, Add(0, width));
   const auto first = padded_.Close(), second = padded_.Close();
   ASSERT_TRUE(first && second);
   EXPECT_EQ(first->rows.count, 3);
@@ -199,9 +263,9 @@ TEST_F(PaddedPolicyTest, WidthsOfOneBucketShareABatch) {
 }
 
 TEST_F(PaddedPolicyTest, ALongerRowRunsAloneAndAtOnce) {
-  padded_.Add(Add(10 * kMs, 9));
-  padded_.Add(Add(10 * kMs, 9));
-  padded_.Add(Add(10 * kMs, 3));
+  Enter(padded_, Add(10 * kMs, 9));
+  Enter(padded_, Add(10 * kMs, 9));
+  Enter(padded_, Add(10 * kMs, 3));
   EXPECT_EQ(padded_.NextDecisionAt(), INT64_MIN);
   for (int i = 0; i < 2; ++i) {
     const auto closed = padded_.Close();
@@ -215,7 +279,7 @@ TEST_F(PaddedPolicyTest, ALongerRowRunsAloneAndAtOnce) {
 TEST_F(PaddedPolicyTest, EachBucketHasABestSizeOfItsOwn) {
   for (const int64_t size : {1, 2, 4}) by_bucket_[0].Learn(size, kMs);         // the rows of a batch are free
   for (const int64_t size : {1, 2, 4}) by_bucket_[1].Learn(size, size * kMs);  // and gain nothing
-  for (int i = 0; i < 4; ++i) padded_.Add(Add(10 * kMs, i % 2 == 0 ? 3 : 7));
+  for (int i = 0; i < 4; ++i) Enter(padded_, Add(10 * kMs, i % 2 == 0 ? 3 : 7));
   EXPECT_EQ(padded_.Close()->rows.first->inputs[0]->dim[0], 7);
   EXPECT_EQ(padded_.Close()->rows.count, 1);
   EXPECT_FALSE(padded_.Close().has_value());
@@ -224,9 +288,9 @@ TEST_F(PaddedPolicyTest, EachBucketHasABestSizeOfItsOwn) {
 TEST_F(PaddedPolicyTest, AnInputWithoutBatchAxisIsSharedOnlyAtItsOwnLength) {
   static const int8_t axes[] = {-1, 0};
   model_.batch_axis = axes;
-  padded_.Add(Add(0, 3));
-  padded_.Add(Add(0, 2));
-  padded_.Add(Add(0, 3));
+  Enter(padded_, Add(0, 3));
+  Enter(padded_, Add(0, 2));
+  Enter(padded_, Add(0, 3));
   EXPECT_EQ(padded_.Close()->rows.count + padded_.Close()->rows.count, 3);
   EXPECT_FALSE(padded_.Close().has_value());
 }

@@ -16,6 +16,7 @@ class FakeTurn : public Turn {
  public:
   void OnFlush() noexcept override { ++flushes; }
   void OnPoll() noexcept override {}
+  bool OnIdle() noexcept override { return pieces > 0 && --pieces >= 0; }
   base::TimePoint NextTimerAt() noexcept override { return next_timer_at; }
   void OnTime() noexcept override {
     ++timers;
@@ -26,7 +27,7 @@ class FakeTurn : public Turn {
   void OnSecond() noexcept override {}
 
   Loop* loop = nullptr;
-  int flushes = 0, timers = 0;
+  int flushes = 0, timers = 0, pieces = 0;
   base::TimePoint next_timer_at = INT64_MAX, fired_at = 0;
 };
 
@@ -68,6 +69,20 @@ TEST(Loop, DeliversEveryMessageOfOtherThreadsOnItsOwn) {
   EXPECT_EQ(count, kThreads * kEach);
   for (const CountMessage& message : messages) ASSERT_EQ(message.on_thread, std::this_thread::get_id());
   EXPECT_GT(turn.flushes, 0);
+}
+
+TEST(Loop, DoesOnePieceOfLongWorkATurnAndSleepsAfterTheLast) {
+  base::SystemClock clock;
+  Loop loop(clock);
+  ASSERT_TRUE(loop.Open().ok());
+  FakeTurn turn;
+  turn.loop = &loop;
+  turn.pieces = 5;
+  turn.next_timer_at = clock.Now() + 20'000'000;
+  loop.Run(turn);
+  EXPECT_EQ(turn.pieces, 0);
+  EXPECT_GE(turn.flushes, 5);   // before each of them
+  EXPECT_LT(turn.flushes, 30);  // and none while it slept
 }
 
 TEST(Loop, FiresATimerOnTimeAndNotBefore) {

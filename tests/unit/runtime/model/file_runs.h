@@ -32,7 +32,7 @@ auto RunFile(testing::Builder& builder, const std::vector<Elements>& inputs, Use
   kernels::UseOneThread();
   auto read = builder.Read();
   WF_CHECK(read.ok(), read.status().message());
-  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+  const auto made = Optimise(std::make_shared<onnx::Model>(*std::move(read)));
   WF_CHECK(made.ok(), made.status().message());
   Budget budget;
   Walk walk(*made, PartLimits{int64_t{1} << 20, &budget});

@@ -98,7 +98,7 @@ TEST(Operators, LayersTakeFunctionsByNameAndRefuseOthers) {
   Builder strange = layer("Strange");
   auto read = strange.Read();
   ASSERT_TRUE(read.ok()) << read.status().message();
-  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+  const auto made = Optimise(std::make_shared<onnx::Model>(*std::move(read)));
   ASSERT_TRUE(made.ok());
   Budget budget;
   EXPECT_NE(Walk(*made, PartLimits{int64_t{1} << 20, &budget}).Run(std::vector{FloatsIn({1, 1, 1}, {2})}).message().find("`Strange`"),

@@ -17,7 +17,7 @@ using testing::Builder;
 std::string OperatorsOf(Builder& b) {
   auto read = b.Read();
   WF_CHECK(read.ok(), read.status().message());
-  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+  const auto made = Optimise(std::make_shared<onnx::Model>(*std::move(read)));
   WF_CHECK(made.ok(), made.status().message());
   std::string text;
   for (const onnx::Node& node : made->graph.nodes) {
@@ -164,7 +164,7 @@ TEST(Patterns, TheLaterOfTwoConvolutionsTakesTheirSum) {
     b.Node("Relu", {"sum"}, {"y"});
     auto read = b.Read();
     WF_CHECK(read.ok(), read.status().message());
-    auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+    auto made = Optimise(std::make_shared<onnx::Model>(*std::move(read)));
     WF_CHECK(made.ok(), made.status().message());
     return *std::move(made);
   };

@@ -26,7 +26,7 @@ Made MakePlan(const std::string& file, const std::string& name) {
     WF_CHECK(model.ok(), model.status().message());
     std::vector<onnx::Port> inputs = model->signature.inputs;
     for (size_t i = 0; i < inputs.size(); ++i) inputs[i].dim.assign(each.in[i].dim.begin(), each.in[i].dim.end());
-    auto program = Optimise(std::make_shared<const onnx::Model>(*std::move(model)));
+    auto program = Optimise(std::make_shared<onnx::Model>(*std::move(model)));
     WF_CHECK(program.ok(), program.status().message());
     Made made{std::make_unique<Program>(*std::move(program)), nullptr};
     auto plan = Plan::Make(*made.program, inputs, int64_t{1} << 30);

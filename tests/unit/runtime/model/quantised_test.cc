@@ -131,7 +131,7 @@ Ran RunOf(Network network, const Elements& x) {
   kernels::UseOneThread();
   auto read = network.builder.Read();
   WF_CHECK(read.ok(), read.status().message());
-  auto program = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+  auto program = Optimise(std::make_shared<onnx::Model>(*std::move(read)));
   WF_CHECK(program.ok(), program.status().message());
   Ran ran;
   for (const onnx::Node& node : program->graph.nodes) {
@@ -202,7 +202,7 @@ std::string Left(const std::function<void(Network&)>& add) {
   add(n);
   auto read = n.builder.Read();
   WF_CHECK(read.ok(), read.status().message());
-  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+  const auto made = Optimise(std::make_shared<onnx::Model>(*std::move(read)));
   WF_CHECK(made.ok(), made.status().message());
   std::string text;
   for (const onnx::Node& node : made->graph.nodes) {
@@ -263,7 +263,7 @@ TEST(Quantised, WeightsThatAreTooManyAsF32StayIntegers) {
   n.builder.Node("MatMul", {"x", weights[0]}, {"y"});
   auto read = n.builder.Read();
   WF_CHECK(read.ok(), read.status().message());
-  const auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)), 40);
+  const auto made = Optimise(std::make_shared<onnx::Model>(*std::move(read)), 40);
   ASSERT_TRUE(made.ok()) << made.status().message();
   EXPECT_EQ(made->graph.nodes.size(), 2U);
 }

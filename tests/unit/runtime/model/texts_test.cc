@@ -24,11 +24,10 @@ struct Read {
     options.texts = true;
     auto read = onnx::ReadModelBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "x.onnx", options);
     WF_CHECK(read.ok(), read.status().message());
-    file = std::make_shared<const onnx::Model>(*std::move(read));
-    auto made = Optimise(file);
+    auto made = Optimise(std::make_shared<onnx::Model>(*std::move(read)));
     WF_CHECK(made.ok(), made.status().message());
     program = *std::move(made);
-    texts = std::make_unique<kernels::Texts>(file->graph.texts, int64_t{1} << 16);
+    texts = std::make_unique<kernels::Texts>(program.graph.texts, int64_t{1} << 16);
     walk = std::make_unique<Walk>(program, PartLimits{int64_t{1} << 20, &budget, texts.get()});
   }
   std::string Run(const Strings& strings, std::vector<int64_t> dim) {
@@ -48,7 +47,6 @@ struct Read {
   std::vector<int64_t> Dim(size_t i = 0) const { return walk->outputs()[i].info.dim; }
 
   const std::string bytes;
-  std::shared_ptr<const onnx::Model> file;
   Program program;
   Budget budget;
   std::unique_ptr<kernels::Texts> texts;

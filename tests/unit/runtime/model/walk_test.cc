@@ -37,7 +37,7 @@ struct Walked {
     kernels::UseOneThread();
     auto read = builder.Read();
     WF_CHECK(read.ok(), read.status().message());
-    auto made = Optimise(std::make_shared<const onnx::Model>(*std::move(read)));
+    auto made = Optimise(std::make_shared<onnx::Model>(*std::move(read)));
     WF_CHECK(made.ok(), made.status().message());
     program = *std::move(made);
     walk = std::make_unique<Walk>(program, PartLimits{int64_t{1} << 12, &budget});

@@ -75,6 +75,7 @@ class EchoServer : public loop::Turn, public HandlerFactory, public Listener::Ac
   void OnAccepted(int fd) noexcept override { connections_->Adopt(fd); }
   void OnFlush() noexcept override { connections_->FlushDirty(); }
   void OnPoll() noexcept override {}
+  bool OnIdle() noexcept override { return false; }
   base::TimePoint NextTimerAt() noexcept override { return INT64_MAX; }
   void OnTime() noexcept override {}
   void OnSecond() noexcept override { connections_->OnSecond(); }
@@ -208,6 +209,7 @@ TEST(Listener, RestsWhereItCanAcceptNothing) {
     }
     void OnFlush() noexcept override { ++turns; }
     void OnPoll() noexcept override {}
+    bool OnIdle() noexcept override { return false; }
     base::TimePoint NextTimerAt() noexcept override { return INT64_MAX; }
     void OnTime() noexcept override {}
     void OnSecond() noexcept override {}

@@ -57,6 +57,7 @@ class PostTest : public testing::Test, public loop::Turn, public Poster::User {
   void SetUp() override { ASSERT_TRUE(loop_.Open().ok()); }
   void OnFlush() noexcept override {}
   void OnPoll() noexcept override {}
+  bool OnIdle() noexcept override { return false; }
   base::TimePoint NextTimerAt() noexcept override { return INT64_MAX; }
   void OnTime() noexcept override {}
   void OnSecond() noexcept override {}

@@ -47,12 +47,19 @@ class SecureWiresTest : public ::testing::Test, protected HandlerFactory {
   }
   Handler* NewHandler(Connection& connection) noexcept override { return &handlers_.emplace_back(*this, connection); }
   void OnHandshakeFailed(std::string_view why) noexcept override { failure_ = why; }
+  void OnBreach(std::string_view why) noexcept override { breach_ = why; }
 
   void Open(size_t count = 1) {
     for (size_t i = 0; i < count; ++i) {
       peers_.emplace_back();
       clients_.emplace_back(of_.ca.get());
       connections_.Adopt(static_cast<int>(peers_.size() - 1));
+    }
+  }
+  void UpdateKeys(size_t i, int times) {
+    for (; times > 0; --times) {
+      ASSERT_EQ(SSL_key_update(clients_[i].session(), SSL_KEY_UPDATE_REQUESTED), 1);
+      ASSERT_EQ(SSL_do_handshake(clients_[i].session()), 1);
     }
   }
   // One step of each kind: what the client says arrives in portions, the loop ends its turn, the client takes what has come.
@@ -78,7 +85,7 @@ class SecureWiresTest : public ::testing::Test, protected HandlerFactory {
   std::deque<test::SimPeer> peers_;
   std::deque<test::TlsPeer> clients_;
   std::deque<Echo> handlers_;
-  std::string told_, failure_;
+  std::string told_, failure_, breach_;
   test::SimWires wires_{clock_, peers_, [this](const std::string& what) { told_ += what; }};
   SecureWires secure_{wires_};
   Connections connections_{secure_, *this};
@@ -193,6 +200,68 @@ TEST_F(SecureWiresTest, ABrokenRecordIsABrokenConnectionThatIsToldSo) {
   EXPECT_TRUE(peers_[0].wire->Deliver(1000));
   EXPECT_EQ(handlers_[0].got, "");
   EXPECT_FALSE(peers_[0].received.empty()) << "no alert";
+}
+
+TEST_F(SecureWiresTest, KeysAreUpdatedSoManyTimesAndAgainAfterAWhile) {
+  secure_.set_unpaid_messages(60);
+  Open();
+  Talk();
+  for (const char c : {'a', 'b'}) {
+    UpdateKeys(0, 60);
+    clients_[0].Write(std::string(1, c));
+    Talk();
+    EXPECT_EQ(breach_, "");
+    EXPECT_EQ(clients_[0].read.back(), c);
+    clock_.AdvanceNs(30'000'000'000);
+  }
+  UpdateKeys(0, 61);
+  Talk();
+  EXPECT_EQ(breach_, "more updates of TLS keys and their like than `limits.control_frames`");
+  EXPECT_TRUE(peers_[0].closed);
+  peers_[0].wire->FinishClose();
+  EXPECT_EQ(handlers_[0].how, static_cast<int>(Closed::kByError));
+}
+
+TEST_F(SecureWiresTest, WhoReadsNoAnswersToUpdatesOfKeysIsNotKept) {
+  secure_.set_unpaid_messages(1'000'000);
+  Open();
+  Talk();
+  peers_[0].window = 0;
+  size_t updates = 0;
+  while (!peers_[0].closed && updates < 100'000) {
+    UpdateKeys(0, 100);
+    updates += 100;
+    Talk(0, 1 << 14, 0);
+  }
+  EXPECT_GT(updates, 5'000U);
+  EXPECT_LT(updates, 15'000U);
+  EXPECT_EQ(breach_, "more answers to updates of TLS keys than the client reads");
+}
+
+TEST_F(SecureWiresTest, ARenegotiationThatIsRefusedCountsAsOneOfThem) {
+  secure_.set_unpaid_messages(1);
+  Open();
+  SSL_set_max_proto_version(clients_[0].session(), TLS1_2_VERSION);
+  Talk();
+  clients_[0].Write("x");
+  Talk();
+  EXPECT_EQ(clients_[0].read, "x");
+  SSL_renegotiate(clients_[0].session());
+  SSL_do_handshake(clients_[0].session());
+  const std::string hello = clients_[0].Say();
+  ASSERT_FALSE(hello.empty());
+  peers_[0].under_way = hello;
+  while (peers_[0].wire->Deliver(1 << 14)) connections_.FlushDirty();
+  EXPECT_EQ(breach_, "");
+  secure_.set_unpaid_messages(0);
+  Open();
+  SSL_set_max_proto_version(clients_[1].session(), TLS1_2_VERSION);
+  Talk(1);
+  SSL_renegotiate(clients_[1].session());
+  SSL_do_handshake(clients_[1].session());
+  Talk(1);
+  EXPECT_EQ(breach_, "more updates of TLS keys and their like than `limits.control_frames`");
+  EXPECT_TRUE(peers_[1].closed);
 }
 
 TEST_F(SecureWiresTest, OnlySoManyHandshakesGoOnInATurnTheOthersInTheirOrder) {

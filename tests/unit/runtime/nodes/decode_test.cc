@@ -11,13 +11,11 @@
 #include <jpeglib.h>
 
 #include "runtime/nodes/nodes.h"
-#include "tests/unit/runtime/nodes/fake_job.h"
+#include "tests/unit/runtime/nodes/picture_files.h"
 #include "tests/unit/support/source_path.h"
 
 namespace wf::nodes {
 namespace {
-
-using Pixels = std::vector<uint8_t>;
 
 std::string Png(uint32_t width, uint32_t height, uint32_t format, const void* pixels) {
   png_image image{};
@@ -77,53 +75,6 @@ std::string Webp(int width, int height, const Pixels& rgba) {
   std::string file(reinterpret_cast<char*>(bytes), size);
   WebPFree(bytes);
   return file;
-}
-
-std::string Number(uint64_t value, int n_bytes) {
-  std::string text;
-  for (int i = 0; i < n_bytes; ++i) text += static_cast<char>(i < 8 ? value >> 8 * i : 0);
-  return text;
-}
-
-struct BmpFile {
-  int32_t width, height;
-  uint32_t bits, compression;
-  std::string tail;        // masks, palette and pixels,
-  uint64_t pixels_at = 0;  // which begin there
-};
-std::string Bmp(const BmpFile& file) {
-  return "BM" + Number(0, 8) + Number(54 + file.pixels_at, 4) + Number(40, 4) + Number(static_cast<uint32_t>(file.width), 4) +
-         Number(static_cast<uint32_t>(file.height), 4) + Number(1, 2) + Number(file.bits, 2) + Number(file.compression, 4) + Number(0, 20) +
-         file.tail;
-}
-
-using Decoder = decltype(&wf_n_decode);
-constexpr Decoder kDecoders[] = {wf_n_decode_gray, wf_n_decode};
-
-// The file in a block of exactly its size, so that ASan sees a read past its end.
-struct Least {
-  wf_optional_i64 height{}, width{};
-};
-wf_code Decode(FakeJob& job, std::string_view file, wf_tensor* px, Decoder decoder = wf_n_decode_gray, Least least = {}) {
-  const std::unique_ptr<uint8_t[]> exact(new uint8_t[file.size()]);
-  std::copy(file.begin(), file.end(), exact.get());
-  const wf_bytes bytes{exact.get(), file.size()};
-  return decoder(&job.ctx, &bytes, &least.height, &least.width, px);
-}
-
-Pixels Colours(std::string_view file) {
-  FakeJob job;
-  wf_tensor rgb;
-  if (Decode(job, file, &rgb, wf_n_decode) != 0) {
-    ADD_FAILURE() << job.message;
-    return {};
-  }
-  EXPECT_EQ(rgb.rank, 3);
-  EXPECT_EQ(rgb.dim[2], 3);
-  EXPECT_EQ(rgb.stride[2], 1);
-  EXPECT_EQ(rgb.stride[1], 3);
-  EXPECT_EQ(rgb.stride[0], 3 * rgb.dim[1]);
-  return Elements<uint8_t>(rgb);
 }
 
 void ExpectNear(const Pixels& found, const Pixels& wanted, int tolerance) {
@@ -366,8 +317,6 @@ std::string PngHeader(uint32_t width, uint32_t height) {
   return file + std::string("\0\0\0\x10IDAT0123456789abcdef1234", 28);
 }
 
-int CodeOf(const std::string& message) { return message.starts_with("the image has") ? 3012 : 7000; }
-
 // 16000 by 16000, as far as its head says.
 std::string JpegHeader() {
   std::string file = Jpeg(8, 8, Pixels(size_t{3} * 64, 77));
@@ -431,55 +380,6 @@ TEST(Decode, LaysTransparencyOverWhiteAlikeInEveryFormat) {
   ExpectNear(Colours(Webp(16, 16, rgba)), of_png, 4);  // libpng keeps 8 bits of the light
   const std::string masks = Number(0xff, 4) + Number(0xff00, 4) + Number(0xff0000, 4) + Number(0xff000000, 4);
   ExpectNear(Colours(Bmp({16, -16, 32, 6, masks + std::string(rgba.begin(), rgba.end()), 16})), Colours(Webp(16, 16, rgba)), 0);
-}
-
-TEST(Decode, ReadsBmpOfEveryDepth) {
-  const std::string palette("\x03\x02\x01\0\x13\x12\x11\0\x23\x22\x21\0", 12);  // blue, green, red, nothing; black beyond
-  const Pixels none{1, 2, 3}, one{17, 18, 19}, two{33, 34, 35}, black{0, 0, 0};
-  const auto joined = [](std::initializer_list<Pixels> parts) {
-    Pixels all;
-    for (const Pixels& part : parts) all.insert(all.end(), part.begin(), part.end());
-    return all;
-  };
-  const auto with_palette = [&](uint32_t bits, const std::string& rows, int32_t height, uint32_t compression = 0) {
-    return Colours(Bmp({3, height, bits, compression, palette + std::string((size_t{4} << bits) - 12 % (size_t{4} << bits), '\0') + rows,
-                        size_t{4} << bits}));
-  };
-  EXPECT_EQ(Colours(Bmp({3, 1, 1, 0, palette.substr(0, 8) + "\xa0\0\0\0", 8})), joined({one, none, one}));
-  EXPECT_EQ(with_palette(4, std::string("\x12\0\0\0", 4), 1), joined({one, two, none}));
-  EXPECT_EQ(with_palette(8, std::string("\1\2\x09\0", 4), 1), joined({one, two, black}));
-  EXPECT_EQ(with_palette(8, std::string("\1\1\1\0\2\2\2\0", 8), 2), joined({two, two, two, one, one, one}));  // from the bottom
-  EXPECT_EQ(with_palette(8, std::string("\1\1\1\0\2\2\2\0", 8), -2), joined({one, one, one, two, two, two}));
-  EXPECT_EQ(with_palette(8, std::string("\2\1\0\0\0\3\2\1\2\0\0\1", 12), 2, 1),
-            joined({two, one, two, one, one, none}));  // runs, then as they are
-  EXPECT_EQ(with_palette(8, std::string("\0\2\1\1\x09\2\0\1", 8), 2, 1),
-            joined({none, two, two, none, none, none}));  // moves, and a run too long
-  EXPECT_EQ(with_palette(4, std::string("\3\x12\0\1", 4), 1, 2), joined({one, two, one}));
-  EXPECT_EQ(Colours(Bmp({1, 1, 16, 0, std::string("\x1f\x7c\0\0", 4)})), (Pixels{255, 0, 255}));  // 5, 5, 5
-  EXPECT_EQ(Colours(Bmp({1, 1, 16, 3, Number(0xf800, 4) + Number(0x7e0, 4) + Number(0x1f, 4) + Number(0x7e0, 4), 12})),
-            (Pixels{0, 255, 0}));
-  EXPECT_EQ(Colours(Bmp({1, 1, 32, 0, std::string("\3\2\1\0", 4)})), (Pixels{1, 2, 3}));  // the fourth byte is nothing
-  const std::string old = "BM" + Number(0, 8) + Number(26, 4) + Number(12, 4) + Number(1, 2) + Number(1, 2) + Number(1, 2) + Number(24, 2);
-  EXPECT_EQ(Colours(old + std::string("\3\2\1\0", 4)), (Pixels{1, 2, 3}));
-}
-
-TEST(Decode, SaysWhatABmpHasThatItDoesNotKnow) {
-  const std::string pixels(64, 'x');
-  const std::pair<std::string, std::string> cases[] = {
-      {Bmp({2, 2, 7, 0, pixels}), "the BMP image cannot be decoded: bits a pixel: 7"},
-      {Bmp({2, 2, 24, 4, pixels}), "the BMP image cannot be decoded: compression 4"},  // a JPEG inside
-      {Bmp({0, 2, 24, 0, pixels}), "the BMP image is damaged: no pixels"},
-      {Bmp({2, static_cast<int32_t>(0x80000000), 24, 0, pixels}), "the image has 2 x 2147483648 pixels; at most 67108864 are decoded"},
-      {Bmp({2, 2, 32, 3, Number(0xf0f, 4) + pixels, 12}), "the BMP image is damaged: a mask with gaps"},
-      {Bmp({2, 2, 8, 1, std::string(1024, 'x') + std::string("\2\1\0\0", 4), 1024}), "the BMP image is damaged: truncated"},
-  };
-  for (const auto& [file, message] : cases) {
-    FakeJob job;
-    wf_tensor px;
-    EXPECT_EQ(Decode(job, file, &px, wf_n_decode), WF_FAILED);
-    EXPECT_EQ(job.message, message);
-    EXPECT_EQ(job.code, CodeOf(message));
-  }
 }
 
 TEST(Decode, DividesAJpegAsFarAsTheLeastSizeLeavesIt) {

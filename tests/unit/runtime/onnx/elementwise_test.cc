@@ -167,7 +167,7 @@ TEST(Bools, OfFilesBecomeZeroOrOne) {
       const auto model = b.Read();
       ASSERT_TRUE(model.ok()) << model.status().message();
       std::vector<uint8_t> read(static_cast<size_t>(count));
-      ASSERT_TRUE(ReadElements(*model, model->graph.weights[0], read).ok());
+      ASSERT_TRUE(ReadElements(*model, model->graph.weight(0), read).ok());
       EXPECT_EQ((std::vector<uint8_t>(read.begin(), read.begin() + 4)), (std::vector<uint8_t>{1, 0, 1, 1})) << raw << count;
     }
   }

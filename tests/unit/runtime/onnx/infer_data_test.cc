@@ -205,5 +205,41 @@ TEST(InferFromData, IfsInIfsTakeTimeWithTheirNumber) {
   EXPECT_LT(seconds, 20);  // sanitized; were each walked for all that are around it, too, it would take minutes
 }
 
+// y = x with or without its axis, by `condition`.
+void AddRanks(Builder& builder, const char* condition) {
+  pb::NodeProto& node = builder.Node("If", {condition}, {"y"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    pb::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(pb::AttributeProto::GRAPH);
+    pb::NodeProto& only = *attribute.mutable_g()->add_node();
+    only.set_op_type(name[0] == 't' ? "Squeeze" : "Identity");
+    only.add_input("x");
+    only.add_output(name);
+    attribute.mutable_g()->add_output()->set_name(name);
+  }
+}
+
+TEST(InferFromData, ABranchWithAnotherNumberOfAxesIsToldUnlessItIsKnownToBeTaken) {
+  Builder open;
+  open.Input("x", {1}).Input("c", {}, kBool).Output("y");
+  AddRanks(open, "c");
+  const auto refused = open.Read();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.status().code(), base::kUnimplemented);
+  EXPECT_TRUE(refused.status().message().ends_with(
+      "(If): a result is f32 on one way and f32[1] on another: how many axes it has, only a run tells"))
+      << refused.status().message();
+  for (const bool taken : {true, false}) {
+    Builder known;
+    known.Input("x", {1}).Output("y");
+    known.Tensor("c", {}, kBool).add_int32_data(taken ? 1 : 0);
+    AddRanks(known, "c");
+    const auto model = known.Read();
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->signature.outputs[0].ToString(), taken ? "y: f32" : "y: f32[1]");
+  }
+}
+
 }  // namespace
 }  // namespace wf::onnx

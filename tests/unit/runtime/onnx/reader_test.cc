@@ -43,7 +43,8 @@ TEST(ReadModel, LeavesLargeWeightsInTheFile) {
   const auto model = ReadModel(DataPath("cnn.onnx"));
   ASSERT_TRUE(model.ok());
   int in_file = 0;
-  for (const Weight& weight : model->graph.weights) {
+  for (const auto& each : model->graph.weights) {
+    const Weight& weight = *each;
     in_file += weight.held ? 0 : 1;
     EXPECT_EQ(weight.held, weight.size_bytes() <= 1024) << weight.name;
     std::vector<uint8_t> elements(static_cast<size_t>(weight.size_bytes()));
@@ -63,7 +64,7 @@ TEST(ReadModel, DecodesElementsThatAreWrittenAsNumbers) {
   b.Node("Add", {"x", "w"}, {"y"});
   const auto model = b.Read();
   ASSERT_TRUE(model.ok()) << model.status().message();
-  const Weight& weight = model->graph.weights[0];
+  const Weight& weight = model->graph.weight(0);
   EXPECT_FALSE(weight.held);
   std::vector<int64_t> elements(1000);
   ASSERT_TRUE(ReadElements(*model, weight, {reinterpret_cast<uint8_t*>(elements.data()), 8000}).ok());
@@ -235,7 +236,7 @@ TEST(ReadModel, ElementsOf4BitsLieTwoInAByteOfTheFile) {
       b.Node("Add", {"x", "c"}, {"y"});
       const auto model = b.Read();
       ASSERT_TRUE(model.ok()) << model.status().message();
-      const Weight& weight = model->graph.weights[0];
+      const Weight& weight = model->graph.weight(0);
       EXPECT_EQ(weight.held, count == 5);
       std::vector<uint8_t> elements(static_cast<size_t>(count));
       ASSERT_TRUE(ReadElements(*model, weight, elements).ok());
@@ -307,7 +308,7 @@ TEST(ReadModel, AConstantNodeIsAWeight) {
   const auto model = b.Read();
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ(model->graph.nodes.size(), 1u);
-  EXPECT_EQ(model->graph.weights[0].dim, std::vector<int64_t>{2});
+  EXPECT_EQ(model->graph.weight(0).dim, std::vector<int64_t>{2});
 }
 
 }  // namespace

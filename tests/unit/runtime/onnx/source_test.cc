@@ -69,7 +69,7 @@ TEST_F(ExternalData, IsReadBesideAndBelowTheModel) {
   const auto model = Read({{"location", "weights"}, {"offset", "36"}});
   ASSERT_TRUE(model.ok());
   std::vector<uint8_t> elements(64, 1);
-  ASSERT_TRUE(ReadElements(*model, model->graph.weights[0], elements).ok());
+  ASSERT_TRUE(ReadElements(*model, model->graph.weight(0), elements).ok());
   EXPECT_EQ(elements[63], 0);
 }
 
@@ -119,7 +119,7 @@ TEST_F(ExternalData, AFileThatShrinksIsAnErrorNotACrash) {
   ASSERT_TRUE(model.ok());
   fs::resize_file(root_ / "models/weights", 10);
   std::vector<uint8_t> elements(64);
-  EXPECT_NE(ReadElements(*model, model->graph.weights[0], elements).message().find("it became shorter while it was read"),
+  EXPECT_NE(ReadElements(*model, model->graph.weight(0), elements).message().find("it became shorter while it was read"),
             std::string::npos);
 }
 

@@ -81,5 +81,15 @@ TEST_F(CertainTest, NothingWhereSeveralReturnsMayEndTheWorkflow) {
   Expect({});
 }
 
+TEST_F(CertainTest, WhetherEveryWorkflowNeedsAModel) {
+  BuildModel();
+  EXPECT_TRUE(EveryWorkflowNeedsAModel(bus::PlanIndex(builder_.Finish(false))));
+}
+
+TEST_F(CertainTest, AModelBesideTheResultIsNotNeeded) {
+  BuildModel(/*is_read=*/false);
+  EXPECT_FALSE(EveryWorkflowNeedsAModel(bus::PlanIndex(builder_.Finish(false))));
+}
+
 }  // namespace
 }  // namespace wf::sched

@@ -65,6 +65,16 @@ class EngineTest : public ::testing::Test {
     builder_.Return(root_, {last});
   }
 
+  // root: returns what model 0 makes of the request, or, where that is not read, something else beside it
+  void BuildModel(bool is_read = true) {
+    builder_.AddModel(true);
+    const int x = builder_.Slot(root_, Kind::kTensor), y = builder_.Slot(root_, Kind::kTensor), value = Int(root_);
+    builder_.Run(root_, {in_}, x);
+    builder_.Model(root_, 0, x, y);
+    builder_.Run(root_, {is_read ? y : in_}, value);
+    builder_.Return(root_, {value});
+  }
+
   // root: value = body(in), with its own ENTER
   struct Node {
     int target, value;

@@ -430,12 +430,7 @@ TEST_F(EngineTest, DoesNotRetryWhatTheProgramDeclared) {
 }
 
 TEST_F(EngineTest, ACancelledRequestWithdrawsItsRowAndGivesItsCreditBack) {
-  builder_.AddModel(true);
-  const int x = builder_.Slot(root_, Kind::kTensor), y = builder_.Slot(root_, Kind::kTensor), value = Int(root_);
-  builder_.Run(root_, {in_}, x);
-  builder_.Model(root_, 0, x, y);
-  builder_.Run(root_, {y}, value);
-  builder_.Return(root_, {value});
+  BuildModel();
   Rig& rig = MakeRig({.schedule = Schedule::kPool});
   bus::Bus* const bus = rig.Start({1});
   rig.RunJobs();

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tests/unit/runtime/sched/engine_fixture.h"
 
 namespace wf::sched {
@@ -102,6 +105,43 @@ TEST_F(ModelTest, ALoopThatHasRunEnoughRunsWhatAFullQueueWouldRefuse) {
   ASSERT_EQ(rig.answers.size(), 6U);
   for (const Rig::Answer& answer : rig.answers) EXPECT_EQ(answer.values, rig.answers[0].values) << answer.message;
   EXPECT_EQ(rig.engine->stats().refused_full.value(), 0U);
+}
+
+TEST_F(ModelTest, BetweenTwoTurnsTheLoopRunsOneBatchThatIsShort) {
+  Rig& rig = MakeRig({.between_turns_ns = 2'000'000});
+  EXPECT_FALSE(rig.engine->OnIdle());
+  for (int64_t size = 1; size <= 8; size *= 2) rig.batchers[0]->cost().Learn(size, 1'000'000 + size);  // no longer short enough for a turn
+  for (int i = 0; i < 2; ++i) rig.Start({1});
+  EXPECT_TRUE(rig.answers.empty());
+  EXPECT_EQ(rig.batchers[0]->queued_rows(), 2) << "they wait in the queue, where others and the door see them";
+  ASSERT_TRUE(rig.engine->OnIdle());
+  rig.Turn();
+  EXPECT_EQ(rig.answers.size(), 2U);
+  EXPECT_EQ(rig.models[0]->run_rows, std::vector<int64_t>{2});
+  EXPECT_FALSE(rig.engine->OnIdle());
+}
+
+TEST_F(ModelTest, ABatchThatIsTooLongForItIsAThreads) {
+  Rig& rig = MakeRig({.between_turns_ns = 2'000'000});
+  rig.batchers[0]->cost().Learn(1, 3'000'000);
+  rig.Start({1});
+  EXPECT_FALSE(rig.engine->OnIdle());
+  EXPECT_TRUE(rig.models[0]->run_rows.empty());
+  rig.Settle();
+  EXPECT_EQ(rig.answers.size(), 1U);
+}
+
+// It is woken when the row comes: a loop that always has something short to run would not get to tell it.
+TEST_F(ModelTest, AThreadIsWokenForABatchThatIsTooLongForTheLoop) {
+  const wf_plan& plan = builder_.Finish(true);
+  rig_ = std::make_unique<Rig>(plan, EngineOptions{.between_turns_ns = 2'000'000}, batch::BatcherOptions{}, /*threads=*/1);
+  rig_->batchers[0]->cost().Learn(1, 3'000'000);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that the thread sleeps
+  rig_->Start({1});
+  for (int i = 0; i < 500 && rig_->mailbox.empty(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_FALSE(rig_->mailbox.empty());
+  rig_->Settle();
+  EXPECT_EQ(rig_->answers.size(), 1U);
 }
 
 // Alone it would meet the queue full, too: no waiting helps.

@@ -72,7 +72,8 @@ class LoopThread final : public bus::Client {
   void Run(int requests, int most_at_once) {
     base::Mailbox& mailbox = mailbox_;
     EngineOptions options;
-    options.schedule = Schedule::kPool;
+    options.schedule = number_ % 2 == 0 ? Schedule::kPool : Schedule::kAuto;
+    if (number_ % 2 == 1) options.between_turns_ns = kBetweenTurnsNs;
     options.loop = number_;
     Engine engine(process_.plan, process_.index, {process_.clock, mailbox, *process_.pool, process_.memory}, options);
     engine_ = &engine;
@@ -82,7 +83,7 @@ class LoopThread final : public bus::Client {
       while (started_ < requests && engine.live_buses() < static_cast<uint32_t>(most_at_once)) StartOne();
       mailbox.Drain();
       engine.OnTime();
-      if (engine.live_buses() == 0) continue;
+      if (engine.OnIdle() || engine.live_buses() == 0) continue;
       if (mailbox.PrepareToSleep()) sleeper_.SleepUntil(std::min(engine.NextTimerAt(), process_.clock.Now() + INT64_C(5'000'000'000)));
       mailbox.Awake();
     }

@@ -64,6 +64,11 @@ TEST(Keys, AreShownInTwoFields) {
   for (const std::string& bad : std::initializer_list<std::string>{kKey, "Basic " + kKey, "Bearer" + kKey, "Bearer\t" + kKey, "Bearer ",
                                                                    "Bearer " + kKey + " x", "Token Bearer " + kKey})
     EXPECT_FALSE(keys.Let(HeadOf({{"authorization", bad}}))) << bad;
+  for (const std::string& unread : std::initializer_list<std::string>{kKey, "Basic " + kKey, "Bearer" + kKey, "Bearer\t" + kKey, "Bearer "})
+    EXPECT_FALSE(Keys::ShowsOne(HeadOf({{"authorization", unread}, {"x-api-key", ""}}))) << unread;
+  EXPECT_TRUE(Keys::ShowsOne(HeadOf({{"authorization", "Bearer x"}})));
+  EXPECT_TRUE(Keys::ShowsOne(HeadOf({{"authorization", kKey}, {"x-api-key", "x"}})));
+  EXPECT_FALSE(Keys::ShowsOne(HeadOf({{"x-api-key", kKey}, {"x-api-key", kKey}})));
   EXPECT_FALSE(keys.Let(HeadOf({{"x-api-key", kKey}, {"x-api-key", kKey}})));  // looked at one by one they would cost a loop its time
 }
 

@@ -78,10 +78,31 @@ TEST(NodeSettings, ChangeWhatAModelCallHasAndNothingOfOthers) {
 
 TEST(NodeSettings, AQueueThatIsSetStays) {
   const Program program;
-  const Loaded loaded = program.Load("nodes: {Classify/logits: {batch: 8, queue: 5}}\n");
+  const Loaded loaded = program.Load("nodes: {Classify/logits: {batch: 4, queue: 5}}\n");
   ASSERT_TRUE(loaded.errors.empty()) << loaded.errors[0];
   const RetunedPlan retuned(program.plan, loaded.settings.nodes);
   EXPECT_EQ(retuned.plan().policies[retuned.plan().tasks[0].policy].queue_max, 5u);
+}
+
+TEST(NodeSettings, AQueueThatHoldsNoBatchIsRefusedWhoeverSetsThem) {
+  Program program;
+  const auto error = [&program](std::string_view text) {
+    const Loaded loaded = program.Load(text);
+    return loaded.errors.empty() ? "" : loaded.errors[0];
+  };
+  EXPECT_EQ(error("nodes: {Classify/logits: {batch: 8, queue: 8}}\n"), "");
+  EXPECT_TRUE(
+      error("nodes: {Classify/logits: {batch: 8, queue: 7}}\n")
+          .ends_with(": `queue` and `batch` of `Classify/logits` contradict each other: a batch of 8 never fits into a queue of 7"));
+  EXPECT_TRUE(error("nodes: {Classify/logits: {queue: 31}}\n")
+                  .ends_with(": a batch of 32 never fits into a queue of 31; `batch` is the program's: set it, too"));
+  EXPECT_EQ(error("nodes: {Classify/logits: {batch: 4096}}\n"), "") << "the queue follows";
+  EXPECT_EQ(error("nodes: {Classify/whole: {queue: 1}}\n"), "") << "the batch follows";
+  program.policies[0].queue_max = 64;
+  EXPECT_EQ(error("nodes: {Classify/logits: {batch: 64}}\n"), "");
+  EXPECT_TRUE(error("nodes: {Classify/logits: {batch: 65}}\n")
+                  .ends_with(": a batch of 65 never fits into a queue of 64; `queue` is the program's: set it, too"));
+  EXPECT_EQ(error("nodes: {Classify/logits: {within: 1ms}}\n"), "");
 }
 
 TEST(NodeSettings, SizesOfPadTakeThePlaceOfThoseOfTheProgram) {
@@ -117,7 +138,7 @@ TEST(NodeSettings, PrioritiesAreOfEveryNodeWhateverItDoes) {
 
 TEST(NodeSettings, ArePrintedAsTheyAreWrittenAndReadAgain) {
   const Program program;
-  const Loaded first = program.Load("nodes: {Classify/logits: {batch: 64, within: 0.5ms, queue: 9}, Classify/fetch: {timeout: 1.5s}}\n");
+  const Loaded first = program.Load("nodes: {Classify/logits: {batch: 64, within: 0.5ms, queue: 90}, Classify/fetch: {timeout: 1.5s}}\n");
   ASSERT_TRUE(first.errors.empty()) << first.errors[0];
   const std::string printed = ConfigText(first.settings);
   EXPECT_NE(printed.find("    within: 500us\n"), std::string::npos) << printed;

@@ -120,6 +120,8 @@ TEST(Settings, MistakesOnTheCommandLineAreUsageErrors) {
       {{"--check-confg"}, "unknown flag `--check-confg`; did you mean `--check-config`"},
       {{"serve"}, "unexpected argument `serve`"},
       {{"--http-port"}, "--http-port: needs a value"},
+      {{"--http-port", "1", "--http-port=1"}, "--http-port: is given twice"},
+      {{"--log-access", "--log-access", "--io-threads=1"}, "--log-access: is given twice"},
       {{"--http-port", "70000"}, "--http-port: expected a port, 0 to 65535, found `70000`"},
       {{"--http-port=x"}, "--http-port: expected a port, 0 to 65535, found `x`"},
       {{"--schedule=always"}, "--schedule: expected auto, inline or pool, found `always`"},
@@ -140,6 +142,13 @@ TEST(Settings, MistakesOnTheCommandLineAreUsageErrors) {
     EXPECT_EQ(loaded.errors[0], at.message);
     EXPECT_EQ(loaded.exit_status(), 2);
   }
+}
+
+TEST(Settings, TwoFilesAreNotReadForOne) {
+  const Loaded loaded = Load({"--config", "a.yml", "--config=b.yml"}, {}, "http_port: 1\n");
+  ASSERT_EQ(loaded.errors.size(), 1U);
+  EXPECT_EQ(loaded.errors[0], "--config: is given twice");
+  EXPECT_EQ(loaded.exit_status(), 2);
 }
 
 TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace wf::http2 {
+namespace wf::base {
 
 // How often a peer may do what costs it nothing: so much at once, then so much a second.
 // Thread: loop-confined.
@@ -31,4 +31,4 @@ class Budget {
   int64_t burst_, left_, since_ms_ = 0;
 };
 
-}  // namespace wf::http2
+}  // namespace wf::base

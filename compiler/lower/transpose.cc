@@ -1,0 +1,247 @@
+// Builds that only move elements, from columns into rows: in tiles that pass through registers, of strips that stay in the cache.
+
+#include <algorithm>
+
+#include "compiler/lower/body.h"
+#include "compiler/lower/lanes.h"
+
+namespace wf::lower {
+
+using llvm::Value;
+
+namespace {
+constexpr uint64_t kVectorBytes = 16, kMostPixelBytes = 8;
+constexpr int64_t kStrip = 64;     // rows that are read at a time: their lines are still there for the tiles beside
+constexpr int64_t kShortest = 16;  // of an axis whose extent is stated
+}  // namespace
+
+// One such build: of its axes, `across_` is the last, and moves from row to row of what is read; `along_` moves along these rows. A pixel
+// is an element, or where the last axis of both is one of channels, all of these.
+class BodyEmitter::Transposition {
+ public:
+  Transposition(BodyEmitter& emitter, const Nest& nest)
+      : o_(emitter), nest_(nest), b_(emitter.b_), block_(emitter.body_[nest.op.blocks[0]]), load_(emitter.body_[block_.result]) {}
+  bool Finds() { return MovesOnly() && FindPixel() && FindAxes(); }
+  void Emit() {
+    at_.assign(block_.params.size(), b_.getInt64(0));
+    EmitOuter(0);
+  }
+
+ private:
+  using Place = std::pair<Value*, Value*>;  // of a pixel: indices of across_ and along_
+
+  bool MovesOnly() const, FindPixel(), FindAxes();
+  std::optional<int64_t> OnlyStep(size_t param, size_t axis) const;
+  size_t SourceRank() const { return load_.args.size() - 1; }
+  void EmitOuter(size_t axis), EmitStrips(), EmitTile(Place first), EmitPixel(Place place);
+  void ComputeIndices(Place place);
+  Value *From(Place place), *To(Place place);  // addresses
+  Value *Widened(Value* pixels), *Narrowed(Value* pixels);
+  llvm::Type* Element() const { return o_.context_.Memory(o_.context_.type(nest_.op.type).dtype); }
+  llvm::Align Alignment() const { return llvm::Align(ir::SizeOf(o_.context_.type(nest_.op.type).dtype)); }
+  llvm::FixedVectorType* Bytes(uint64_t count) const { return llvm::FixedVectorType::get(b_.getInt8Ty(), static_cast<unsigned>(count)); }
+  uint64_t Side() const { return kVectorBytes / unit_; }  // of a tile
+
+  BodyEmitter& o_;
+  const Nest& nest_;
+  llvm::IRBuilder<>& b_;
+  const ir::Block& block_;
+  const ir::Op& load_;
+  size_t across_ = 0, along_ = 0, row_axis_ = 0;  // row_axis_: of what is read
+  int64_t across_step_ = 0, along_step_ = 0;      // -1: backwards
+  uint64_t channels_ = 1, pixel_ = 0, unit_ = 0;  // bytes; unit_: of a pixel in a vector
+  llvm::SmallVector<Value*, 8> at_;
+};
+
+bool BodyEmitter::Transposition::MovesOnly() const {
+  if (load_.kind != ir::OpKind::kLoad || std::find(block_.ops.begin(), block_.ops.end(), block_.result) == block_.ops.end()) return false;
+  for (const ir::ValueId id : block_.ops) {
+    if (id == load_.args[0]) return false;
+    const ir::OpKind kind = o_.body_[id].kind;
+    const bool is_sum = kind == ir::OpKind::kAdd || kind == ir::OpKind::kSub || kind == ir::OpKind::kMul;
+    if (id != block_.result && !is_sum && kind != ir::OpKind::kScalar && kind != ir::OpKind::kDim) return false;
+  }
+  return std::all_of(load_.args.begin() + 1, load_.args.end(), [&](ir::ValueId index) { return o_.IsLoopIndex(index); });
+}
+
+// By how much an index grows with a parameter that no other index depends on.
+std::optional<int64_t> BodyEmitter::Transposition::OnlyStep(size_t param, size_t axis) const {
+  const std::vector<std::optional<int64_t>> steps = LaneBlock::StepsOf(o_.body_, block_, block_.params[param]);
+  for (size_t other = 0; other < SourceRank(); ++other) {
+    if (other != axis && steps[static_cast<size_t>(load_.args[1 + other])] != 0) return std::nullopt;
+  }
+  return steps[static_cast<size_t>(load_.args[1 + axis])];
+}
+
+bool BodyEmitter::Transposition::FindPixel() {
+  const uint64_t element = ir::SizeOf(o_.context_.type(nest_.op.type).dtype);
+  const size_t rank = nest_.extents.size();
+  const auto is = [](Value* value, uint64_t wanted) {
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(value);
+    return known != nullptr && known->getZExtValue() == wanted;
+  };
+  const auto* count = llvm::dyn_cast<llvm::ConstantInt>(nest_.extents.back());
+  const uint64_t most = kMostPixelBytes / element;
+  if (rank > 2 && SourceRank() > 2 && count != nullptr && count->getZExtValue() >= 2 && count->getZExtValue() <= most) {
+    const Leaves& source = o_.Get(load_.args[0]);
+    channels_ = count->getZExtValue();
+    const bool is_whole =
+        is(source[SourceRank()], channels_) && is(source[2 * SourceRank() - 1], channels_) && is(nest_.target.strides[rank - 2], channels_);
+    if (!is_whole || load_.args.back() != block_.params.back() || OnlyStep(rank - 1, SourceRank() - 1) != 1) return false;
+  }
+  pixel_ = channels_ * element;
+  unit_ = pixel_ == 3 ? 4 : pixel_;
+  return llvm::isPowerOf2_64(unit_);
+}
+
+bool BodyEmitter::Transposition::FindAxes() {
+  const size_t inner = channels_ > 1 ? 1 : 0, rank = nest_.extents.size();
+  if (rank < 2 + inner || SourceRank() < 2 + inner) return false;
+  across_ = rank - 1 - inner;
+  const size_t column_axis = SourceRank() - 1 - inner;
+  const auto finds = [&](size_t param, size_t axis, int64_t* step) {
+    *step = OnlyStep(param, axis).value_or(0);
+    return *step == 1 || *step == -1;
+  };
+  while (row_axis_ < column_axis && !finds(across_, row_axis_, &across_step_)) ++row_axis_;
+  while (along_ < across_ && !finds(along_, column_axis, &along_step_)) ++along_;
+  if (row_axis_ == column_axis || along_ == across_) return false;
+  const auto is_short = [&](size_t axis) {
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(nest_.extents[axis]);
+    return known != nullptr && known->getSExtValue() < kShortest;
+  };
+  return !is_short(across_) && !is_short(along_);
+}
+
+void BodyEmitter::Transposition::EmitOuter(size_t axis) {
+  if (axis == across_) return EmitStrips();
+  if (axis == along_) return EmitOuter(axis + 1);
+  Value* count = nest_.extents[axis];
+  for (Value* other : nest_.extents) {  // of nothing there may be very many rows
+    Value* zero = b_.getInt64(0);
+    count = b_.CreateSelect(b_.CreateICmpEQ(other, zero), zero, count);
+  }
+  o_.For(count, kUnknownWork, [&](Value* index) {
+    at_[axis] = index;
+    EmitOuter(axis + 1);
+  });
+}
+
+// Tiles, and what is left of rows and of columns pixel by pixel.
+void BodyEmitter::Transposition::EmitStrips() {
+  Value *width = nest_.extents[across_], *height = nest_.extents[along_], *side = b_.getInt64(Side()), *strip = b_.getInt64(kStrip);
+  width = b_.CreateSelect(b_.CreateICmpEQ(height, b_.getInt64(0)), b_.getInt64(0), width);
+  const auto plus = [&](Value* a, Value* c) { return b_.CreateAdd(a, c, "", true, true); };
+  const auto times = [&](Value* a, Value* c) { return b_.CreateMul(a, c, "", true, true); };
+  o_.For(b_.CreateUDiv(plus(width, b_.getInt64(kStrip - 1)), strip), kUnknownWork, [&](Value* number) {
+    Value* left = times(number, strip);
+    Value* size = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(width, left, "", true, true), strip);
+    Value* tiles = b_.CreateUDiv(size, side);
+    const auto pixels = [&](Value* from, Value* y) {
+      o_.For(b_.CreateSub(size, from, "", true, true), 0, [&](Value* x) { EmitPixel({plus(plus(left, from), x), y}); });
+    };
+    o_.For(b_.CreateUDiv(height, side), Side() * kStrip, [&](Value* row) {
+      Value* top = times(row, side);
+      o_.For(tiles, 0, [&](Value* tile) { EmitTile({plus(left, times(tile, side)), top}); });
+      o_.For(side, 0, [&](Value* y) { pixels(times(tiles, side), plus(top, y)); });
+    });
+    Value* rest = b_.CreateURem(height, side);
+    o_.For(rest, 0, [&](Value* y) { pixels(b_.getInt64(0), plus(b_.CreateSub(height, rest, "", true, true), y)); });
+  });
+}
+
+void BodyEmitter::Transposition::ComputeIndices(Place place) {
+  at_[across_] = place.first;
+  at_[along_] = place.second;
+  for (size_t i = 0; i < at_.size(); ++i) o_.values_[static_cast<size_t>(block_.params[i])] = {at_[i]};
+  for (const ir::ValueId id : block_.ops) {
+    if (id != block_.result) o_.EmitOp(id);
+  }
+}
+
+Value* BodyEmitter::Transposition::From(Place place) {
+  ComputeIndices(place);
+  llvm::SmallVector<Value*, 8> indices;
+  for (size_t axis = 0; axis < SourceRank(); ++axis) indices.push_back(o_.Scalar(load_.args[1 + axis]));
+  const Leaves& source = o_.Get(load_.args[0]);
+  return b_.CreateInBoundsGEP(Element(), source[0], o_.ElementOffset(source, indices));
+}
+
+Value* BodyEmitter::Transposition::To(Place place) {
+  at_[across_] = place.first;
+  at_[along_] = place.second;
+  Value* offset = b_.getInt64(0);
+  for (size_t axis = 0; axis < at_.size(); ++axis) {
+    Value* step = axis + 1 < at_.size() ? b_.CreateMul(at_[axis], nest_.target.strides[axis], "", true, true) : at_[axis];
+    offset = b_.CreateAdd(offset, step, "", true, true);
+  }
+  return b_.CreateInBoundsGEP(Element(), nest_.target.data, offset);
+}
+
+void BodyEmitter::Transposition::EmitPixel(Place place) {
+  llvm::Type* type = llvm::FixedVectorType::get(Element(), static_cast<unsigned>(channels_));
+  llvm::LoadInst* pixel = b_.CreateAlignedLoad(type, From(place), Alignment());
+  o_.TagLoad(pixel);
+  o_.TagStore(b_.CreateAlignedStore(pixel, To(place), Alignment()));
+}
+
+Value* BodyEmitter::Transposition::Widened(Value* pixels) {
+  if (pixel_ != unit_) {
+    llvm::SmallVector<int, kVectorBytes> from;
+    for (uint64_t i = 0; i < kVectorBytes; ++i) from.push_back(i % unit_ < pixel_ ? static_cast<int>(i / unit_ * pixel_ + i % unit_) : -1);
+    pixels = b_.CreateShuffleVector(pixels, from);
+  }
+  return b_.CreateBitCast(pixels,
+                          llvm::FixedVectorType::get(b_.getIntNTy(static_cast<unsigned>(8 * unit_)), static_cast<unsigned>(Side())));
+}
+
+Value* BodyEmitter::Transposition::Narrowed(Value* pixels) {
+  pixels = b_.CreateBitCast(pixels, Bytes(kVectorBytes));
+  if (pixel_ == unit_) return pixels;
+  llvm::SmallVector<int, kVectorBytes> from;
+  for (uint64_t i = 0; i < Side() * pixel_; ++i) from.push_back(static_cast<int>(i / pixel_ * unit_ + i % pixel_));
+  return b_.CreateShuffleVector(pixels, from);
+}
+
+// Each round puts pixels of a row and of the one half a tile below in turn; after as many as double a pixel to a row, rows are columns.
+void BodyEmitter::Transposition::EmitTile(Place first) {
+  const uint64_t side = Side();
+  Value* last_along = b_.CreateAdd(first.second, b_.getInt64(side - 1), "", true, true);
+  const Place start{first.first, along_step_ > 0 ? first.second : last_along};  // so that rows are read forwards
+  Value* from = From(start);
+  Value* step = o_.Get(load_.args[0])[1 + SourceRank() + row_axis_];
+  if (across_step_ < 0) step = b_.CreateNeg(step);
+  std::vector<Value*> rows;
+  for (uint64_t i = 0; i < side; ++i) {
+    Value* address = b_.CreateInBoundsGEP(Element(), from, b_.CreateMul(step, b_.getInt64(i)));
+    llvm::LoadInst* row = b_.CreateAlignedLoad(Bytes(side * pixel_), address, Alignment());
+    o_.TagLoad(row);
+    rows.push_back(Widened(row));
+  }
+  const auto interleaved = [&](Value* a, Value* c, uint64_t from_pixel) {
+    llvm::SmallVector<int, kVectorBytes> order;
+    for (uint64_t i = 0; i < side; ++i) order.push_back(static_cast<int>(from_pixel + i / 2 + i % 2 * side));
+    return b_.CreateShuffleVector(a, c, order);
+  };
+  for (uint64_t round = 1; round < side; round *= 2) {
+    std::vector<Value*> next;
+    for (uint64_t i = 0; i < side / 2; ++i) {
+      for (const uint64_t half : {uint64_t{0}, side / 2}) next.push_back(interleaved(rows[i], rows[i + side / 2], half));
+    }
+    rows = std::move(next);
+  }
+  for (uint64_t i = 0; i < side; ++i) {
+    Value* y = b_.CreateAdd(first.second, b_.getInt64(along_step_ > 0 ? i : side - 1 - i), "", true, true);
+    o_.TagStore(b_.CreateAlignedStore(Narrowed(rows[i]), To({first.first, y}), Alignment()));
+  }
+}
+
+bool BodyEmitter::EmitTransposed(const Nest& nest) {
+  if (!has_lanes_ || piece_ != nullptr || nest.apart != ir::ValueId::kNone || nest.extents.size() < 2) return false;
+  Transposition transposition(*this, nest);
+  if (!transposition.Finds()) return false;
+  transposition.Emit();
+  return true;
+}
+
+}  // namespace wf::lower

@@ -1,0 +1,68 @@
+// Files of pictures for tests, and what is decoded from them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/nodes/nodes.h"
+#include "tests/unit/runtime/nodes/fake_job.h"
+
+namespace wf::nodes {
+
+using Pixels = std::vector<uint8_t>;
+
+inline std::string Number(uint64_t value, int n_bytes) {
+  std::string text;
+  for (int i = 0; i < n_bytes; ++i) text += static_cast<char>(i < 8 ? value >> 8 * i : 0);
+  return text;
+}
+
+struct BmpFile {
+  int32_t width, height;
+  uint32_t bits, compression;
+  std::string tail;        // masks, palette and pixels,
+  uint64_t pixels_at = 0;  // which begin there
+};
+inline std::string Bmp(const BmpFile& file) {
+  return "BM" + Number(0, 8) + Number(54 + file.pixels_at, 4) + Number(40, 4) + Number(static_cast<uint32_t>(file.width), 4) +
+         Number(static_cast<uint32_t>(file.height), 4) + Number(1, 2) + Number(file.bits, 2) + Number(file.compression, 4) + Number(0, 20) +
+         file.tail;
+}
+
+using Decoder = decltype(&wf_n_decode);
+inline constexpr Decoder kDecoders[] = {wf_n_decode_gray, wf_n_decode};
+
+// The file in a block of exactly its size, so that ASan sees a read past its end.
+struct Least {
+  wf_optional_i64 height{}, width{};
+};
+inline wf_code Decode(FakeJob& job, std::string_view file, wf_tensor* px, Decoder decoder = wf_n_decode_gray, Least least = {}) {
+  const std::unique_ptr<uint8_t[]> exact(new uint8_t[file.size()]);
+  std::copy(file.begin(), file.end(), exact.get());
+  const wf_bytes bytes{exact.get(), file.size()};
+  return decoder(&job.ctx, &bytes, &least.height, &least.width, px);
+}
+
+inline Pixels Colours(std::string_view file) {
+  FakeJob job;
+  wf_tensor rgb;
+  if (Decode(job, file, &rgb, wf_n_decode) != 0) {
+    ADD_FAILURE() << job.message;
+    return {};
+  }
+  EXPECT_EQ(rgb.rank, 3);
+  EXPECT_EQ(rgb.dim[2], 3);
+  EXPECT_EQ(rgb.stride[2], 1);
+  EXPECT_EQ(rgb.stride[1], 3);
+  EXPECT_EQ(rgb.stride[0], 3 * rgb.dim[1]);
+  return Elements<uint8_t>(rgb);
+}
+
+// What a file fails with that is told so.
+inline int CodeOf(const std::string& message) { return message.starts_with("the image has") ? 3012 : 7000; }
+
+}  // namespace wf::nodes

@@ -117,10 +117,18 @@ Value* BodyEmitter::Tiles::HasRoom() const {
 // As many columns, in whole tiles, as the panel may have.
 Value* BodyEmitter::Tiles::PanelWidth() const {
   const ir::Op& sum = o_.body_[sum_];
-  const uint64_t step = uint64_t{wide_} * lanes_;
-  Value* longest = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, o_.NotNegative(o_.Scalar(sum.args[0])), b_.getInt64(1));
-  Value* tiles = b_.CreateUDiv(b_.getInt64(kPanelBytes / (step * ir::SizeOf(o_.context_.type(sum.type).dtype))), longest);
+  const uint64_t step = uint64_t{wide_} * lanes_, most = kPanelBytes / (step * ir::SizeOf(o_.context_.type(sum.type).dtype));
+  Value* longest = o_.NotNegative(o_.Scalar(sum.args[0]));
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(longest); known != nullptr)
+    return b_.getInt64(std::max<uint64_t>(most / std::max<uint64_t>(known->getZExtValue(), 1), 1) * step);
+  Value* tiles = b_.CreateUDiv(b_.getInt64(most), b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, longest, b_.getInt64(1)));
   return b_.CreateMul(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, tiles, b_.getInt64(1)), b_.getInt64(step), "panel", true, true);
+}
+
+// A loop, unless it is known that there is nothing to do: rests of known extents are often none, and a tile is much code.
+void BodyEmitter::Tiles::For(Value* count, uint64_t work, const std::function<void(Value*)>& each) {
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
+  if (known == nullptr || !known->isZero()) o_.For(count, work, each);
 }
 
 void BodyEmitter::Tiles::Emit(Value* offset, llvm::ArrayRef<Value*> at) {
@@ -128,39 +136,42 @@ void BodyEmitter::Tiles::Emit(Value* offset, llvm::ArrayRef<Value*> at) {
   at_ = at;
   Value *zero = b_.getInt64(0), *columns = nest_.extents.back();
   if (!has_rows_) return EmitStrip(zero, 1, zero, columns);
+  Value *rows = nest_.extents[nest_.extents.size() - 2], *width = PanelWidth();
+  const auto *known = llvm::dyn_cast<llvm::ConstantInt>(columns), *most = llvm::dyn_cast<llvm::ConstantInt>(width);
   // Of nothing there may be very many.
-  Value* rows = b_.CreateSelect(b_.CreateICmpEQ(columns, zero), zero, nest_.extents[nest_.extents.size() - 2]);
+  if (known == nullptr || known->isZero()) rows = b_.CreateSelect(b_.CreateICmpEQ(columns, zero), zero, rows);
+  if (rows_ == 1 || (known != nullptr && most != nullptr && known->getZExtValue() <= most->getZExtValue()))
+    return EmitPanel(rows, zero, columns);
   columns = b_.CreateSelect(b_.CreateICmpEQ(rows, zero), zero, columns);
-  const auto panel = [&](Value* from, Value* to) {
-    Value* tiles = b_.CreateUDiv(rows, b_.getInt64(rows_));
-    o_.For(tiles, kUnknownWork,
-           [&](Value* index) { EmitStrip(b_.CreateMul(index, b_.getInt64(rows_), "row", true, true), rows_, from, to); });
-    if (rows_ == 1) return;
-    Value* done = b_.CreateMul(tiles, b_.getInt64(rows_), "", true, true);
-    o_.For(b_.CreateSub(rows, done, "", true, true), kUnknownWork,
-           [&](Value* index) { EmitStrip(b_.CreateAdd(done, index, "row", true, true), 1, from, to); });
-  };
-  if (rows_ == 1) return panel(zero, columns);
-  Value* width = PanelWidth();
   Value* panels = b_.CreateUDiv(b_.CreateAdd(columns, b_.CreateSub(width, b_.getInt64(1))), width);
   o_.For(panels, kUnknownWork, [&](Value* index) {
     Value* from = b_.CreateMul(index, width, "from", true, true);
-    panel(from, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(from, width, "", true, true), columns));
+    EmitPanel(rows, from, b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateAdd(from, width, "", true, true), columns));
   });
+}
+
+// All rows of the columns from `from` to before `to`.
+void BodyEmitter::Tiles::EmitPanel(Value* rows, Value* from, Value* to) {
+  Value* tiles = b_.CreateUDiv(rows, b_.getInt64(rows_));
+  For(tiles, kUnknownWork, [&](Value* index) { EmitStrip(b_.CreateMul(index, b_.getInt64(rows_), "row", true, true), rows_, from, to); });
+  if (rows_ == 1) return;
+  Value* done = b_.CreateMul(tiles, b_.getInt64(rows_), "", true, true);
+  For(b_.CreateSub(rows, done, "", true, true), kUnknownWork,
+      [&](Value* index) { EmitStrip(b_.CreateAdd(done, index, "row", true, true), 1, from, to); });
 }
 
 // Some rows of the columns from `from` to before `to`. The last vector may begin before its place: what it writes again is the same.
 void BodyEmitter::Tiles::EmitStrip(Value* row, unsigned rows, Value* from, Value* to) {
   const uint64_t step = uint64_t{wide_} * lanes_;
-  const uint64_t work = o_.WorkOf(nest_.op.blocks[0]);
+  const uint64_t work = rows * o_.WorkOf(nest_.op.blocks[0]);  // of one vector or column
   Value* tiles = b_.CreateUDiv(b_.CreateSub(to, from, "", true, true), b_.getInt64(step));
-  o_.For(tiles, work, [&](Value* index) {
+  For(tiles, wide_ * work, [&](Value* index) {
     EmitTile({row, b_.CreateAdd(from, b_.CreateMul(index, b_.getInt64(step), "", true, true), "column", true, true)}, rows, wide_);
   });
   Value* next = b_.CreateAdd(from, b_.CreateMul(tiles, b_.getInt64(step), "", true, true), "", true, true);
   Value* left = b_.CreateSub(to, next, "left", true, true);
   Value* vectors = b_.CreateUDiv(b_.CreateAdd(left, b_.getInt64(lanes_ - 1), "", true, true), b_.getInt64(lanes_));
-  o_.For(vectors, work, [&](Value* index) {
+  For(vectors, work, [&](Value* index) {
     Value* column = b_.CreateAdd(next, b_.CreateMul(index, b_.getInt64(lanes_), "", true, true), "column", true, true);
     if (lanes_ > 1) {
       Value* last = b_.CreateSub(nest_.extents.back(), b_.getInt64(lanes_), "", true, true);

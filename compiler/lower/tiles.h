@@ -36,6 +36,8 @@ class BodyEmitter::Tiles {
   bool IsPlain(const ir::Block& block, ir::ValueId but) const;
   void Choose();
   Value* PanelWidth() const;
+  void For(Value* count, uint64_t work, const std::function<void(Value*)>& each);
+  void EmitPanel(Value* rows, Value* from, Value* to);
   void EmitStrip(Value* row, unsigned rows, Value* from, Value* to);
   void EmitTile(Corner corner, unsigned rows, unsigned columns);
   void Enter(const Sum& sum);

@@ -142,6 +142,92 @@ TEST_F(TilesTest, ToAnotherType) {
   Check(kRows);
 }
 
+// Rests of tiles and of lanes that are known when the code is written: 1 to 3 rows beyond tiles of 4, 1 and 15 columns beyond vectors of
+// 16, one element beyond the lanes of a sum; and fewer columns than a vector has.
+TEST_F(TilesTest, KnownExtents) {
+  struct Extents {
+    int64_t rows, columns, depth;
+  };
+  for (const Extents& of :
+       {Extents{5, 17, 17}, {7, 31, 33}, {6, 9, 18}, {1, 64, 48}, {13, 1, 23}, {4, 80, 16}, {3, 0, 40}, {0, 65, 19}, {9, 33, 0}}) {
+    for (const bool is_along : {true, false}) {
+      const auto dims = is_along ? std::vector<int64_t>{of.columns, of.depth} : std::vector<int64_t>{of.depth, of.columns};
+      const std::string name = std::to_string(of.rows) + " by " + std::to_string(of.columns) + ", sums of " + std::to_string(of.depth);
+      AddBuild({name + (is_along ? ", along" : ", down"),
+                {Tensor(DType::kU8, {of.rows, of.depth}), Tensor(DType::kU8, dims)},
+                Tensor(DType::kF32, {of.rows, of.columns}),
+                1,
+                [of](Builder& b, const In&) { return Ids{b.I64(of.rows), b.I64(of.columns)}; },
+                [is_along](Builder& b, const In& in, const Ids& at) {
+                  return SumOver(b, DType::kF32, at.back(), [&](ValueId k) {
+                    const ValueId read = is_along ? b.Load(in[1], {at[1], k}) : b.Load(in[1], {k, at[1]});
+                    return b.Mul(Tame(b, DType::kF32, b.Load(in[0], {at[0], k})), Tame(b, DType::kF32, read));
+                  });
+                }});
+    }
+  }
+  Check({1});
+}
+
+ValueId Forced(Builder& b, ValueId at, ValueId extent) {
+  const ValueId most = b.Binary(OpKind::kMax, b.Sub(extent, b.I64(1)), b.I64(0));
+  return b.Binary(OpKind::kMin, b.Binary(OpKind::kMax, at, b.I64(0)), most);
+}
+
+// Rows that a table names, as rows of embeddings are, and a table for the columns, which lanes read one by one and tiles leave to them.
+TEST_F(TilesTest, PlacesOfATable) {
+  const auto rows = [](Builder& b, const In& in, const Ids& at) {
+    const ValueId row = Forced(b, b.Load(in[2], {at[1]}), b.Dim(in[1], 0));
+    return SumOver(b, DType::kF32, at.back(), [&](ValueId k) {
+      return b.Mul(Tame(b, DType::kF32, b.Load(in[0], {at[0], k})), Tame(b, DType::kF32, b.Load(in[1], {row, k})));
+    });
+  };
+  const auto columns = [](Builder& b, const In& in, const Ids& at) {
+    const ValueId column = Forced(b, b.Load(in[2], {at[1]}), b.Dim(in[1], 1));
+    return SumOver(b, DType::kF32, at.back(), [&](ValueId k) {
+      return b.Mul(Tame(b, DType::kF32, b.Load(in[0], {k, at[0]})), Tame(b, DType::kF32, b.Load(in[1], {k, column})));
+    });
+  };
+  AddBuild({"rows of a table", {Bytes(2), Bytes(2), Tensor(DType::kI64, {-1})}, Floats(2), 1, RowsOfBoth, rows});
+  AddBuild({"columns of a table", {Bytes(2), Bytes(2), Tensor(DType::kI64, {100})}, Floats(2), 0, ColumnsOfBoth, columns});
+  Check(kRows);
+}
+
+// A bias, a choice by an index and one by an element; products.
+TEST_F(TilesTest, OtherElements) {
+  const DType f32 = DType::kF32, f64 = DType::kF64;
+  const auto choice = [f32](Builder& b, const In& in, const Ids& at) {
+    const ValueId sum = SumOver(b, f32, at.back(), [&](ValueId k) {
+      const ValueId left = Tame(b, f32, b.Load(in[0], {k, at[0]})), right = Tame(b, f32, b.Load(in[1], {k, at[1]}));
+      return b.Select(b.Binary(OpKind::kLt, left, right), b.Mul(left, right), b.Sub(right, left));
+    });
+    const ValueId biased = b.Add(sum, Tame(b, f32, b.Load(in[2], {at[1]})));
+    return b.Select(b.Binary(OpKind::kLt, at[1], b.I64(5)), biased, b.Binary(OpKind::kMax, biased, b.F32(9000)));
+  };
+  AddBuild({"a bias and a choice", {Bytes(2), Bytes(2), Tensor(DType::kU8, {100})}, Floats(2), 0, ColumnsOfBoth, choice});
+  AddBuild({"products", {Bytes(2), Bytes(2)}, Floats(2, f64), 0, ColumnsOfBoth, [f64](Builder& b, const In& in, const Ids& at) {
+              const ir::BlockId block = b.Open({b.ScalarType(DType::kI64)});
+              const ValueId k = b.Param(0);
+              const ValueId apart = b.Sub(Tame(b, f64, b.Load(in[0], {k, at[0]})), Tame(b, f64, b.Load(in[1], {k, at[1]})));
+              b.Close(b.Add(b.F64(1), b.Mul(apart, b.F64(0.007))));
+              return b.Reduce(ReduceKind::kProd, f64, at.back(), block);
+            }});
+  Check({0, 1, 3, 16, 17, 31, 40});
+}
+
+// They are no tiles.
+TEST_F(TilesTest, SumsOfSums) {
+  const DType f32 = DType::kF32;
+  AddBuild({"sums of sums", {Bytes(2), Bytes(2)}, Floats(2), 1, RowsOfBoth, [f32](Builder& b, const In& in, const Ids& at) {
+              return SumOver(b, f32, at.back(), [&](ValueId k) {
+                return SumOver(b, f32, at.back(), [&](ValueId other) {
+                  return b.Mul(Tame(b, f32, b.Load(in[0], {at[0], k})), Tame(b, f32, b.Load(in[1], {at[1], other})));
+                });
+              });
+            }});
+  Check({0, 1, 3, 16, 17, 31, 40});
+}
+
 // So long that few columns make a panel.
 TEST_F(TilesTest, SeveralPanels) {
   constexpr int64_t kDepth = 1030;

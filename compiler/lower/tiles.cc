@@ -66,7 +66,7 @@ bool BodyEmitter::Tiles::IsPlain(const ir::Block& block, ValueId but) const {
   });
 }
 
-// The form, and how large a tile is: accumulators fill half of the registers, which hold 64 or 32 bytes each.
+// The form, and how large a tile is: 8 accumulators keep the adders busy, and more would be more code for LLVM than time saved.
 void BodyEmitter::Tiles::Choose() {
   const ir::Op& sum = o_.body_[sum_];
   const ir::Block& term = o_.body_[sum.blocks[0]];
@@ -98,20 +98,23 @@ void BodyEmitter::Tiles::Choose() {
     return;
   }
   const bool is_wide = o_.masks_bytes_;
-  const unsigned one = is_wide ? 8 : 4, both = is_wide ? 4 : 2;
-  rows_ = rows_share ? (columns_share ? both : one) : 1;
-  wide_ = columns_share ? (rows_share ? both : one) : 1;
+  const unsigned one = is_wide ? 8 : 4;
+  rows_ = rows_share ? (columns_share ? 2 : one) : 1;
+  wide_ = columns_share ? (rows_share ? one / 2 : one) : 1;
   if (!has_columns_) return;
   lanes_ = columns.widest == 8 || !is_wide ? 8 : 16;
   wide_ = is_wide || !rows_share ? 4 : 2;
-  rows_ = rows_share ? 4 : 1;
+  rows_ = rows_share ? (is_wide ? 2 : 4) : 1;
 }
 
 Value* BodyEmitter::Tiles::HasRoom() const {
-  if (lanes_ == 1) return b_.getTrue();
-  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(nest_.extents.back());
-  if (known != nullptr) return b_.getInt1(known->getZExtValue() >= lanes_);
-  return b_.CreateICmpUGE(nest_.extents.back(), b_.getInt64(lanes_));
+  if (!has_columns_) return b_.getTrue();
+  Value* columns = b_.CreateICmpUGE(nest_.extents.back(), b_.getInt64(lanes_));
+  if (rows_ == 1) return columns;
+  Value* rows = b_.CreateICmpUGE(nest_.extents[nest_.extents.size() - 2], b_.getInt64(rows_));
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(columns); known != nullptr) return known->isOne() ? rows : columns;
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(rows); known != nullptr) return known->isOne() ? columns : rows;
+  return b_.CreateAnd(rows, columns);
 }
 
 // As many columns, in whole tiles, as the panel may have.
@@ -150,12 +153,20 @@ void BodyEmitter::Tiles::Emit(Value* offset, llvm::ArrayRef<Value*> at) {
   });
 }
 
-// All rows of the columns from `from` to before `to`.
+// All rows of the columns from `from` to before `to`. Where there is room, the last rows may begin before their place, as vectors may.
 void BodyEmitter::Tiles::EmitPanel(Value* rows, Value* from, Value* to) {
-  Value* tiles = b_.CreateUDiv(rows, b_.getInt64(rows_));
-  For(tiles, kUnknownWork, [&](Value* index) { EmitStrip(b_.CreateMul(index, b_.getInt64(rows_), "row", true, true), rows_, from, to); });
+  Value* most = b_.getInt64(rows_);
+  const auto first = [&](Value* index) { return b_.CreateMul(index, most, "row", true, true); };
+  if (has_columns_) {
+    Value *tiles = b_.CreateUDiv(b_.CreateAdd(rows, b_.getInt64(rows_ - 1), "", true, true), most), *last = b_.CreateSub(rows, most);
+    return For(tiles, kUnknownWork, [&](Value* index) {
+      Value* row = first(index);
+      EmitStrip(rows_ == 1 ? row : b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, last), rows_, from, to);
+    });
+  }
+  Value *tiles = b_.CreateUDiv(rows, most), *done = b_.CreateMul(tiles, most, "", true, true);
+  For(tiles, kUnknownWork, [&](Value* index) { EmitStrip(first(index), rows_, from, to); });
   if (rows_ == 1) return;
-  Value* done = b_.CreateMul(tiles, b_.getInt64(rows_), "", true, true);
   For(b_.CreateSub(rows, done, "", true, true), kUnknownWork,
       [&](Value* index) { EmitStrip(b_.CreateAdd(done, index, "row", true, true), 1, from, to); });
 }

@@ -18,7 +18,7 @@ class BodyEmitter::Tiles {
  public:
   Tiles(BodyEmitter& outer, const Nest& nest);
   bool is_worth_it() const { return sum_ != ir::ValueId::kNone; }
-  Value* HasRoom() const;  // for a vector of columns
+  Value* HasRoom() const;  // for a vector of columns, and all rows of a tile
   // All rows and columns. `at`: the indices of the axes before these, from whose element at `offset` on they are written.
   void Emit(Value* offset, llvm::ArrayRef<Value*> at);
 

@@ -66,7 +66,7 @@ bool BodyEmitter::Tiles::IsPlain(const ir::Block& block, ValueId but) const {
   });
 }
 
-// The form, and how large a tile is: 8 accumulators keep the adders busy, and more would be more code for LLVM than time saved.
+// The form, and how large a tile is: up to 8 accumulators keep the adders busy; more are more code for LLVM and save no time.
 void BodyEmitter::Tiles::Choose() {
   const ir::Op& sum = o_.body_[sum_];
   const ir::Block& term = o_.body_[sum.blocks[0]];

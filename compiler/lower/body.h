@@ -47,6 +47,7 @@ class BodyEmitter {
   class LaneBlock;      // lanes.cc
   class FoldMemory;     // fold.cc
   class Piece;          // pieces.cc
+  class Tiles;          // tiles.cc
   class Transposition;  // transpose.cc
 
   // ---- body.cc: prologue, results, failures ----
@@ -114,7 +115,9 @@ class BodyEmitter {
     ir::ValueId apart = ir::ValueId::kNone;  // what is left to write: in each row, the element for which this comparison differs
   };
   void EmitEither(Value* condition, const std::function<void()>& yes, const std::function<void()>& no);
-  void EmitUsual(const Nest& nest), EmitFlat(const Nest& nest), EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at);
+  using Indices = llvm::SmallVector<Value*, 8>;
+  void EmitUsual(const Nest& nest), EmitFlat(const Nest& nest);
+  void EmitNest(const Nest& nest, Value* offset, Indices& at), EmitAxis(const Nest& nest, Value* offset, Indices& at);
   llvm::SmallVector<ir::ValueId, 8> FewLoads(const ir::Block& block) const;
   Value* AssumeUnpadded(const ir::Type& type, Leaves& tensor);
   bool IsPointwise(const ir::Op& op) const;
@@ -140,11 +143,10 @@ class BodyEmitter {
   };
   void EmitScalarRest(const Nest& nest, Rest rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
   bool EmitPieces(const Nest& nest, Value* offset, const llvm::SmallVector<Value*, 8>& at);  // pieces.cc; false: it is no row for them
-  void StoreLanes(const Nest& nest, Value* lanes, Value* offset, Value* mask);
-  void TagStore(llvm::Instruction* store);
+  bool EmitTiles(const Nest& nest, Value* offset, Indices& at);                              // tiles.cc; false: no sums for them
+  void StoreLanes(const Nest& nest, Value* lanes, Value* offset, Value* mask), TagStore(llvm::Instruction* store);
   uint64_t TurnWork(const Nest& nest, size_t axis) const;
-  Value* LoadElement(const ir::Op& op);
-  Value* ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> at);
+  Value *LoadElement(const ir::Op& op), *ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> at);
   Value* HasElements(const ir::Op& op);  // of a load or list_get: have the axes elements? null: surely
   bool IsLoopIndex(ir::ValueId id) const;
   void TagLoad(llvm::Instruction* load);
@@ -153,18 +155,16 @@ class BodyEmitter {
   void CopyElements(ir::TypeId type, const Leaves& from, const Target& target);
   Leaves EmitReshape(const ir::Op& op);
   Value* EmitReduce(const ir::Op& op);
-  Value* ReduceUnrolled(const ir::Op& op, uint64_t count);
-  Value* ReduceLoop(const ir::Op& op, Value* count);
-  Value *ReduceLanes(const ir::Op& op, Value* count), *ReduceBuffered(const ir::Op& op, Value* count);
-  Value* CombineLanes(const ir::Op& op, Value* lanes);
+  Value *ReduceUnrolled(const ir::Op& op, uint64_t count), *ReduceLoop(const ir::Op& op, Value* count);
+  std::vector<Value*> ReduceLanes(const ir::Op& op, Value* count, size_t sums, const std::function<void(size_t)>& enter);
+  Value* ReduceBuffered(const ir::Op& op, Value* count);
+  std::vector<Value*> CombineLanes(const ir::Op& op, llvm::ArrayRef<Value*> lanes);
 
   // ---- lists, maps: list.cc ----
-  Leaves EmitListMake(ir::ValueId id);
   Value* ListMemory(const ir::Op& list);
   void StoreItem(ir::ValueId id);
-  Leaves EmitListBuild(const ir::Op& op), EmitListFilter(const ir::Op& op);
-  Leaves EmitTensorOfList(ir::ValueId id);
-  Leaves StackTensors(ir::ValueId id, const Leaves& list);
+  Leaves EmitListMake(ir::ValueId id), EmitListBuild(const ir::Op& op), EmitListFilter(const ir::Op& op);
+  Leaves EmitTensorOfList(ir::ValueId id), StackTensors(ir::ValueId id, const Leaves& list);
   Leaves EmitListGet(const ir::Op& op), EmitListOfTensor(const ir::Op& op), EmitMapGet(const ir::Op& op), EmitMapKeys(const ir::Op& op);
   Value* ItemAddress(ir::TypeId element, Value* items, Value* index);
 

@@ -230,13 +230,36 @@ Value* BodyEmitter::LaneBlock::Mask() {
 }
 
 Value* BodyEmitter::LaneBlock::Emit() {
+  Begin();
+  EmitOps(o_.body_[shape_.block]);
+  return Result();
+}
+
+void BodyEmitter::LaneBlock::Begin() {
   const ir::Block& block = o_.body_[shape_.block];
   lanes_[static_cast<uint32_t>(shape_.index)] = {first_, b_.getInt64(1), nullptr, nullptr};
   if (shape_.is_flat) {
     for (const ir::ValueId param : block.params) lanes_[static_cast<uint32_t>(param)] = {first_, b_.getInt64(1), nullptr, nullptr};
   }
+}
+
+void BodyEmitter::LaneBlock::EmitOne(ir::ValueId id) {
+  if (IsVarying(o_.body_[id])) {
+    EmitVarying(id);
+  } else {
+    o_.EmitOp(id);
+  }
+}
+
+// What it adds to, vectors of outer values included, is not there after the loop in which the block stands.
+Value* BodyEmitter::LaneBlock::EmitTerm(const ir::Block& block) {
+  const auto outer = lanes_;
+  Value* const outer_mask = mask_;
   EmitOps(block);
-  return Vector(block.result);
+  Value* term = Vector(block.result);
+  lanes_ = outer;
+  mask_ = outer_mask;
+  return term;
 }
 
 void BodyEmitter::LaneBlock::Assume(ir::ValueId comparison, bool value) {
@@ -258,11 +281,7 @@ void BodyEmitter::LaneBlock::EmitOps(const ir::Block& block) {
   for (const ir::ValueId id : block.ops) {
     if (Varies(id) || arms.Has(id)) continue;  // assumed, or for later
     for (const Arms::Arm& arm : arms.Reached(id)) EmitArm(arms, arm);
-    if (IsVarying(o_.body_[id])) {
-      EmitVarying(id);
-    } else {
-      o_.EmitOp(id);
-    }
+    EmitOne(id);
   }
 }
 
@@ -333,16 +352,10 @@ Value* BodyEmitter::LaneBlock::ReduceColumns(const ir::Op& op) {
   const auto place = [&](Value* lane) { return b_.CreateInBoundsGEP(type, sums, lane); };
   for (size_t lane = 0; lane < depth; ++lane) b_.CreateStore(identity, place(b_.getInt64(lane)));
   o_.For(o_.NotNegative(o_.Scalar(op.args[0])), n_ * o_.WorkToLookAt(op.args[0], o_.WorkOf(op.blocks[0])), [&](Value* index) {
-    // What the turn adds to, vectors of outer values included, is not there after the loop.
-    const auto outer = lanes_;
-    Value* const outer_mask = mask_;
     o_.values_[static_cast<size_t>(block.params[0])] = {index};
-    EmitOps(block);
-    Value* element = Vector(block.result);
+    Value* element = EmitTerm(block);
     Value* address = place(b_.CreateAnd(index, b_.getInt64(depth - 1)));
     b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(type, address), element), address);
-    lanes_ = outer;
-    mask_ = outer_mask;
   });
   std::vector<Value*> parts;
   for (size_t lane = 0; lane < depth; ++lane) parts.push_back(b_.CreateLoad(type, place(b_.getInt64(lane))));

@@ -45,7 +45,13 @@ class BodyEmitter::LaneBlock {
   LaneBlock(BodyEmitter& outer, const Shape& shape, Value* first, Value* live);
   // Before Emit: what a comparison yields in all lanes.
   void Assume(ir::ValueId comparison, bool value);
-  Value* Emit();                         // the block's result, a vector
+  Value* Emit();  // the block's result, a vector
+  // Or, in its place, the operations one by one in their order, some of whose values come from elsewhere.
+  void Begin();
+  void EmitOne(ir::ValueId id);
+  void Give(ir::ValueId id, Value* vector) { lanes_[static_cast<uint32_t>(id)] = {nullptr, nullptr, vector}; }
+  Value* EmitTerm(const ir::Block& block);  // the result of a block within, whose parameters have their values
+  Value* Result() { return Vector(o_.body_[shape_.block].result); }
   Value* live() const { return mask_; }  // i1 per lane
 
  private:

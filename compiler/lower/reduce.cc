@@ -32,8 +32,9 @@ Value* BodyEmitter::EmitReduce(const ir::Op& op) {
   } else if (is_free) {
     result = ReduceLoop(op, count);
   } else {
-    result = LaneBlock::Takes(context_, body_, {op.blocks[0], body_[op.blocks[0]].params[0], 0}) ? ReduceLanes(op, count)
-                                                                                                 : ReduceBuffered(op, count);
+    result = LaneBlock::Takes(context_, body_, {op.blocks[0], body_[op.blocks[0]].params[0], 0})
+                 ? ReduceLanes(op, count, 1, [](size_t) {})[0]
+                 : ReduceBuffered(op, count);
   }
   --tensor_blocks_;
   return result;
@@ -69,37 +70,45 @@ Value* BodyEmitter::ReduceUnrolled(const ir::Op& op, uint64_t count) {
   return kind == ir::ReduceKind::kSum ? b_.CreateFAdd(lanes[0], identity) : lanes[0];
 }
 
-Value* BodyEmitter::ReduceLanes(const ir::Op& op, Value* count) {
+// Sums of one operation that run together through the same elements: `enter` makes the values that stand around number i those of i.
+std::vector<Value*> BodyEmitter::ReduceLanes(const ir::Op& op, Value* count, size_t sums, const std::function<void(size_t)>& enter) {
   const ir::DType dtype = context_.type(op.type).dtype;
   const auto kind = static_cast<ir::ReduceKind>(op.imm);
   const size_t n = ir::ReduceLanes(dtype);
   llvm::Constant* identity =
       llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(static_cast<unsigned>(n)), Identity(b_, kind, dtype));
-  llvm::AllocaInst* acc = Local(identity->getType(), "lanes");
-  b_.CreateStore(identity, acc);
+  llvm::SmallVector<llvm::AllocaInst*, 16> accumulators;
+  for (size_t i = 0; i < sums; ++i) b_.CreateStore(identity, accumulators.emplace_back(Local(identity->getType(), "lanes")));
   const LaneBlock::Shape shape{op.blocks[0], body_[op.blocks[0]].params[0], static_cast<unsigned>(n)};
+  const auto step = [&](Value* first, Value* rest) {
+    for (size_t i = 0; i < sums; ++i) {
+      enter(i);
+      LaneBlock block(*this, shape, first, rest);
+      Value* live = block.live();
+      Value* elements = block.Emit();
+      Value* old = b_.CreateLoad(identity->getType(), accumulators[i]);
+      Value* stepped = EmitReduceStep(b_, kind, dtype, old, elements);
+      b_.CreateStore(rest == nullptr ? stepped : b_.CreateSelect(live, stepped, old), accumulators[i]);
+    }
+  };
+  const auto combined = [&] {
+    std::vector<Value*> lanes;
+    for (llvm::AllocaInst* accumulator : accumulators) lanes.push_back(b_.CreateLoad(identity->getType(), accumulator));
+    return CombineLanes(op, lanes);
+  };
   Value* whole = b_.CreateLShr(count, n == 16 ? 4 : 3);
-  For(whole, n * WorkToLookAt(op.args[0], WorkOf(op.blocks[0])), [&](Value* index) {
-    LaneBlock block(*this, shape, b_.CreateMul(index, b_.getInt64(n), "k", true, true), nullptr);
-    Value* elements = block.Emit();
-    b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(identity->getType(), acc), elements), acc);
-  });
+  const uint64_t work = sums == 1 ? n * WorkToLookAt(op.args[0], WorkOf(op.blocks[0])) : sums * WorkOf(op.blocks[0]);
+  For(whole, work, [&](Value* index) { step(b_.CreateMul(index, b_.getInt64(n), "k", true, true), nullptr); });
   Value* rest = b_.CreateAnd(count, b_.getInt64(n - 1));
-  if (rest == b_.getInt64(0)) return CombineLanes(op, b_.CreateLoad(identity->getType(), acc));
+  if (rest == b_.getInt64(0)) return combined();
   Block* tail = Block::Create(context_.llvm(), "tail", function_);
   Block* done = Block::Create(context_.llvm(), "combine", function_);
   b_.CreateCondBr(b_.CreateICmpNE(rest, b_.getInt64(0)), tail, done);
   b_.SetInsertPoint(tail);
-  {
-    LaneBlock block(*this, shape, b_.CreateSub(count, rest, "k", true, true), rest);
-    Value* live = block.live();
-    Value* elements = block.Emit();
-    Value* old = b_.CreateLoad(identity->getType(), acc);
-    b_.CreateStore(b_.CreateSelect(live, EmitReduceStep(b_, kind, dtype, old, elements), old), acc);
-  }
+  step(b_.CreateSub(count, rest, "k", true, true), rest);
   b_.CreateBr(done);
   b_.SetInsertPoint(done);
-  return CombineLanes(op, b_.CreateLoad(identity->getType(), acc));
+  return combined();
 }
 
 // The block does not become vector code: its elements go through a row of memory, a lane each.
@@ -127,21 +136,53 @@ Value* BodyEmitter::ReduceBuffered(const ir::Op& op, Value* count) {
                                    b_.CreateVectorSplat(static_cast<unsigned>(n), live));
     b_.CreateStore(b_.CreateSelect(mask, stepped, old), acc);
   });
-  return CombineLanes(op, b_.CreateLoad(row_type, acc));
+  return CombineLanes(op, {b_.CreateLoad(row_type, acc)})[0];
 }
 
-Value* BodyEmitter::CombineLanes(const ir::Op& op, Value* lanes) {
+// Adds upper halves to lower ones until one lane of each is left. Two vectors that are half added share one, so that sums which are
+// combined together, as many as a power of two, take few steps more than one.
+std::vector<Value*> BodyEmitter::CombineLanes(const ir::Op& op, llvm::ArrayRef<Value*> lanes) {
   const ir::DType dtype = context_.type(op.type).dtype;
   const auto kind = static_cast<ir::ReduceKind>(op.imm);
+  struct Partial {
+    Value* vector;
+    std::vector<size_t> sums;  // that stand in it, side by side
+  };
+  std::vector<Partial> partials;
+  for (size_t i = 0; i < lanes.size(); ++i) partials.push_back({lanes[i], {i}});
   for (size_t half = ir::ReduceLanes(dtype) / 2; half >= 1; half /= 2) {
-    llvm::SmallVector<int, 8> low, high;
-    for (size_t lane = 0; lane < half; ++lane) {
-      low.push_back(static_cast<int>(lane));
-      high.push_back(static_cast<int>(lane + half));
+    std::vector<Partial> halves;
+    for (size_t i = 0; i < partials.size(); i += 2) {
+      const bool is_pair = i + 1 < partials.size();
+      const size_t groups = partials[i].sums.size();
+      llvm::SmallVector<int, 16> low, high;
+      Partial next{nullptr, {}};
+      const auto take = [&](size_t which, size_t group) {
+        next.sums.push_back(partials[i + which].sums[group]);
+        for (size_t lane = 0; lane < half; ++lane) {
+          low.push_back(static_cast<int>((which * groups + group) * 2 * half + lane));
+          high.push_back(low.back() + static_cast<int>(half));
+        }
+      };
+      // Within 16 bytes, elements of two vectors are shuffled most cheaply where they change places with their neighbours.
+      const bool alternates = is_pair && half * ir::SizeOf(dtype) < 16;
+      for (size_t which = 0; which < (is_pair && !alternates ? 2 : 1); ++which) {
+        for (size_t group = 0; group < groups; ++group) {
+          take(which, group);
+          if (alternates) take(1, group);
+        }
+      }
+      Value *one = partials[i].vector, *other = is_pair ? partials[i + 1].vector : llvm::PoisonValue::get(one->getType());
+      next.vector = EmitReduceStep(b_, kind, dtype, b_.CreateShuffleVector(one, other, low), b_.CreateShuffleVector(one, other, high));
+      halves.push_back(std::move(next));
     }
-    lanes = EmitReduceStep(b_, kind, dtype, b_.CreateShuffleVector(lanes, low), b_.CreateShuffleVector(lanes, high));
+    partials = std::move(halves);
   }
-  return b_.CreateExtractElement(lanes, uint64_t{0});
+  std::vector<Value*> results(lanes.size());
+  for (const Partial& partial : partials) {
+    for (size_t i = 0; i < partial.sums.size(); ++i) results[partial.sums[i]] = b_.CreateExtractElement(partial.vector, i);
+  }
+  return results;
 }
 
 }  // namespace wf::lower

@@ -178,6 +178,13 @@ void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Va
   if (has_row && nest.apart != ir::ValueId::kNone) return EmitApart(nest, offset, at);
   if (has_row && (EmitPieces(nest, offset, at) || EmitLaneRow(nest, offset, at))) return;
   if (axis + 2 == rank && EmitPixelRow(nest, offset, at)) return;
+  if (axis + 2 >= rank && EmitTiles(nest, offset, at)) return;
+  EmitAxis(nest, offset, at);
+}
+
+void BodyEmitter::EmitAxis(const Nest& nest, Value* offset, llvm::SmallVector<Value*, 8>& at) {
+  const size_t axis = at.size(), rank = nest.extents.size();
+  const bool has_row = axis + 1 == rank;
   Value* count = nest.extents[axis];
   for (size_t inner = 1; axis == 0 && inner < rank; ++inner) {  // of nothing there may be very many rows
     Value* zero = b_.getInt64(0);

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+
+#include "compiler/lower/body.h"
+#include "compiler/lower/lanes.h"
+
+namespace wf::lower {
+
+// A build whose elements are sums over one axis, as those of a product of matrices are: some rows and columns of it at a time, each sum in
+// registers of its own, so that what several of them read is loaded once. The bits are those of each element alone: every sum keeps its
+// lanes and their order (reduce.cc).
+// There are two forms. Where the sum reads rows, `a[i, k] * b[j, k]`, vectors are the sum's own lanes. Where it reads columns, as
+// `a[i, k] * b[k, j]` does of b, vectors are elements side by side, and the lanes of their sums come one after the other.
+// Columns are taken in panels, of which what the sums read stays in the cache for all rows.
+// Borrows: the emitter of the body, and the nest (outlive this).
+class BodyEmitter::Tiles {
+ public:
+  Tiles(BodyEmitter& outer, const Nest& nest);
+  bool is_worth_it() const { return sum_ != ir::ValueId::kNone; }
+  Value* HasRoom() const;  // for a vector of columns, and all rows of a tile
+  // All rows and columns. `at`: the indices of the axes before these, from whose element at `offset` on they are written.
+  void Emit(Value* offset, llvm::ArrayRef<Value*> at);
+
+ private:
+  // A sum, or in columns a vector of them.
+  struct Sum {
+    llvm::SmallVector<std::pair<ir::ValueId, Leaves>, 8> values;  // of the block, once computed
+    std::optional<LaneBlock> lanes;                               // in columns
+    Value* offset;
+  };
+  struct Corner {
+    Value *row, *column;
+  };
+  ir::ValueId FindSum() const;
+  bool IsPlain(const ir::Block& block, ir::ValueId but) const;
+  void Choose();
+  Value* PanelWidth() const;
+  void For(Value* count, uint64_t work, const std::function<void(Value*)>& each);
+  void EmitPanel(Value* rows, Value* from, Value* to);
+  void EmitStrip(Value* row, unsigned rows, Value* from, Value* to);
+  void EmitTile(Corner corner, unsigned rows, unsigned columns);
+  void Enter(const Sum& sum);
+  void EmitOf(Sum& sum, ir::ValueId id);
+  void EmitSums(std::vector<Sum>& sums), EmitSumsOfColumns(std::vector<Sum>& sums);
+
+  BodyEmitter& o_;
+  const Nest& nest_;
+  llvm::IRBuilder<>& b_;
+  const ir::Block& block_;
+  const bool has_rows_;
+  ir::ValueId sum_ = ir::ValueId::kNone;
+  bool has_columns_ = false;      // the form
+  unsigned rows_ = 1, wide_ = 1;  // of a tile; columns in vectors
+  unsigned lanes_ = 1;            // columns of a vector
+  Value* offset_ = nullptr;
+  llvm::ArrayRef<Value*> at_;
+};
+
+}  // namespace wf::lower

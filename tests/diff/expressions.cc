@@ -93,7 +93,7 @@ const std::vector<Writer::Production>& Writer::Table() {
       {AnyTensor, 9, &Writer::Exchanged, true},
       {AnyTensor, 4, &Writer::Placed, true},
       {AnyTensor, 3, &Writer::Channels, true},
-      {NumberTensor, 5, &Writer::Contraction, true},
+      {NumberTensor, 9, &Writer::Contraction, true},
       {NumberVector, 2, &Writer::Sorted, false, false},
       {I64Vector, 2, &Writer::Largest, false, false},
       {BoolTensor, 6, &Writer::Compared},

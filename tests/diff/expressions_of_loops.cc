@@ -37,8 +37,8 @@ std::pair<std::string, std::vector<std::string>> Writer::Heads(const std::vector
 std::string Writer::Operand(const Type& type, int depth) {
   const std::vector<Name> names = Names([&](const Name& name) { return name.type == type && !name.is_declared; });
   if (!names.empty() && !OneIn(4)) return Any(names).text;
-  if (depth <= 0 || loops_ > 0) return names.empty() ? "" : Any(names).text;
-  return Inside({}, true, type, 1);
+  if (loops_ > 0) return names.empty() ? "" : Any(names).text;
+  return Inside({}, true, type, depth > 0 ? 1 : 0);
 }
 
 // A tensor whose axes are those of `type` in another order, some of them backwards, and nothing else.
@@ -118,7 +118,8 @@ std::string Writer::Contraction(const Type& type, int depth) {
   std::vector<std::string> inners;  // of what is in scope, and another
   for (const Name& name : Names([&](const Name& one) { return IsOperand(one, type.dtype) && one.type.dims.size() == 2; }))
     if (name.type.dims[0] == type.dims[0]) inners.push_back(name.type.dims[1]);
-  const std::string inner = inners.empty() || OneIn(3) ? Dim() : Any(inners);
+  static const std::vector<std::string> kLong = {"17", "18", "20", "33"};  // shorter ones are written out
+  const std::string inner = !inners.empty() && OneIn(3) ? Any(inners) : OneIn(2) ? Any(kLong) : Dim();
   const bool by_rows = Below(2) == 0;
   const std::string left = Operand(Tensor(type.dtype, {type.dims[0], inner}), depth);
   const std::string right =

@@ -50,6 +50,14 @@ class Braces {
   // How many `{` are left open where the parser finds a mistake in any case: a `(` or `[` is left open, or closes nothing.
   size_t LeftOpen() const { return balance_ > 0 && (parens_ != 0 || brackets_ != 0) ? static_cast<size_t>(balance_) : 0; }
 
+  // The innermost `{` that is left open, where a `(` or `[` is, too: the parser tells of that one alone.
+  void TellLeftOpen() const {
+    int32_t open = parens_ + brackets_ > 0 ? unclosed_ : -1;
+    while (open >= 0 && TypeAt(static_cast<size_t>(open)) != T::LBRACE) open = OpenerOf(static_cast<size_t>(open));
+    if (open < 0) return;
+    emitter_.Emit(SpanAt(static_cast<size_t>(open)), diag::kNeverClosed, {"{"}).Label(SpanAt(end_), std::string(AboutEnd(end_)));
+  }
+
   // Nothing: they fit, or the layout does not say where they do not. `is_first`: of this declaration; of several `{` that are open to its
   // end, the innermost is told.
   std::optional<Repair> Find(bool is_first) {
@@ -335,9 +343,11 @@ void RepairBraces(const Text& text, TokenList& tokens, diag::Emitter& emitter) {
       end -= repair->kind == Repair::Kind::kRemove ? 1 : 0;
     }
     // What the parser tells of this declaration is no reason to read the next as a part of it.
-    for (size_t n_open = Braces(text, tokens, emitter, first, end).LeftOpen(); n_open > 0 && n_repairs < kMaxMistakes;
-         --n_open, ++n_repairs) {
-      if (tokens.all[end]->getType() == Token::EOF) break;
+    if (tokens.all[end]->getType() == Token::EOF) continue;
+    const Braces left(text, tokens, emitter, first, end);
+    size_t n_open = left.LeftOpen();
+    if (n_open > 0) left.TellLeftOpen();
+    for (; n_open > 0 && n_repairs < kMaxMistakes; --n_open, ++n_repairs) {
       Apply(tokens, {Repair::Kind::kInsert, end, T::RBRACE}, false);
       ++end;
     }

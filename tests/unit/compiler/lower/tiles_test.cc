@@ -196,7 +196,7 @@ TEST_F(TilesTest, PlacesOfATable) {
 // A bias, a choice by an index and one by an element; products.
 TEST_F(TilesTest, OtherElements) {
   const DType f32 = DType::kF32, f64 = DType::kF64;
-  const auto choice = [f32](Builder& b, const In& in, const Ids& at) {
+  const auto choice = [](Builder& b, const In& in, const Ids& at) {
     const ValueId sum = SumOver(b, f32, at.back(), [&](ValueId k) {
       const ValueId left = Tame(b, f32, b.Load(in[0], {k, at[0]})), right = Tame(b, f32, b.Load(in[1], {k, at[1]}));
       return b.Select(b.Binary(OpKind::kLt, left, right), b.Mul(left, right), b.Sub(right, left));
@@ -205,7 +205,7 @@ TEST_F(TilesTest, OtherElements) {
     return b.Select(b.Binary(OpKind::kLt, at[1], b.I64(5)), biased, b.Binary(OpKind::kMax, biased, b.F32(9000)));
   };
   AddBuild({"a bias and a choice", {Bytes(2), Bytes(2), Tensor(DType::kU8, {100})}, Floats(2), 0, ColumnsOfBoth, choice});
-  AddBuild({"products", {Bytes(2), Bytes(2)}, Floats(2, f64), 0, ColumnsOfBoth, [f64](Builder& b, const In& in, const Ids& at) {
+  AddBuild({"products", {Bytes(2), Bytes(2)}, Floats(2, f64), 0, ColumnsOfBoth, [](Builder& b, const In& in, const Ids& at) {
               const ir::BlockId block = b.Open({b.ScalarType(DType::kI64)});
               const ValueId k = b.Param(0);
               const ValueId apart = b.Sub(Tame(b, f64, b.Load(in[0], {k, at[0]})), Tame(b, f64, b.Load(in[1], {k, at[1]})));
@@ -218,7 +218,7 @@ TEST_F(TilesTest, OtherElements) {
 // They are no tiles.
 TEST_F(TilesTest, SumsOfSums) {
   const DType f32 = DType::kF32;
-  AddBuild({"sums of sums", {Bytes(2), Bytes(2)}, Floats(2), 1, RowsOfBoth, [f32](Builder& b, const In& in, const Ids& at) {
+  AddBuild({"sums of sums", {Bytes(2), Bytes(2)}, Floats(2), 1, RowsOfBoth, [](Builder& b, const In& in, const Ids& at) {
               return SumOver(b, f32, at.back(), [&](ValueId k) {
                 return SumOver(b, f32, at.back(), [&](ValueId other) {
                   return b.Mul(Tame(b, f32, b.Load(in[0], {at[0], k})), Tame(b, f32, b.Load(in[1], {at[1], other})));

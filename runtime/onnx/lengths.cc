@@ -11,28 +11,24 @@
 namespace wf::onnx {
 namespace {
 
-// Two that nothing else in a model is likely to be, so that a node that takes both together refuses them.
-constexpr int64_t kOne = 3, kOther = 59;
+// A node that takes inputs of both lengths and does not take one for a multiple of the other refuses one of the two ways round. Many: more
+// than outputs are cut to; the next where tensors of so many rows are too large.
+constexpr int64_t kOne = 3, kOther = 60, kMany[] = {1 << 20, 1 << 14, 1 << 10};
 
 class Lengths {
  public:
-  Lengths(const Signature& file, const Graph* graph) : file_(file), graph_(graph) {}
+  Lengths(const Signature& file, const Graph* graph) : file_(file), graph_(graph), inputs_(file.inputs) {}
 
   const Port* Find() {
-    std::vector<std::string> names;  // of axis 0, each once
-    for (const Port& input : file_.inputs) {
-      if (std::find(names.begin(), names.end(), NameOf(input)) == names.end()) names.push_back(NameOf(input));
-    }
-    const auto unlike = std::find_if(file_.outputs.begin(), file_.outputs.end(), [&](const Port& output) {
-      return std::find(names.begin(), names.end(), output.dim[0].symbol()) == names.end();
-    });
+    const std::vector<std::string> names = Names();
+    const auto unlike =
+        std::find_if(file_.outputs.begin(), file_.outputs.end(), [&](const Port& output) { return !IsNamed(output, names); });
     if (names.size() == 1 && unlike == file_.outputs.end()) return nullptr;
     for (const int64_t length : {kOne, kOther}) {
-      std::map<std::string, int64_t> all;
-      for (const std::string& name : names) all[name] = length;
       auto& given = length == kOne ? given_one_ : given_other_;
-      given = Infer(all);
+      given = InferAll(names, length);
       if (!given) return names.size() == 1 ? &*unlike : InputOf(names[1]);
+      cost_ = WorkOf(*given);
     }
     if (const Port* input = FindUnlikeInput(names); input != nullptr) return input;
     return FindUnlikeOutput(names);
@@ -40,23 +36,50 @@ class Lengths {
 
  private:
   static std::string NameOf(const Port& input) { return *input.dim[0].symbol(); }
+  static bool IsNamed(const Port& output, const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), output.dim[0].symbol()) != names.end();
+  }
   const Port* InputOf(const std::string& name) const {
     return &*std::find_if(file_.inputs.begin(), file_.inputs.end(), [&](const Port& input) { return NameOf(input) == name; });
   }
 
-  // With these extents of axes 0; nothing when a node refuses them.
-  std::optional<std::vector<Known>> Infer(const std::map<std::string, int64_t>& lengths) {
-    if (graph_ == nullptr || ++trials_ > kMostTrials) return std::nullopt;
-    std::vector<Port> inputs = file_.inputs;
-    for (Port& input : inputs) {
-      if (const auto at = lengths.find(NameOf(input)); at != lengths.end()) input.dim[0] = Dim(at->second);
+  std::vector<std::string> Names() const {  // of axis 0, each once
+    std::vector<std::string> names;
+    for (const Port& input : file_.inputs) {
+      if (std::find(names.begin(), names.end(), NameOf(input)) == names.end()) names.push_back(NameOf(input));
     }
-    auto known = InferShapes(*graph_, inputs, "");
+    return names;
+  }
+
+  // With these extents of axes 0; nothing when a node refuses them, or when there was work enough.
+  std::optional<std::vector<Known>> Infer(const std::map<std::string, int64_t>& lengths) {
+    work_ += cost_;
+    if (graph_ == nullptr || IsSpent()) return std::nullopt;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      const auto at = lengths.find(NameOf(file_.inputs[i]));
+      inputs_[i].dim[0] = at == lengths.end() ? file_.inputs[i].dim[0] : Dim(at->second);
+    }
+    auto known = InferShapes(*graph_, inputs_, "");
     return known.ok() ? std::optional(*std::move(known)) : std::nullopt;
+  }
+  std::optional<std::vector<Known>> InferAll(const std::vector<std::string>& names, int64_t length) {
+    std::map<std::string, int64_t> all;
+    for (const std::string& name : names) all[name] = length;
+    return Infer(all);
+  }
+  bool IsSpent() const { return work_ > kMostLengthWork; }
+
+  // Of one inference: values, and elements that were followed.
+  static int64_t WorkOf(const std::vector<Known>& known) {
+    int64_t work = static_cast<int64_t>(known.size());
+    for (const Known& each : known) work += each.content ? static_cast<int64_t>(each.content->size()) : 0;
+    return work;
   }
 
   // Both run with each of the two lengths, so what is refused is that they differ.
-  bool AreOne(const std::string& a, const std::string& b) { return !Infer({{a, kOne}, {b, kOther}}) && trials_ <= kMostTrials; }
+  bool AreOne(const std::string& a, const std::string& b) {
+    return !Infer({{a, kOne}, {b, kOther}}) && !Infer({{a, kOther}, {b, kOne}}) && !IsSpent();
+  }
 
   // A name is joined to those that are known to be one with the first by any of them: the nodes need not take it together with each.
   const Port* FindUnlikeInput(const std::vector<std::string>& names) {
@@ -73,22 +96,32 @@ class Lengths {
   }
 
   // What only data decides is as long as the file says.
-  const Port* FindUnlikeOutput(const std::vector<std::string>& names) const {
+  const Port* FindUnlikeOutput(const std::vector<std::string>& names) {
     for (size_t i = 0; i < file_.outputs.size(); ++i) {
       const auto value = static_cast<size_t>(graph_->outputs[i]);
       const Dim &one = (*given_one_)[value].dim[0], &other = (*given_other_)[value].dim[0];
-      if (one == Dim(kOne) && other == Dim(kOther)) continue;
+      const bool is_named = IsNamed(file_.outputs[i], names);
+      if (one == Dim(kOne) && other == Dim(kOther) && (is_named || !IsCut(names, value))) continue;
       const bool is_open = !one.is_constant() && !other.is_constant();
-      const bool is_named = std::find(names.begin(), names.end(), file_.outputs[i].dim[0].symbol()) != names.end();
       if (!is_open || !is_named) return &file_.outputs[i];
     }
     return nullptr;
   }
 
+  // It has fewer rows than many inputs have: Min(n, 1000).
+  bool IsCut(const std::vector<std::string>& names, size_t value) {
+    for (; !given_many_ && tried_ < std::size(kMany); ++tried_) given_many_ = InferAll(names, kMany[tried_]);
+    if (!given_many_) return false;
+    const Dim& many = (*given_many_)[value].dim[0];
+    return many.is_constant() && many != Dim(kMany[tried_ - 1]);
+  }
+
   const Signature& file_;
   const Graph* const graph_;
-  int trials_ = 0;
-  std::optional<std::vector<Known>> given_one_, given_other_;
+  std::vector<Port> inputs_;
+  int64_t work_ = 0, cost_ = 0;
+  size_t tried_ = 0;  // of kMany
+  std::optional<std::vector<Known>> given_one_, given_other_, given_many_;
 };
 
 }  // namespace

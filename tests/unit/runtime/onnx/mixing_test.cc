@@ -1,30 +1,12 @@
-#include "runtime/onnx/mixing.h"
-
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "runtime/onnx/signature.h"
-#include "tests/unit/runtime/onnx/builder.h"
+#include "tests/unit/runtime/onnx/mixing_in.h"
 
 namespace wf::onnx {
 namespace {
 
 using testing::Builder;
-
-// A file from `x: f32[n, 4]` to `y`, whose nodes `add` makes, and what FindMixing says of it: the node's name, or "".
-std::string MixingIn(const std::function<void(Builder&)>& add, int64_t opset = 17, const Builder::Extents& x = {"n", 4}) {
-  Builder builder(opset);
-  builder.Input("x", x);
-  builder.Output("y");
-  add(builder);
-  const auto model = builder.Read();
-  if (!model.ok()) return model.status().message();
-  const auto axes = ChooseBatchAxis(model->signature, &model->graph);
-  if (!axes.ok() || !axes->batched) return "no batch axis: " + model->signature.outputs[0].ToString();
-  const Node* node = FindMixing(*model);
-  return node == nullptr ? "" : node->name;
-}
+using testing::MixingIn;
 
 // The same for one node `at` between x and y.
 struct At {
@@ -156,6 +138,72 @@ TEST(FindMixing, PlacesOfTheBatch) {
   EXPECT_EQ(At("Slice").Longs({1}).Longs({2}).Longs({1}).Added().Mixing(), "");
   EXPECT_EQ(At("Gather").Longs({0}).Added().Mixing(), "at");
   EXPECT_EQ(At("Gather").Longs({2}).Int("axis", 1).Added().Mixing(), "");
+}
+
+// Rows that were joined to the samples do not hide them.
+TEST(FindMixing, OverTheSamplesAndOthers) {
+  for (const char* join : {"Concat", "Pad"}) {
+    const auto joined = [&](Builder& builder) {
+      builder.Longs("rows", {0});
+      builder.Longs("pads", {1, 0, 0, 0});
+      builder.Floats("row", {1, 4}, 4);
+      if (join == std::string("Pad")) {
+        builder.Node("Pad", {"x", "pads"}, {"more"});
+      } else {
+        Builder::Int(builder.Node("Concat", {"x", "row"}, {"more"}), "axis", 0);
+      }
+    };
+    EXPECT_EQ(MixingIn([&](Builder& builder) {
+                joined(builder);
+                builder.Node("ReduceSum", {"more", "rows"}, {"sum"}, "at");
+                builder.Node("Add", {"x", "sum"}, {"y"});
+              }),
+              "at")
+        << join;
+    EXPECT_EQ(MixingIn([&](Builder& builder) {
+                joined(builder);
+                builder.Longs("one", {1});
+                builder.Longs("end", {INT64_MAX});
+                Builder::Int(builder.Node("Softmax", {"more"}, {"soft"}), "axis", 1);
+                builder.Node("Slice", {"soft", "one", "end", "rows"}, {"y"});
+              }),
+              "")
+        << join;
+  }
+}
+
+// The windows of a sum of rows and samples take two samples, those of several places a sample need not.
+TEST(FindMixing, WindowsOverTheSamplesAndOthers) {
+  const auto pooled = [](std::vector<int64_t> kernel) {
+    return [kernel](Builder& builder) {
+      builder.Longs("ahead", {0, 1});
+      builder.Longs("pads", {1, 0, 1, 0});
+      builder.Node("Pad", {"x", "pads"}, {"padded"});
+      builder.Node("Unsqueeze", {"padded", "ahead"}, {"image"});
+      Builder::Ints(builder.Node("MaxPool", {"image"}, {"pooled"}, "pool"), "kernel_shape", kernel);
+      builder.Node("Squeeze", {"pooled", "ahead"}, {"rows"});
+      if (kernel[0] == 1) {
+        builder.Longs("one", {1});
+        builder.Longs("end", {-1});
+        builder.Longs("axis", {0});
+        builder.Node("Slice", {"rows", "one", "end", "axis"}, {"y"});
+      } else {
+        builder.Node("Identity", {"rows"}, {"y"});
+      }
+    };
+  };
+  EXPECT_EQ(MixingIn(pooled({3, 1})), "pool");
+  EXPECT_EQ(MixingIn(pooled({1, 1})), "");
+  EXPECT_EQ(MixingIn([](Builder& builder) {
+              builder.Longs("line", {1, 1, -1});
+              builder.Longs("back", {-1, 2});
+              builder.Node("Reshape", {"x", "line"}, {"l"});
+              auto& node = builder.Node("MaxPool", {"l"}, {"p"}, "pool");
+              Builder::Ints(node, "kernel_shape", {2});
+              Builder::Ints(node, "strides", {2});
+              builder.Node("Reshape", {"p", "back"}, {"y"});
+            }),
+            "");
 }
 
 TEST(FindMixing, OrderAmongTheSamples) {

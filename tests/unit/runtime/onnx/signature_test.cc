@@ -123,16 +123,56 @@ TEST(ChooseBatchAxis, InputsAreOfOneLengthThroughOthers) {
   EXPECT_EQ(chain("d").reason, "nothing says that axis 0 of `c: f32[nc, 4]` is as long as that of `a: f32[na, 4]`");
 }
 
-TEST(ChooseBatchAxis, SoManyNamesAreNotTried) {
+// Of so many inputs, which are joined, and layers behind those.
+BatchAxes ChooseOfMany(int inputs, int layers) {
   Builder builder;
   std::vector<std::string> all;
-  for (int i = 0; i <= kMostTrials; ++i) {
+  for (int i = 0; i < inputs; ++i) {
     all.push_back(fmt::format("x{}", i));
-    builder.Input(all.back(), {("n" + all.back()).c_str(), 4});
+    builder.Input(all.back(), {("n" + all.back()).c_str(), 1});
   }
-  builder.Output("y", {"", 4});
-  builder.Node("Sum", all, {"y"});
-  EXPECT_FALSE(ChooseIn(builder).batched);
+  builder.Output("y", {"", inputs});
+  Builder::Int(builder.Node("Concat", all, {"l0"}), "axis", 1);
+  for (int i = 0; i < layers; ++i) builder.Node("Relu", {fmt::format("l{}", i)}, {i + 1 == layers ? "y" : fmt::format("l{}", i + 1)});
+  return ChooseIn(builder);
+}
+
+// A table, each column of which is an input, as tools for scikit-learn write it.
+TEST(ChooseBatchAxis, ManyColumnsAreOfOneLength) { EXPECT_EQ(ChooseOfMany(150, 1).reason, kDynamic); }
+
+TEST(ChooseBatchAxis, SoManyNamesAreNotTried) {
+  constexpr int kInputs = 100, kLayers = 21500;
+  static_assert(int64_t{2} * kInputs * kLayers > kMostLengthWork);
+  EXPECT_EQ(ChooseOfMany(kInputs, kLayers).reason.substr(0, 30), "nothing says that axis 0 of `x");
+}
+
+TEST(ChooseBatchAxis, AnInputThatMayHaveAMultipleOfTheRows) {
+  const auto grouped = [](bool apart) {
+    Builder builder = TwoInputs("users", "items");
+    builder.Output("y", {"users", 4});
+    builder.Longs("ahead", {1});
+    builder.Longs("group", {-1, 4});
+    builder.Longs("one", {1});
+    Builder::Int(builder.Node("Shape", {"q"}, {"users"}), "end", 1);
+    Builder::Int(builder.Node("Concat", {"users", apart ? "group" : "one", "four"}, {"shape"}), "axis", 0);
+    builder.Longs("four", {4});
+    if (apart) builder.graph.mutable_node(1)->mutable_input()->RemoveLast();
+    builder.Node("Reshape", {"d", "shape"}, {"groups"});
+    builder.Node("Unsqueeze", {"q", "ahead"}, {"each"});
+    builder.Node("Mul", {"groups", "each"}, {"products"});
+    Builder::Int(builder.Node("ReduceSum", {"products", "ahead"}, {"y"}), "keepdims", 0);
+    return ChooseIn(builder).reason;
+  };
+  EXPECT_EQ(grouped(true), "nothing says that axis 0 of `d: f32[items, 4]` is as long as that of `q: f32[users, 4]`");
+  EXPECT_EQ(grouped(false), kDynamic);
+}
+
+TEST(ChooseBatchAxis, AnInputThatTakesTheFirstRowsOfAnother) {
+  Builder builder = TwoInputs("n", "m");
+  builder.graph.mutable_input(1)->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::pb::INT64);
+  builder.Output("y", {"m", 4});
+  Builder::Int(builder.Node("GatherElements", {"q", "d"}, {"y"}), "axis", 1);
+  EXPECT_EQ(ChooseIn(builder).reason, "nothing says that axis 0 of `d: i64[m, 4]` is as long as that of `q: f32[n, 4]`");
 }
 
 // `y` has so many rows of `x: f32[n, 4]` as numbers say that `add` makes.
@@ -169,6 +209,32 @@ TEST(ChooseBatchAxis, NoneWhenAnOutputHasSomeOfTheRows) {
     builder.Node("Tile", {"row", "times"}, {"y"});
   };
   EXPECT_FALSE(ChooseOfRows("k", tiled).batched);
+}
+
+// The limits that detectors have.
+TEST(ChooseBatchAxis, NoneWhenAnOutputIsCutToSoManyRows) {
+  for (const int64_t most : {4, 100, 1000}) {
+    const auto cut = [most](Builder& builder) {
+      builder.Longs("most", {most});
+      builder.Node("Slice", {"x", "zero", "most", "zero"}, {"y"});
+    };
+    EXPECT_EQ(ChooseOfRows("k", cut).reason, "nothing says that axis 0 of `y: f32[k, 4]` is as long as that of `x: f32[n, 4]`") << most;
+  }
+}
+
+// Of which 2^20 would be more than a tensor may have.
+TEST(ChooseBatchAxis, RowsThatAreLarge) {
+  const auto choose = [](int64_t most) {
+    Builder builder;
+    builder.Input("x", {"n", 3, 224, 224});
+    builder.Output("y", {"k", 3, 224, 224});
+    builder.Longs("zero", {0});
+    builder.Longs("most", {most});
+    builder.Node("Slice", {"x", "zero", "most", "zero"}, {"y"});
+    return ChooseIn(builder).batched;
+  };
+  EXPECT_FALSE(choose(1000));
+  EXPECT_TRUE(choose(INT64_MAX));
 }
 
 // What shapes alone decide is found by trying it.

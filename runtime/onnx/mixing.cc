@@ -22,24 +22,24 @@ struct Counted {
   std::map<std::string, const Node*> found;
 };
 
-bool Counts(const Dim& dim, const std::string& symbol);
+bool HasSymbol(const Dim& dim, const std::string& symbol);
 
 // A quotient by an extent that is no number may have lost the symbol.
-bool Counts(const Dim::Atom& atom, const std::string& symbol) {
-  return atom.division.empty() ? atom.symbol == symbol : atom.division[1].is_constant() && Counts(atom.division[0], symbol);
+bool HasSymbol(const Dim::Atom& atom, const std::string& symbol) {
+  return atom.division.empty() ? atom.symbol == symbol : atom.division[1].is_constant() && HasSymbol(atom.division[0], symbol);
 }
 
 // The extent depends on the symbol: all that is computed along the axis is computed from elements of all samples.
-bool Counts(const Dim& dim, const std::string& symbol) {
+bool HasSymbol(const Dim& dim, const std::string& symbol) {
   if (dim.is_constant() || dim.fault() != Dim::Fault::kNone) return false;
   const std::vector<Dim::Term> terms = dim.terms();
   return std::any_of(terms.begin(), terms.end(), [&](const Dim::Term& term) {
-    return std::any_of(term.atoms.begin(), term.atoms.end(), [&](const Dim::Atom& atom) { return Counts(atom, symbol); });
+    return std::any_of(term.atoms.begin(), term.atoms.end(), [&](const Dim::Atom& atom) { return HasSymbol(atom, symbol); });
   });
 }
 
-bool AnyCounts(std::span<const Dim> dims, const std::string& symbol) {
-  return std::any_of(dims.begin(), dims.end(), [&](const Dim& dim) { return Counts(dim, symbol); });
+bool AnyHasSymbol(std::span<const Dim> dims, const std::string& symbol) {
+  return std::any_of(dims.begin(), dims.end(), [&](const Dim& dim) { return HasSymbol(dim, symbol); });
 }
 
 // One node beside those symbols. Concat along such an axis is none of these rules: what it joins may be taken apart again.
@@ -211,10 +211,10 @@ class MixingRule {
 
   const Shape& Dims(size_t input) const { return node_.in(input).dim; }
 
-  bool HasSamples(const Shape& dims) const { return AnyCounts(dims, counted_.samples); }
+  bool HasSamples(const Shape& dims) const { return AnyHasSymbol(dims, counted_.samples); }
   bool Counts(const Dim& dim) const {
-    if (onnx::Counts(dim, counted_.samples)) return true;
-    const auto is_in = [&](const auto& found) { return onnx::Counts(dim, found.first); };
+    if (HasSymbol(dim, counted_.samples)) return true;
+    const auto is_in = [&](const auto& found) { return HasSymbol(dim, found.first); };
     return follows_found_ && std::any_of(counted_.found.begin(), counted_.found.end(), is_in);
   }
   // Each place of the axis is one of a sample's own.
@@ -409,7 +409,7 @@ class Search {
       of_places = of_places || elements_.of_places[Index(node.in[i])];
       if (counts == nullptr && i < context.FormalInputs() && !IsExtent(node, i)) counts = elements_.counts[Index(node.in[i])];
     }
-    const bool finds = of_data && Finds(node.op) && AnyCounts(context.in(0).dim, counted_.samples);
+    const bool finds = of_data && Finds(node.op) && AnyHasSymbol(context.in(0).dim, counted_.samples);
     for (size_t i = 0; i < node.out.size(); ++i) {
       if (!context.has_out(i)) continue;
       const Known& out = context.out(i);
@@ -433,7 +433,7 @@ class Search {
   }
   const Node* CountIn(const Known& known) const {
     for (const auto& [symbol, node] : counted_.found) {
-      if (known.content && AnyCounts(*known.content, symbol)) return node;
+      if (known.content && AnyHasSymbol(*known.content, symbol)) return node;
     }
     return nullptr;
   }
@@ -449,7 +449,8 @@ class Search {
       auto known = InferGraph(body, inputs, true);
       if (!known.ok()) continue;
       const bool loops = context.node.op == Op::kLoop;
-      if (loops && AnyCounts((*known)[Index(body.outputs[0])].dim, counted_.samples)) return &context.node;  // one condition of all samples
+      if (loops && AnyHasSymbol((*known)[Index(body.outputs[0])].dim, counted_.samples))
+        return &context.node;                 // one condition of all samples
       Counted counted{counted_.samples, {}};  // names of unknown extents are those of one graph
       if (const Node* inner = Search(body, *known, Inside(context, attribute), std::move(counted)).Find(Wanted(context, body, read)))
         return inner;
@@ -533,7 +534,7 @@ class Search {
     const size_t states = States(context);
     if (body.outputs.size() != context.node.out.size()) return false;
     for (size_t i = states; i < body.formal_inputs; ++i) {
-      if (!Counts(context.in(i).dim[ScannedAxis(context, i)], counted_.samples)) continue;
+      if (!HasSymbol(context.in(i).dim[ScannedAxis(context, i)], counted_.samples)) continue;
       const std::vector<bool> of_row = DependsOn(body, i, i + 1);
       for (size_t state = 0; state < states; ++state) {
         if (!of_row[Index(body.outputs[state])]) continue;

@@ -23,7 +23,7 @@ inline constexpr std::string_view kBatchSymbol = "batch";
 // Chooses the batch axis of a model. `graph`: of the file; null: axes that only its nodes could show to be of samples are not. `written`:
 // the signature in the program, or null; its axes are the file's, one of each port possibly `batch`. Errors: kInvalidArgument when the
 // written signature does not fit the file, or an output of a model with a batch axis has none.   Cost: nothing where axis 0 has one name
-// in the file; else shape inferences, two and one for each further name that an input's axis 0 has, at most kMostTrials.
+// in the file; else shape inferences, two and one for each further name that an input's axis 0 has, which end at kMostLengthWork.
 base::Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Graph* graph, const Signature* written = nullptr);
 
 // The signature that calls see: without the axes chosen above.

@@ -1,8 +1,11 @@
 // Model calls: on the loop when a batch would not pay, else by a row in a batcher.
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
 
+#include "runtime/abi/view.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/slices.h"
@@ -18,6 +21,11 @@ constexpr int64_t kMostLoopActivationBytes = int64_t{1} << 20;
 // Late for those that are before it, and for nothing else: what waiting does not cure is not refused.
 bool IsHopeless(const batch::Batcher::Outlook& outlook, int64_t left_ns) {
   return outlook.wait_ns > 0 && outlook.run_ns <= left_ns && outlook.wait_ns + outlook.run_ns > left_ns;
+}
+
+// The path of a failure names the node, in which several models may be called.
+std::string OfModel(const wf_plan& plan, uint16_t task, std::string_view text) {
+  return "model `" + std::string(abi::View(plan.models[plan.tasks[task].target].name)) + "`: " + std::string(text);
 }
 
 }  // namespace
@@ -43,7 +51,7 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
   if (IsHopeless(job.batcher->OutlookOf(job.priority, job.deadline, bus.rows_out), bus.deadline() - parts_.clock.Now())) {
     job.batcher = nullptr;
     return RefuseRow(instance, start, stats.refused_late,
-                     FailAt(instance, model_task, code::kRefused, "the deadline would pass in the model's queue"));
+                     FailAt(instance, model_task, code::kRefused, OfModel(plan_, model_task, "the deadline would pass in its queue")));
   }
   if (job.batcher->Reserve(job)) return true;
   const bool after_own = bus.rows_of.Has(job.batcher);
@@ -70,7 +78,8 @@ bool EngineCore::ReserveRow(bus::Instance& instance, uint16_t start, uint16_t mo
       return false;
     }
   }
-  return RefuseRow(instance, start, stats.refused_full, FailAt(instance, model_task, code::kRefused, "the model's queue is full"));
+  return RefuseRow(instance, start, stats.refused_full,
+                   FailAt(instance, model_task, code::kRefused, OfModel(plan_, model_task, "its queue is full")));
 }
 
 bool EngineCore::RefuseRow(bus::Instance& instance, uint16_t start, Counter& requests, const bus::Failure& refused) {
@@ -123,7 +132,8 @@ void EngineCore::PlaceModel(uint16_t id, Placement where, const ModelBinding& bi
 // or_here: a loop that has run enough since its last poll rather runs one more than that a full queue refuses it.
 void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBinding& binding, bool or_here) {
   const wf_task& task = plan_.tasks[id];
-  if (binding.batcher == nullptr) return Settle(instance, id, &FailAt(instance, id, code::kInference, "the model is not loaded"));
+  if (binding.batcher == nullptr)
+    return Settle(instance, id, &FailAt(instance, id, code::kInference, OfModel(plan_, id, "it is not loaded")));
   Job* const job = NewJob(instance, id);
   if (job == nullptr) return Settle(instance, id, &NoMemoryAt(instance, id));
   job->batcher = binding.batcher;

@@ -113,7 +113,7 @@ TEST_F(SamplesTest, OneThatMeetsAFullQueueWaitsForEarlierOnes) {
   Start(1, 0);  // none of its own is in flight
   rig.Settle();
   ASSERT_EQ(rig.answers.size(), 2U);
-  EXPECT_EQ(rig.answers[0].message, "the model's queue is full");
+  EXPECT_EQ(rig.answers[0].message, "model `M0`: its queue is full");
   EXPECT_EQ(rig.answers[1].code, 0) << rig.answers[1].message;
   EXPECT_EQ(rig.batchers[0]->stats().rows.load(), 100U);
   EXPECT_EQ(rig.batchers[0]->queued_rows(), 0);

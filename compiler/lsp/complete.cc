@@ -1,6 +1,7 @@
 // What may be typed next: members, settings, imports, types, names.
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <set>
 
@@ -144,12 +145,16 @@ class Completion {
       Things(ThingKind::kExtern);
       Things(ThingKind::kModule);
       Add("meta", kFunctionItem, "metadata of requests");
+    } else if (WantsPattern()) {
+      for (const char* pattern : {"none", "true", "false", "_"}) Add(pattern, kKeywordItem);
     } else if (context_.words.empty()) {
       Statements();
     } else if (context_.block == Block::kService && context_.words == std::vector<std::string>{"model"}) {
       Things(ThingKind::kModel);
     } else if (context_.block == Block::kService && context_.words == std::vector<std::string>{"workflow"}) {
       Things(ThingKind::kWorkflow);
+    } else if (WantsExtent()) {
+      Extents();
     } else if (WantsType()) {
       Types();
     } else if (PlaceOf(context_.block) == 0) {
@@ -326,28 +331,43 @@ class Completion {
     }
   }
 
+  // What the node whose settings are typed calls.
+  std::vector<const Thing*> Callees() const {
+    std::vector<const Thing*> callees;
+    const auto& words = context_.around;
+    for (size_t at = 1; at < words.size(); ++at) {
+      if (words[at] != "(") continue;
+      const bool member = at >= 3 && words[at - 2] == ".";
+      if (const Thing* callee = CalleeOf(query_, member ? words[at - 3] : "", words[at - 1])) callees.push_back(callee);
+    }
+    return callees;
+  }
+
   // Whether what the settings are of has what the setting speaks of.
   bool MayTake(sema::Needs needs) const {
     if (needs == sema::Needs::kUnbuilt) return false;
     if (needs == sema::Needs::kNothing || context_.block != Block::kNodeSettings) return true;
     const auto& words = context_.around;
     if (needs == sema::Needs::kLoop) return std::find(words.begin(), words.end(), "for") != words.end();
-    for (size_t at = 1; at < words.size(); ++at) {
-      if (words[at] != "(") continue;
-      const bool member = at >= 3 && words[at - 2] == ".";
-      const Thing* callee = CalleeOf(query_, member ? words[at - 3] : "", words[at - 1]);
-      if (callee == nullptr) continue;
+    const auto callees = Callees();
+    return std::any_of(callees.begin(), callees.end(), [&](const Thing* callee) {
       const auto* external = callee->decl != nullptr ? ast::DynAs<ast::ExternDecl>(*callee->decl) : nullptr;
       const bool outside = callee->kind == ThingKind::kRemote || (external != nullptr && external->is_node);
-      if (needs == sema::Needs::kModelCall ? callee->kind == ThingKind::kModel : outside) return true;
-    }
-    return false;
+      return needs == sema::Needs::kModelCall ? callee->kind == ThingKind::kModel : outside;
+    });
   }
 
   // Of the setting that is being written: the words among what it takes.
   void SettingValues() {
     const sema::SettingInfo* row = sema::FindSetting(context_.head());
-    if (row == nullptr || context_.words.size() != 1) return;
+    if (row == nullptr || context_.words.size() > 2) return;
+    const bool is_pad = row->setting == sema::SettingWord::kPad;
+    if (context_.words.size() == 2) {
+      if (is_pad) Add("to", kKeywordItem);
+      if (row->setting == sema::SettingWord::kBatch) Add("within", kKeywordItem);
+      return;
+    }
+    if (is_pad) return SymbolsOfCallees();
     for (std::string_view rest = row->takes; !rest.empty();) {
       const size_t begin = rest.find('`'), end = rest.find('`', begin + 1);
       if (begin == std::string_view::npos || end == std::string_view::npos) return;
@@ -357,11 +377,78 @@ class Completion {
     }
   }
 
+  // The open extents of what a node's models take, as their signatures are written: `w` of `f32[batch, 4, w]`.
+  void SymbolsOfCallees() {
+    for (const Thing* callee : Callees()) {
+      for (const auto& [name, text] : callee->takes) {
+        std::string word;
+        for (const char c : text.substr(std::min(text.find('['), text.size()))) {
+          const bool goes_on = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+          if (goes_on) word += c;
+          if (goes_on) continue;
+          if (parse::IsName(word)) Add(word, kVariableItem, text);
+          word.clear();
+        }
+      }
+    }
+  }
+
   // What a hole of a string may begin with.
   void HoleNames() {
     if (!context_.words.empty()) return;
     LocalNames();
     Things(ThingKind::kConst);
+  }
+
+  // Where an arm begins, and behind a `|` in one.
+  bool WantsPattern() const {
+    if (!context_.in_match) return false;
+    int depth = 0;
+    bool in_value = false;
+    for (const std::string& word : context_.words) {
+      if (word == "(" || word == "[") ++depth;
+      if (word == ")" || word == "]") --depth;
+      if (depth == 0 && (word == "=>" || word == ",")) in_value = word == "=>";
+    }
+    const std::string last = context_.last();
+    return depth == 0 && !in_value && (last.empty() || last == "," || last == "|" || last == "}");
+  }
+
+  static bool IsDType(const std::string& word) {
+    for (int dtype = 1; dtype <= static_cast<int>(sema::DType::kF64); ++dtype) {
+      if (ir::NameOf(static_cast<sema::DType>(dtype)) == word) return true;
+    }
+    return false;
+  }
+
+  // In the brackets of `f32[n, 2 * m]`.
+  bool WantsExtent() const {
+    const auto& words = context_.words;
+    size_t open = words.size();
+    for (size_t at = 0; at < words.size(); ++at) {
+      if (words[at] == "[") open = at;
+      if (words[at] == "]") open = words.size();
+    }
+    return open < words.size() && open > 0 && IsDType(words[open - 1]);
+  }
+
+  // `x` of `fn f(x: f32[n]) -> f32[`.
+  bool IsLabel(const std::string& name) const {
+    const auto in = [&](const std::vector<std::string>& words) {
+      const auto at = std::find(words.begin(), words.end(), name);
+      return at != words.end() && std::next(at) != words.end() && *std::next(at) == ":";
+    };
+    return in(context_.words) || in(context_.around);
+  }
+
+  void Extents() {
+    for (const std::string& name : context_.names) {
+      const Thing* local = LocalNamed(name);
+      if (local != nullptr && local->kind == ThingKind::kDimension) Add(*local);
+      if (local == nullptr && !IsLabel(name)) Add(name, kVariableItem);
+    }
+    Things(ThingKind::kConst);
+    Add("_", kKeywordItem, "any extent");
   }
 
   bool WantsType() const {
@@ -422,6 +509,11 @@ class Completion {
         if (field.type && !written.contains(field.label.text))
           Add(field.label.text + ":", kFieldItem, field.label.text + ": " + std::string(analysis->sources().Text(field.type->span)));
       }
+    }
+    const auto& head = context_.around;  // of a workflow that is not closed yet
+    const auto arrow = std::find(head.begin(), head.end(), "->");
+    for (auto at = arrow; depth == 0 && !head.empty() && head.front() == "workflow" && at != head.end(); ++at) {
+      if (*at == ":" && !written.contains(*std::prev(at))) Add(*std::prev(at) + ":", kFieldItem);
     }
   }
 

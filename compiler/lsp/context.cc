@@ -100,6 +100,7 @@ class BraceReader {
   }
 
   Block block() const { return open_.empty() ? Block::kFile : open_.back().block; }
+  bool InMatch() const { return !open_.empty() && OpenerIn(open_.back().words) == "match"; }
   std::vector<std::string> TakeWords() { return std::move(words_); }
   std::vector<std::string> Around() const { return open_.empty() ? std::vector<std::string>() : open_.back().all; }
 
@@ -195,6 +196,7 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
   context.block = braces.block();
   context.around = braces.Around();
   context.closers = braces.Closers();
+  context.in_match = braces.InMatch();
   context.words = braces.TakeWords();
   return context;
 }

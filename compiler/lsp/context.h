@@ -33,6 +33,7 @@ struct Context {
   std::string string;               // what the string before the place holds so far, where it is inside one
   bool inside = false;              // of a string or comment, where nothing is offered
   bool in_hole = false;             // of a string: `words` are those of the hole
+  bool in_match = false;            // right in the braces of a `match`, among its arms
 
   std::string last() const { return words.empty() ? "" : words.back(); }
   std::string head() const { return words.empty() ? "" : words.front(); }

@@ -391,14 +391,20 @@ std::optional<std::string> Reporter::HelpForSeparator(size_t at) const {
   if (Spelling(*first) == "within") return "`within` belongs to a `batch`: `batch 32 within 2ms;`";
   size_t end = at + 1;
   while (TypeAt(end) != Token::EOF && TypeAt(end) != T::SEMI && TypeAt(end) != T::RBRACE && !FirstOnLine(text_, At(end))) ++end;
-  const bool is_next = TypeAt(at) == T::COMMA && TypeAt(at + 1) == T::NAME && Spelling(at + 1) != "within";
+  // A comma before the next setting, as none stands before what goes on with a batch.
+  const auto is_next = [&](size_t number) {
+    return TypeAt(number) == T::COMMA && TypeAt(number + 1) == T::NAME && Spelling(number + 1) != "within";
+  };
   std::string text;
   for (size_t from = *first, to = from; from < end; from = to + 1) {
     to = from;
     while (to < end && !(is_separator(to) && tokens_.opener[to] == tokens_.opener[at])) ++to;
-    text += (text.empty() ? "" : is_next ? "; " : " ") + TextBetween(from, to, "..");
+    const std::string piece = TextBetween(from, to, "..");
+    const bool is_text = to == from + 1 && TypeAt(from) == T::STRING;  // `priority: "high"`
+    text += is_text ? piece.substr(1, piece.size() - 2) : piece;
+    if (to < end) text += is_next(to) ? "; " : " ";
   }
-  return fmt::format("{}: `{};`", is_next ? "each setting ends with `;`" : "a setting is a word and its values", text);
+  return fmt::format("{}: `{};`", is_next(at) ? "each setting ends with `;`" : "a setting is a word and its values", text);
 }
 
 // Settings where none stand: before the value of a node, behind its fallback, at a `let`.

@@ -177,8 +177,12 @@ Help Reporter::HelpForComma(const Mistake& mistake) const {
            "`[[x * y for y in ys] for x in xs]`";
   }
   if (mistake.rule == P::RuleField && Expects(mistake, T::COLON)) return "what a tuple holds has names: `(a: i64, b: i64)`";
-  if (at > 2 && Expects(mistake, T::GT) && TypeAt(at - 2) == T::LT && Spelling(at - 3) == "map")  // `map<i64, string>`
-    return fmt::format("the keys of a map are always strings: `map<{}>`", TypeAt(at + 2) == T::GT ? Spelling(at + 1) : "i64");
+  if (at > 2 && Expects(mistake, T::GT) && TypeAt(at - 2) == T::LT) {  // `map<i64, string>`
+    const std::string generic = Spelling(at - 3);
+    if (IsOneOf("map Map dict Dict HashMap BTreeMap unordered_map", generic))
+      return fmt::format("the keys of a map are always strings: `map<{}>`", TypeAt(at + 2) == T::GT ? Spelling(at + 1) : "i64");
+    if (IsOneOf("tensor Tensor array Array ndarray", generic)) return "a tensor is the type of its elements and its extents: `f32[3, 4]`";
+  }
   if (mistake.rule == P::RuleRequireStmt && Expects(mistake, T::SEMI)) {
     const std::string text = TypeAt(at + 1) == T::STRING ? TextBetween(at + 1, at + 2, "\"..\"") : "\"..\"";
     return fmt::format("what is raised stands behind `else`: `require c else fail InputParams({});`", text);

@@ -265,7 +265,7 @@ class TestCheck {
           .Help("a stub says what it is given, as the model does: `stub " + ast::ToString(stub.target) + "(x: f32[n]) = ..;`");
       return false;
     }
-    if (!env_.metadata.contains(key) && !body_.module.damaged) {
+    if (!env_.metadata.contains(key) && !IsDamaged(body_.module)) {
       const Span name{stub.key_span.file, stub.key_span.begin + 1, stub.key_span.end - 1};
       env_.Report(name, kUnknownName, {key})
           .DidYouMean(name, key, {env_.metadata.begin(), env_.metadata.end()})

@@ -16,8 +16,7 @@ Status InferCast(NodeContext& node) {
   if (to == nullptr) return node.Fail("attribute `to` is missing");
   const uint8_t dtype = to->i > 0 && to->i < 64 ? DTypeOf(static_cast<int>(to->i)) : 0;
   if (dtype == 0) {
-    return node.NotBuilt(
-        fmt::format("a conversion to {} is not supported", TensorTypeName(static_cast<int>(std::clamp<int64_t>(to->i, -1, 64)))));
+    return node.NotBuilt(fmt::format("a conversion to {} is not supported", TensorTypeName(to->i)));
   }
   node.out(0).dtype = dtype;
   node.out(0).dim = node.in(0).dim;

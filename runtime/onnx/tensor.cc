@@ -137,6 +137,8 @@ Status ReadExternal(const pb::TensorProto& tensor, Model& model, const ReadOptio
   if (weight.length != static_cast<uint64_t>(weight.stored_bytes())) {
     return Fail(fmt::format("external data of {} bytes where {} are needed", weight.length, weight.stored_bytes()));
   }
+  if (const std::string shown = Printable(location); shown != location)
+    return Fail(fmt::format("external data in `{}`, which is no name", shown));
   const auto file = FileIndex(location, model);
   if (!file.ok()) return file.status();
   weight.file = *file;
@@ -174,7 +176,7 @@ uint8_t DTypeOf(int tensor_type) {
   return tensor_type >= 0 && static_cast<size_t>(tensor_type) < std::size(kTypes) ? kTypes[tensor_type] : 0;
 }
 
-std::string TensorTypeName(int tensor_type) {
+std::string TensorTypeName(int64_t tensor_type) {
   static constexpr const char* kNames[] = {
       "UNDEFINED",      "FLOAT",      "UINT8",          "INT8",   "UINT16", "INT16",      "INT32",      "INT64",    "STRING",
       "BOOL",           "FLOAT16",    "DOUBLE",         "UINT32", "UINT64", "COMPLEX64",  "COMPLEX128", "BFLOAT16", "FLOAT8E4M3FN",

@@ -14,7 +14,7 @@ namespace wf::onnx {
 
 // Of a pb::TensorType: WF_*, kStringType, one of kNarrowTypes, or 0 for what is not built (complex, 2 bits, ...).
 uint8_t DTypeOf(int tensor_type);
-std::string TensorTypeName(int tensor_type);  // as in the ONNX documents: "FLOAT16"
+std::string TensorTypeName(int64_t tensor_type);  // as in the ONNX documents: "FLOAT16"
 
 // Bytes of the file as text for messages: what is not printable ASCII or sound UTF-8 becomes `?`, and it is cut at 200 bytes.
 std::string Printable(const std::string& text);

@@ -166,6 +166,25 @@ class Members(Session):
                     self.assertEqual(await self.labels_at(editor, editor.position(len(head + typed))), wanted)
                     self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(text_document=editor.document))
 
+    async def test_completion_of_patterns_extents_and_values_of_settings(self):
+        head = "model D(x: f32[batch, 4, w]) -> (y: f32[batch, w]) = onnx(\"q.onnx\");\n"
+        workflow = head + "workflow W(x: f32[4, n], o: i64?) -> (m: i64) {\n  "
+        patterns = ["none", "true", "false", "_"]
+        for typed, wanted in (("node k = match o { ", patterns), ("node k = match o { none => min(1, 2), ", patterns), ("node k = match o { 1 | ", patterns),
+                              ("node k = D(x) { batch 3 ", ["within"]), ("node k = D(x) { pad ", ["batch", "w"]), ("node k = D(x) { pad w ", ["to"]),
+                              ("let k: f32[", ["n", "_"]), ("let k: f32[n, 2 * ", ["n", "_"])):
+            with self.subTest(typed=typed):
+                editor = Editor(self.client, (self.folder / "places.wf").as_uri(), workflow + typed)
+                editor.open()
+                self.assertEqual(await self.labels_at(editor, editor.position(len(workflow + typed))), wanted)
+                self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(text_document=editor.document))
+        for typed, first in (("node k = match o { none => ", "x"), ("return (", "m:")):
+            with self.subTest(typed=typed):
+                editor = Editor(self.client, (self.folder / "places.wf").as_uri(), workflow + typed)
+                editor.open()
+                self.assertEqual((await self.labels_at(editor, editor.position(len(workflow + typed))))[0], first)
+                self.client.text_document_did_close(lsp.DidCloseTextDocumentParams(text_document=editor.document))
+
     async def test_members_of_results(self):
         editor = self.edit(MEMBERS)
         async def errors(one):

@@ -80,7 +80,7 @@ TEST_F(ExternalData, NeverLeavesTheFolder) {
   ExpectRefused((root_ / "secret").string(), "is an absolute path");
   ExpectRefused("", "has no usable name");
   ExpectRefused("sub/", "has no usable name");
-  ExpectRefused(std::string("weights\0/../../secret", 20), "has no usable name");
+  ExpectRefused(std::string("weights\0/../../secret", 20), "which is no name");
   ExpectRefused("absent", "no such file");
   ExpectRefused("sub", "a folder, not a file");
 }
@@ -112,6 +112,8 @@ TEST_F(ExternalData, MustLieWithinItsFile) {
   EXPECT_NE(Error({{"location", "weights"}, {"length", "-64"}}).find("length `-64`"), std::string::npos);
   EXPECT_NE(Error({{"location", "weights"}, {"length", "60"}}).find("60 bytes where 64 are needed"), std::string::npos);
   EXPECT_NE(Error({{"location", "weights"}, {"hook", "x"}}).find("unknown key `hook`"), std::string::npos);
+  EXPECT_NE(Error({{"location", std::string("weights\0x", 9)}}).find("external data in `weights?x`, which is no name"), std::string::npos);
+  EXPECT_NE(Error({{"location", "a\x1b[31mred"}}).find("external data in `a?[31mred`, which is no name"), std::string::npos);
 }
 
 TEST_F(ExternalData, AFileThatShrinksIsAnErrorNotACrash) {

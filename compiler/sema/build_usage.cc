@@ -67,6 +67,53 @@ bool IsCheap(const Expr& expr) {  // writing it again costs nothing
   }
 }
 
+// The nodes and the lets of some cost that an expression waits for, through lets that are written where they are read.
+class Awaited {
+ public:
+  explicit Awaited(const Workflow& workflow) : workflow_(workflow), definitions_(Definitions(workflow)), symbols_(Symbols(workflow)) {}
+
+  const std::unordered_map<LocalId, size_t>& definitions() const { return definitions_; }
+  const std::unordered_map<std::string, LocalId>& symbols() const { return symbols_; }
+
+  // Whether `expr` waits for what is not in `known`, which it is added to.
+  bool Adds(const Expr& expr, std::set<LocalId>& known) const {
+    bool adds = false;
+    for (const LocalId local : ReadsOf(expr, symbols_)) {
+      const auto at = definitions_.find(local);
+      if (at == definitions_.end()) continue;
+      const Stmt& stmt = workflow_.body[at->second];
+      const bool is_let = stmt.kind == StmtKind::kLet;
+      if (is_let && IsCheap(*stmt.value)) {
+        adds = Adds(*stmt.value, known) || adds;
+      } else if (known.insert(local).second) {
+        adds = true;
+        if (is_let) Adds(*stmt.value, known);
+      }
+    }
+    return adds;
+  }
+
+  std::vector<size_t> Later(const Stmt& stmt) const {
+    std::vector<size_t> later;
+    std::set<LocalId> known;
+    if (stmt.kind == StmtKind::kIf && stmt.conditions.size() > 1) {
+      for (size_t i = 0; i < stmt.conditions.size(); ++i) {
+        if (Adds(*stmt.conditions[i], known) && i > 0) later.push_back(i);
+      }
+    }
+    if (stmt.kind == StmtKind::kRequire && stmt.value && stmt.message) {
+      Adds(*stmt.value, known);
+      if (Adds(*stmt.message, known)) later.push_back(0);
+    }
+    return later;
+  }
+
+ private:
+  const Workflow& workflow_;
+  const std::unordered_map<LocalId, size_t> definitions_;
+  const std::unordered_map<std::string, LocalId> symbols_;
+};
+
 }  // namespace
 
 bool MayWait(const Expr& expr) {
@@ -90,9 +137,10 @@ Usage FindUsage(const Workflow& workflow) {
   Usage usage{.reads = std::vector<std::set<LocalId>>(count),
               .is_needed = std::vector<bool>(count),
               .is_shared = std::vector<bool>(count),
-              .charged = std::vector<std::optional<size_t>>(count)};
-  const auto definitions = Definitions(workflow);
-  const auto symbols = Symbols(workflow);
+              .charged = std::vector<std::optional<size_t>>(count),
+              .later = std::vector<std::vector<size_t>>(count)};
+  const Awaited awaited(workflow);
+  const auto& definitions = awaited.definitions();
   using BodyKey = std::tuple<size_t, size_t, bool>;  // statement, which result of a return, whether it is cut
   std::vector<std::set<BodyKey>> bodies(count);      // per let: the bodies that read it
   std::vector<std::set<size_t>> readers(count);
@@ -107,10 +155,16 @@ Usage FindUsage(const Workflow& workflow) {
       for (const size_t reader : readers[i]) nodes.insert(workflow.body[reader].kind == StmtKind::kNode ? reader : usage.charged[reader]);
       if (nodes.size() == 1) usage.charged[i] = *nodes.begin();
     }
-    size_t part = 0;
+    usage.later[i] = awaited.Later(stmt);
+    const auto begins = [&](size_t number) {
+      return std::find(usage.later[i].begin(), usage.later[i].end(), number) != usage.later[i].end();
+    };
+    size_t part = 0, number = 0;  // the body that the expression goes into, and how many expressions were before it
     ForEachExpr(stmt, [&](const Expr& expr) {
+      const bool is_first = number++ == 0;
+      if (stmt.kind == StmtKind::kIf ? begins(number - 1) : stmt.kind == StmtKind::kRequire && !is_first && begins(0)) ++part;
       const bool is_cut = MayWait(expr) || stmt.fallback != nullptr || stmt.policy.timeout_ns > 0;
-      for (const LocalId local : ReadsOf(expr, symbols)) {
+      for (const LocalId local : ReadsOf(expr, awaited.symbols())) {
         usage.reads[i].insert(local);
         const auto definition = definitions.find(local);
         if (definition == definitions.end() || definition->second >= i) continue;

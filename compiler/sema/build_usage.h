@@ -15,6 +15,9 @@ struct Usage {
   std::vector<bool> is_needed;                 // per statement: a node or let that nobody reads is removed
   std::vector<bool> is_shared;                 // per statement: a let that several bodies read, so it is a task of its own
   std::vector<std::optional<size_t>> charged;  // per statement: the node that alone reads this let; the workflow where others do
+  // Per `if`: where the conditions begin that wait for more than those before them, which must not wait for it; per `require`: 0 where its
+  // text does. Each is decided by a control point of its own.
+  std::vector<std::vector<size_t>> later;
 };
 Usage FindUsage(const Workflow& workflow);
 bool MayWait(const Expr& expr);  // holds a call that waits or a `for`: needs tasks of its own

@@ -158,14 +158,7 @@ void WorkflowBuilder::BuildStmt(size_t index) {
       return BuildLet(stmt, usage_.is_shared[index]);
     case StmtKind::kRequire:
     case StmtKind::kFail:
-      AddEffect(
-          [&](BodyWriter& writer) {
-            const ValueId holds = stmt.value ? writer.Write(*stmt.value) : writer.builder().Bool(false);
-            if (holds != ValueId::kNone) writer.WriteFailure(stmt.code, stmt.message.get(), writer.builder().Not(holds), stmt.span);
-            return ValueId::kNone;
-          },
-          true);
-      return;
+      return BuildRequire(index);
     case StmtKind::kAnnotate:
       return BuildAnnotate(stmt);
     case StmtKind::kNode:
@@ -206,33 +199,74 @@ void WorkflowBuilder::BuildNode(const Stmt& stmt) {
   values_.AddSymbolsOf(stmt);
 }
 
+// A text that waits for what its condition does not is made by what fails, behind a control point that waits for the condition.
+void WorkflowBuilder::BuildRequire(size_t index) {
+  const Stmt& stmt = workflow_.body[index];
+  const auto fail_unless = [&](const Expr* condition) {
+    const auto write = [&](BodyWriter& writer) {
+      const ValueId holds = condition != nullptr ? writer.Write(*condition) : writer.builder().Bool(false);
+      if (holds != ValueId::kNone) writer.WriteFailure(stmt.code, stmt.message.get(), writer.builder().Not(holds), stmt.span);
+      return ValueId::kNone;
+    };
+    AddEffect(write, true);
+  };
+  if (usage_.later[index].empty()) return fail_unless(stmt.value.get());
+  const auto pick = [&](BodyWriter& writer) { return writer.WriteChoice({stmt.value.get()}); };
+  AddControlPoint(pick, 2, [&](size_t arm) {
+    if (arm == 1) fail_unless(nullptr);
+  });
+}
+
+size_t WorkflowBuilder::BuildIf(size_t index) { return BuildArms(index, 0, index + 1); }
+
+// The arms of an `if` from number `first` on. Conditions that wait for more than those before them are decided in the arm of what is left.
+// `next`: the statement with which the arms begin; the one behind them.
+size_t WorkflowBuilder::BuildArms(size_t index, size_t first, size_t next) {
+  const Stmt& stmt = workflow_.body[index];
+  const std::vector<size_t>& later = usage_.later[index];
+  const auto at = std::upper_bound(later.begin(), later.end(), first);
+  const size_t end = at == later.end() ? stmt.conditions.size() : *at;
+  std::vector<const Expr*> conditions;
+  for (size_t i = first; i < end; ++i) conditions.push_back(stmt.conditions[i].get());
+  const size_t n_arms = at == later.end() ? stmt.arms.size() - first : conditions.size() + 1;
+  tasks_.set_node(own_node_);
+  AddControlPoint([&](BodyWriter& writer) { return writer.WriteChoice(conditions); }, n_arms,
+                  [&](size_t arm) {
+                    const bool is_rest = at != later.end() && arm == conditions.size();
+                    next = is_rest ? BuildArms(index, end, next) : BuildBlock(next, stmt.arms[first + arm]);
+                  });
+  return next;
+}
+
+bool WorkflowBuilder::OnlyFail(const std::vector<RegionId>& arms) const {
+  const auto fails = [this](TaskId id) {
+    const ir::Task& task = out_[id];
+    return task.control && (task.kind == TaskKind::kRun || (task.kind == TaskKind::kSelect && OnlyFail(task.targets)));
+  };
+  return std::all_of(arms.begin(), arms.end(), [&](RegionId arm) {
+    const std::vector<TaskId>& inside = out_.regions[Index(arm)].tasks;
+    return std::all_of(inside.begin(), inside.end(), fails);
+  });
+}
+
 // A control point that waits for what its conditions read, and no more: what stands in the arms waits itself. Control has passed when the
 // arm that is taken has ended, or when there is none to take.
-size_t WorkflowBuilder::BuildIf(size_t index) {
-  const Stmt& stmt = workflow_.body[index];
-  tasks_.set_node(own_node_);
-  std::vector<const Expr*> conditions;
-  for (const ExprPtr& condition : stmt.conditions) conditions.push_back(condition.get());
+void WorkflowBuilder::AddControlPoint(const Values::WriteBody& pick, size_t n_arms, const std::function<void(size_t)>& build_arm) {
   ir::Task task = tasks_.NewTask(TaskKind::kSelect);
-  const std::optional<TaskId> condition = values_.WritePick(task, [&](BodyWriter& writer) { return writer.WriteChoice(conditions); });
+  const std::optional<TaskId> condition = values_.WritePick(task, pick);
   task.control = true;
-  for (size_t i = 0; i < stmt.arms.size(); ++i) task.targets.push_back(tasks_.OpenRegion(task.region));
+  for (size_t i = 0; i < n_arms; ++i) task.targets.push_back(tasks_.OpenRegion(task.region));
   const size_t n_returns = n_returns_;
-  size_t next = index + 1;
-  for (size_t i = 0; i < stmt.arms.size(); ++i) {
+  for (size_t i = 0; i < n_arms; ++i) {
     const ControlFlow::Arm arm(flow_, task.targets[i]);
     const TaskWriter::Inside inside(tasks_, task.targets[i]);
-    next = BuildBlock(next, stmt.arms[i]);
+    build_arm(i);
   }
   // Arms that do more than fail are entered when all control points above have let control pass.
-  const bool only_fails = std::all_of(task.targets.begin(), task.targets.end(), [this](RegionId arm) {
-    const std::vector<TaskId>& inside = out_.regions[Index(arm)].tasks;
-    return std::all_of(inside.begin(), inside.end(), [this](TaskId id) { return out_[id].kind == TaskKind::kRun && out_[id].control; });
-  });
+  const bool only_fails = OnlyFail(task.targets);
   const TaskId id = tasks_.AddTask(std::move(task));
   AddGate(id, !only_fails || is_called_, n_returns_ > n_returns);
   if (condition) out_[*condition].after = out_[id].after;  // it waits for what the `if` waits for
-  return next;
 }
 
 void WorkflowBuilder::BuildReturn(const Stmt& stmt) {

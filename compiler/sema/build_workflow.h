@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,11 @@ class WorkflowBuilder {
   void BuildAnnotate(const Stmt& stmt);
   void BuildNode(const Stmt& stmt);
   size_t BuildIf(size_t index);
+  size_t BuildArms(size_t index, size_t first, size_t next);
+  void BuildRequire(size_t index);
+  void AddControlPoint(const Values::WriteBody& pick, size_t n_arms, const std::function<void(size_t)>& build_arm);
   void BuildReturn(const Stmt& stmt);
+  bool OnlyFail(const std::vector<ir::RegionId>& arms) const;
   ir::SlotId ReturnedTuple(const Stmt& stmt);
   ir::SlotId ReturnedValue(const Stmt& stmt, size_t index);
   void AddNoReturn(ir::Workflow& result);

@@ -19,7 +19,8 @@ using llvm::Value;
 
 }  // namespace
 
-BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function)
+BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function,
+                         const TaskLiterals& literals)
     : context_(context),
       frames_(frames),
       task_(task),
@@ -28,7 +29,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       b_(context.llvm()),
       ctx_(function->getArg(0)),
       frame_array_(function->getArg(1)),
-      places_(*function),
+      places_(*function, literals),
       is_pick_(function->getReturnType()->isIntegerTy(64)),
       masks_bytes_(function->hasFnAttribute("prefer-vector-width")),
       parts_(body_, context.options().part_weight),

@@ -22,7 +22,7 @@ namespace wf::lower {
 // Thread: loop-confined.   Borrows: everything given.
 class BodyEmitter {
  public:
-  BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function);
+  BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function, const TaskLiterals& literals);
   std::vector<uint32_t> Emit();  // the table of its places, where it has one
 
  private:

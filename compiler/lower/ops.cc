@@ -59,6 +59,7 @@ Leaves BodyEmitter::EmitLeaf(ir::ValueId id) {
       return {ElementIndex()};
     case OpKind::kScalar: {
       llvm::Type* type = context_.Register(context_.type(op.type).dtype);
+      if (Value* place = places_.Literal(id, type, op.imm); place != nullptr) return {place};
       if (type->isIntegerTy()) return {llvm::ConstantInt::get(type, op.imm)};
       return {llvm::ConstantFP::get(type, llvm::APFloat(type->getFltSemantics(), llvm::APInt(type->getPrimitiveSizeInBits(), op.imm)))};
     }

@@ -9,14 +9,28 @@ bool HasLoops(const ir::Body& body) {
   return false;
 }
 
-Places::Places(llvm::Function& function) : function_(function), argument_(function.arg_size() > 2 ? function.getArg(2) : nullptr) {}
+Places::Places(llvm::Function& function, const TaskLiterals& literals)
+    : function_(function), argument_(function.arg_size() > 2 ? function.getArg(2) : nullptr), literals_(literals) {}
 
 llvm::Value* Places::Number(llvm::IRBuilder<>& b, uint32_t value) {
-  if (argument_ == nullptr) return b.getInt32(value);
-  const llvm::IRBuilder<>::InsertPointGuard guard(b);
-  b.SetInsertPoint(function_.getEntryBlock().getTerminator());
-  table_.push_back(value);
-  return b.CreateLoad(b.getInt32Ty(), b.CreateConstInBoundsGEP1_64(b.getInt32Ty(), argument_, table_.size() - 1), "place");
+  return argument_ == nullptr ? b.getInt32(value) : Read(b.getInt32Ty(), value);
+}
+
+llvm::Value* Places::Literal(ir::ValueId id, llvm::Type* type, uint64_t bits) {
+  const auto at = static_cast<uint32_t>(id);
+  if (argument_ == nullptr || literals_.empty() || !literals_[at]) return nullptr;
+  llvm::Value*& read = read_[at];
+  if (read == nullptr) read = Read(type, bits);
+  return read;
+}
+
+// As many entries as the type has words, loaded in the entry block.
+llvm::Value* Places::Read(llvm::Type* type, uint64_t bits) {
+  llvm::IRBuilder<> b(function_.getEntryBlock().getTerminator());
+  llvm::Value* address = b.CreateConstInBoundsGEP1_64(b.getInt32Ty(), argument_, table_.size());
+  table_.push_back(static_cast<uint32_t>(bits));
+  if (type->getPrimitiveSizeInBits() == 64) table_.push_back(static_cast<uint32_t>(bits >> 32));
+  return b.CreateAlignedLoad(type, address, llvm::Align(sizeof(uint32_t)), "place");
 }
 
 llvm::Value* Places::Offset(llvm::IRBuilder<>& b, llvm::Value* address, uint32_t bytes) {

@@ -51,4 +51,25 @@ def fan(count):
     return service(["x"], nodes, f"n{len(nodes) - 1}")
 
 
-SHAPES = (chain, fan)
+def matrices(values, number=""):
+    """A node for each, and a few that add them up, or a number in each."""
+    nodes, left = [(f"n{i}", value) for i, value in enumerate(values)], [f"n{i}{number}" for i in range(len(values))]
+    while len(left) > 1:
+        added = [(f"t{len(nodes) + i}", " + ".join(left[first:first + 20])) for i, first in enumerate(range(0, len(left), 20))]
+        nodes += added
+        left = [name for name, _ in added]
+    lines = "".join(f"  node {name} = {value};\n" for name, value in nodes)
+    return f"package bench.nodes;\n\nworkflow Nodes(x: f32[m, k], y: f32[k, n]) -> (z: f32) {{\n{lines}  return (z: {left[0]});\n}}\n\nservice Bench {{\n  workflow Nodes;\n}}\n"
+
+
+def sums(count):
+    """Each adds up a matrix, and has a literal of its own."""
+    return matrices([f"sum[i < m, j < k](x[i, j] * 0.{i + 1001})" for i in range(count)])
+
+
+def products(count):
+    """Each is a product of matrices, and has a literal of its own in it."""
+    return matrices([f"[i < m, j < n] => sum[l < k](x[i, l] * y[l, j] * 0.{i + 1001})" for i in range(count)], "[0, 0]")
+
+
+SHAPES = (chain, fan, sums, products)

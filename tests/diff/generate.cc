@@ -151,8 +151,14 @@ class WorkflowWriter : private Writer {
 
   // ---- workflows ----
 
-  // Of what is computed on the way, often of the type of another tensor in scope: it has several readers then.
+  // Of what is computed on the way, often of the type of another tensor in scope: it has several readers then. Some are as large as two
+  // tiles of a product.
   Type TypeOfStep() {
+    static const std::vector<std::string> kLong = {"17", "18", "20", "33"};
+    if (OneIn(8)) {
+      const DType dtype = OneIn(4) ? DType::kF64 : DType::kF32;
+      return Tensor(dtype, {OneIn(2) ? Any(kLong) : Dim(), Any(kLong)});
+    }
     const std::vector<Name> tensors = Names([](const Name& name) { return IsTensor(name.type) && !IsOpen(name.type); });
     return !tensors.empty() && OneIn(3) ? Any(tensors).type : SmallType(2);
   }

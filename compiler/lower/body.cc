@@ -44,7 +44,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
   alias_domain_ = llvm::MDBuilder(context.llvm()).createAnonymousAliasScopeDomain("body");
 }
 
-std::vector<uint32_t> BodyEmitter::Emit() {
+std::vector<Places::Entry> BodyEmitter::Emit() {
   entry_ = Block::Create(context_.llvm(), "entry", function_);
   Block* start = Block::Create(context_.llvm(), "start", function_);
   b_.SetInsertPoint(entry_);

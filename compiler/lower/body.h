@@ -23,7 +23,7 @@ namespace wf::lower {
 class BodyEmitter {
  public:
   BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function, const TaskLiterals& literals);
-  std::vector<uint32_t> Emit();  // the table of its places, where it has one
+  std::vector<Places::Entry> Emit();  // the table of its places, where it has one
 
  private:
   using Value = llvm::Value;

@@ -12,6 +12,8 @@ namespace {
 
 using ir::OpKind;
 
+constexpr size_t kManyTensors = 8;  // tasks, from which on each would take longer to compile than constant elements save
+
 bool IsArithmetic(OpKind kind) {
   return kind == OpKind::kAdd || kind == OpKind::kSub || kind == OpKind::kMul || kind == OpKind::kDiv || kind == OpKind::kFma;
 }
@@ -19,14 +21,18 @@ bool IsArithmetic(OpKind kind) {
 class Reader {
  public:
   Reader(const ir::TypeTable& types, const ir::Body& body) : types_(types), body_(body), is_free_(body.ops.size()) {
-    for (size_t i = 0; i < body.ops.size(); ++i) is_free_[i] = body.ops[i].kind == OpKind::kScalar && IsPlain(ValueOf(body.ops[i]));
+    for (size_t i = 0; i < body.ops.size(); ++i) {
+      const ir::Op& op = body.ops[i];
+      is_free_[i] = op.kind == OpKind::kScalar ? IsPlain(ValueOf(op)) : IsTensor(op);
+    }
     for (const ir::Op& op : body.ops) {
       for (size_t i = 0; i < op.args.size(); ++i) {
+        if (IsTensor(body[op.args[i]])) continue;
         if (!IsArithmetic(op.kind) || (op.kind == OpKind::kDiv && i == 1 && HasInverse(op.args[i]))) Keep(op.args[i]);
       }
     }
     for (const ir::Block& block : body.blocks) {
-      if (block.result != ir::ValueId::kNone) Keep(block.result);
+      if (block.result != ir::ValueId::kNone && !IsTensor(body[block.result])) Keep(block.result);
     }
   }
 
@@ -57,6 +63,7 @@ class Reader {
   }
 
  private:
+  bool IsTensor(const ir::Op& op) const { return op.kind == OpKind::kConstant && types_[op.type].kind == ir::TypeKind::kTensor; }
   // NaN of what is not an arithmetic float.
   double ValueOf(const ir::Op& op) const {
     const ir::DType dtype = types_[op.type].dtype;
@@ -103,7 +110,12 @@ std::vector<TaskLiterals> FindLiterals(const ir::Program& program) {
   std::vector<TaskLiterals> literals(program.tasks.size());
   for (const auto& [shape, alike] : shapes) {
     if (alike.all.size() == 1) continue;
-    for (const size_t task : alike.all) literals[task] = alike.varies;
+    TaskLiterals read = alike.varies;
+    const ir::Body& first = program.tasks[alike.first].body;
+    for (size_t op = 0; op < read.size() && alike.all.size() < kManyTensors; ++op) {
+      if (first.ops[op].kind == OpKind::kConstant) read[op] = false;
+    }
+    for (const size_t task : alike.all) literals[task] = read;
   }
   return literals;
 }

@@ -18,9 +18,22 @@
 namespace wf::lower {
 namespace {
 
-llvm::Constant* PlaceTable(Context& context, const std::vector<uint32_t>& places, const std::string& name) {
-  llvm::Constant* rows = llvm::ConstantDataArray::get(context.llvm(), places);
-  return new llvm::GlobalVariable(context.module(), rows->getType(), true, llvm::GlobalValue::InternalLinkage, rows, name + ".places");
+// Bytes are where the program has them, at a distance that the linker knows: nothing is left to do when a server starts.
+llvm::Constant* PlaceTable(Context& context, const std::vector<Places::Entry>& places, const std::string& name) {
+  auto* type = llvm::ArrayType::get(context.I32(), places.size());
+  auto* table = new llvm::GlobalVariable(context.module(), type, true, llvm::GlobalValue::InternalLinkage, nullptr, name + ".places");
+  llvm::Constant* start = llvm::ConstantExpr::getPtrToInt(table, context.I64());
+  std::vector<llvm::Constant*> entries;
+  for (const Places::Entry& place : places) {
+    if (place.bytes == nullptr) {
+      entries.push_back(llvm::ConstantInt::get(context.I32(), place.number));
+      continue;
+    }
+    llvm::Constant* distance = llvm::ConstantExpr::getSub(llvm::ConstantExpr::getPtrToInt(place.bytes, context.I64()), start);
+    entries.push_back(llvm::ConstantExpr::getTrunc(distance, context.I32()));
+  }
+  table->setInitializer(llvm::ConstantArray::get(type, entries));
+  return table;
 }
 
 llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::Task& task, const TaskLiterals& literals,
@@ -38,7 +51,7 @@ llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::
   llvm::Function* narrow = context.NewFunction(shared, name + (is_generic ? ".v3" : ".own"));
   narrow->addFnAttr("wf-body");                                  // for codegen: of many nodes where they are equal
   if (is_generic) narrow->addFnAttr(llvm::Attribute::NoInline);  // what is optimised is not optimised again in its entry
-  const std::vector<uint32_t> places = BodyEmitter(context, frames, task, narrow, literals).Emit();
+  const std::vector<Places::Entry> places = BodyEmitter(context, frames, task, narrow, literals).Emit();
   llvm::Function* wide = narrow;
   if (is_generic) {
     wide = context.NewFunction(shared, name + ".v4");

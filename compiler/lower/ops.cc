@@ -51,8 +51,11 @@ Leaves BodyEmitter::EmitLeaf(ir::ValueId id) {
   switch (op.kind) {
     case OpKind::kParam:
       return Get(id);
-    case OpKind::kConstant:
-      return ConstantValue(context_, b_, op.imm);
+    case OpKind::kConstant: {
+      Leaves leaves = ConstantValue(context_, b_, op.imm);
+      if (TypeOf(id).kind == ir::TypeKind::kTensor) leaves[0] = places_.Elements(id, llvm::cast<llvm::Constant>(leaves[0]));
+      return leaves;
+    }
     case OpKind::kSlot:
       return SlotValue(static_cast<ir::SlotId>(op.imm));
     case OpKind::kElement:

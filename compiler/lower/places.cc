@@ -16,20 +16,33 @@ llvm::Value* Places::Number(llvm::IRBuilder<>& b, uint32_t value) {
   return argument_ == nullptr ? b.getInt32(value) : Read(b.getInt32Ty(), value);
 }
 
+bool Places::Has(ir::ValueId id) const { return argument_ != nullptr && !literals_.empty() && literals_[static_cast<size_t>(id)]; }
+
 llvm::Value* Places::Literal(ir::ValueId id, llvm::Type* type, uint64_t bits) {
-  const auto at = static_cast<uint32_t>(id);
-  if (argument_ == nullptr || literals_.empty() || !literals_[at]) return nullptr;
-  llvm::Value*& read = read_[at];
+  if (!Has(id)) return nullptr;
+  llvm::Value*& read = read_[static_cast<uint32_t>(id)];
   if (read == nullptr) read = Read(type, bits);
   return read;
 }
 
-// As many entries as the type has words, loaded in the entry block.
+llvm::Value* Places::Elements(ir::ValueId id, llvm::Constant* bytes) {
+  if (!Has(id)) return bytes;
+  llvm::Value*& read = read_[static_cast<uint32_t>(id)];
+  if (read != nullptr) return read;
+  llvm::IRBuilder<> b(function_.getEntryBlock().getTerminator());
+  llvm::Value* from_here = b.CreateSExt(Load(b, b.getInt32Ty(), {{0, bytes}}), b.getInt64Ty());
+  return read = b.CreateGEP(b.getInt8Ty(), argument_, from_here, "elements");
+}
+
 llvm::Value* Places::Read(llvm::Type* type, uint64_t bits) {
   llvm::IRBuilder<> b(function_.getEntryBlock().getTerminator());
+  const Entry low{static_cast<uint32_t>(bits)};
+  return type->getPrimitiveSizeInBits() == 64 ? Load(b, type, {low, {static_cast<uint32_t>(bits >> 32)}}) : Load(b, type, {low});
+}
+
+llvm::Value* Places::Load(llvm::IRBuilder<>& b, llvm::Type* type, std::initializer_list<Entry> entries) {
   llvm::Value* address = b.CreateConstInBoundsGEP1_64(b.getInt32Ty(), argument_, table_.size());
-  table_.push_back(static_cast<uint32_t>(bits));
-  if (type->getPrimitiveSizeInBits() == 64) table_.push_back(static_cast<uint32_t>(bits >> 32));
+  table_.insert(table_.end(), entries);
   return b.CreateAlignedLoad(type, address, llvm::Align(sizeof(uint32_t)), "place");
 }
 

@@ -3,6 +3,7 @@
 #include "compiler/lower/literals.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "compiler/codegen/codegen.h"
 #include "tests/unit/compiler/lower/body_fixture.h"
@@ -25,6 +26,24 @@ class LiteralsTest : public BodyTest {
   static ValueId Times(Builder& b, ValueId element, ValueId literal) { return b.Mul(element, literal); }
   static ValueId Over(Builder& b, ValueId element, ValueId literal) { return b.Binary(OpKind::kDiv, element, literal); }
   static ValueId OrMore(Builder& b, ValueId element, ValueId literal) { return b.Binary(OpKind::kMax, element, literal); }
+  // Rows of the input times a matrix of the task's own.
+  void AddWeighted(float first) {
+    constexpr int64_t kRows = 5, kColumns = 19;
+    std::vector<float> weights;
+    for (int64_t i = 0; i < kRows * kColumns; ++i) weights.push_back(first + 0.37F * static_cast<float>(i % 23));
+    std::string bytes(weights.size() * sizeof(float), 0);
+    std::memcpy(bytes.data(), weights.data(), bytes.size());
+    const size_t constant =
+        ir::AddConstant(cases_.program, Tensor(DType::kF32, {kRows, kColumns}), ir::Value::Tensor({kRows, kColumns}, bytes));
+    cases_.Add("weighted", {Tensor(DType::kF32, {-1})}, Tensor(DType::kF32, {-1, kColumns}), [constant](Builder& b, const In& in) {
+      const ir::BlockId each = b.Open({b.ScalarType(DType::kI64), b.ScalarType(DType::kI64)});
+      const ValueId row = b.Param(0), column = b.Param(1);
+      const ir::BlockId term = b.Open({b.ScalarType(DType::kI64)});
+      b.Close(b.Mul(b.Load(in[0], {row}), b.Load(b.Constant(constant), {b.Param(0), column})));
+      b.Close(b.Reduce(ReduceKind::kSum, DType::kF32, b.I64(kRows), term));
+      return b.Build(DType::kF32, {b.Dim(in[0], 0), b.I64(kColumns)}, each);
+    });
+  }
   // How many each task reads from its table.
   std::vector<int64_t> Read() const {
     std::vector<int64_t> counts;
@@ -76,6 +95,18 @@ TEST_F(LiteralsTest, ThoseThatMakeFasterCodeStay) {
   for (const double literal : {0.3, 0.7}) AddSum(DType::kF32, literal, OrMore);
   EXPECT_EQ(Read(), std::vector<int64_t>(8, 0));
   Check({0, 17});
+}
+
+TEST_F(LiteralsTest, ManyTasksReadTensorsOfTheirOwn) {
+  for (int i = 0; i < 9; ++i) AddWeighted(static_cast<float>(i));
+  EXPECT_EQ(Read(), std::vector<int64_t>(9, 1));
+  EXPECT_EQ(Bodies(), 1);
+  Check({0, 1, 17, 33});
+}
+
+TEST_F(LiteralsTest, TensorsOfFewTasksAreConstants) {
+  for (int i = 0; i < 7; ++i) AddWeighted(static_cast<float>(i));
+  EXPECT_EQ(Read(), std::vector<int64_t>(7, 0));
 }
 
 // A tile writes its term many times over, and each sum of it has its literal.

@@ -149,10 +149,14 @@ std::string Writer::Roots(const Type& type) {
       {"([", heads, "] => ", name, "(sqrt(f64(", place, "2)) - 2.3)", scalars.empty() || !OneIn(3) ? "" : " * " + Any(scalars).text, ")"});
 }
 
-// An element of a tensor in memory as a float of the type: of a name, or of roots.
-std::string Writer::InMemory(const Type& type, const std::string& at) {
+// An element of a tensor in memory as a float of the type: of a name, or of roots, which `lets` gets.
+std::string Writer::InMemory(const Type& type, const std::string& at, std::string* lets) {
   const std::vector<Name> names = Names([&](const Name& name) { return IsNumbers(name) && name.type.dims == type.dims; });
-  if (names.empty() || OneIn(3)) return Roots(type) + "[" + at + "]";
+  if (names.empty() || OneIn(3)) {
+    const std::string name = Fresh("v");
+    *lets += "let " + name + ": " + ToText(type) + " = " + Roots(type) + "; ";
+    return name + "[" + at + "]";
+  }
   const Name& name = Any(names);
   const std::string one = name.text + "[" + at + "]";
   return name.type.dtype == type.dtype ? one : std::string(ir::NameOf(type.dtype)) + "(" + one + ") * 0.3";
@@ -173,17 +177,19 @@ std::string Writer::Tiled(const Type& type, int) {
     if (std::equal(left_dims.begin(), left_dims.end(), name.type.dims.begin())) inners.push_back(name.type.dims.back());
   const std::string inner = !inners.empty() && OneIn(2) ? Any(inners) : OneIn(6) ? Dim() : Any(kInner), k = Fresh("k");
   const auto [heads, indices] = Heads(type.dims);
+  std::string lets;  // written there, roots would be computed for each element as long as no pass has moved them
   const auto operand = [&](std::vector<std::string> dims, std::vector<std::string> at) {
     const auto place = static_cast<std::ptrdiff_t>(dims.size()) - (!dims.empty() && OneIn(2) ? 1 : 0);
     dims.insert(dims.begin() + place, inner);
     at.insert(at.begin() + place, k);
-    return "(" + InMemory(Tensor(type.dtype, dims), Commas(at)) + ")";
+    return "(" + InMemory(Tensor(type.dtype, dims), Commas(at), &lets) + ")";
   };
   const std::string a = operand(left_dims, {indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(left_dims.size())});
   const std::string b = operand(right_dims, {indices.end() - static_cast<std::ptrdiff_t>(right_dims.size()), indices.end()});
   const std::string product = a + " * " + b, distance = "(" + a + " - " + b + ")";
   const std::vector<std::string> terms = {product, product + " * 0.3", distance + " * " + distance, b + " * " + a + " + 0.7"};
-  return InOrder({"([", heads, "] => ", Any(kReducers), "[", k, " < ", inner, "](", Any(terms), ")", Any(kBehind), ")"});
+  const std::string text = InOrder({"([", heads, "] => ", Any(kReducers), "[", k, " < ", inner, "](", Any(terms), ")", Any(kBehind), ")"});
+  return lets.empty() ? text : "(if true { " + lets + text + " } else { " + Literal(type, 0) + " })";
 }
 
 // A reduction of what is reduced itself, each by a reducer of its own, over the axes of one tensor from the outside.

@@ -169,8 +169,8 @@ class Writer {
 
   // Of what productions about indices and loops are made.
   std::pair<std::string, std::vector<std::string>> Heads(const std::vector<std::string>& dims);
-  std::string Operand(const Type& type, int depth), Roots(const Type& type), InMemory(const Type& type, const std::string& at);
-  std::string Whole(), ScalarTest(), SumOfIndices(), IndexAlone(const Type& type);
+  std::string Operand(const Type& type, int depth), InMemory(const Type& type, const std::string& at, std::string* lets);
+  std::string Whole(), ScalarTest(), SumOfIndices(), IndexAlone(const Type& type), Roots(const Type& type);
   std::string ComputedIndex(const std::string& dim, int depth);
   std::pair<std::string, std::string> Parts(const std::string& dim);
   std::string Joining(const Type& type, int depth), Product(const Type& type, int depth), GatheredRows(const Type& type, int depth);

@@ -19,7 +19,8 @@ using llvm::Value;
 
 }  // namespace
 
-BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function)
+BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function,
+                         const TaskLiterals& literals)
     : context_(context),
       frames_(frames),
       task_(task),
@@ -28,7 +29,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       b_(context.llvm()),
       ctx_(function->getArg(0)),
       frame_array_(function->getArg(1)),
-      places_(*function),
+      places_(*function, literals),
       is_pick_(function->getReturnType()->isIntegerTy(64)),
       masks_bytes_(function->hasFnAttribute("prefer-vector-width")),
       parts_(body_, context.options().part_weight),
@@ -43,7 +44,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
   alias_domain_ = llvm::MDBuilder(context.llvm()).createAnonymousAliasScopeDomain("body");
 }
 
-std::vector<uint32_t> BodyEmitter::Emit() {
+std::vector<Places::Entry> BodyEmitter::Emit() {
   entry_ = Block::Create(context_.llvm(), "entry", function_);
   Block* start = Block::Create(context_.llvm(), "start", function_);
   b_.SetInsertPoint(entry_);

@@ -22,8 +22,8 @@ namespace wf::lower {
 // Thread: loop-confined.   Borrows: everything given.
 class BodyEmitter {
  public:
-  BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function);
-  std::vector<uint32_t> Emit();  // the table of its places, where it has one
+  BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function, const TaskLiterals& literals);
+  std::vector<Places::Entry> Emit();  // the table of its places, where it has one
 
  private:
   using Value = llvm::Value;

@@ -18,18 +18,32 @@
 namespace wf::lower {
 namespace {
 
-llvm::Constant* PlaceTable(Context& context, const std::vector<uint32_t>& places, const std::string& name) {
-  llvm::Constant* rows = llvm::ConstantDataArray::get(context.llvm(), places);
-  return new llvm::GlobalVariable(context.module(), rows->getType(), true, llvm::GlobalValue::InternalLinkage, rows, name + ".places");
+// Bytes are where the program has them, at a distance that the linker knows: nothing is left to do when a server starts.
+llvm::Constant* PlaceTable(Context& context, const std::vector<Places::Entry>& places, const std::string& name) {
+  auto* type = llvm::ArrayType::get(context.I32(), places.size());
+  auto* table = new llvm::GlobalVariable(context.module(), type, true, llvm::GlobalValue::InternalLinkage, nullptr, name + ".places");
+  llvm::Constant* start = llvm::ConstantExpr::getPtrToInt(table, context.I64());
+  std::vector<llvm::Constant*> entries;
+  for (const Places::Entry& place : places) {
+    if (place.bytes == nullptr) {
+      entries.push_back(llvm::ConstantInt::get(context.I32(), place.number));
+      continue;
+    }
+    llvm::Constant* distance = llvm::ConstantExpr::getSub(llvm::ConstantExpr::getPtrToInt(place.bytes, context.I64()), start);
+    entries.push_back(llvm::ConstantExpr::getTrunc(distance, context.I32()));
+  }
+  table->setInitializer(llvm::ConstantArray::get(type, entries));
+  return table;
 }
 
-llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::Task& task, const std::string& name) {
+llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::Task& task, const TaskLiterals& literals,
+                         const std::string& name) {
   const bool is_pick = task.kind != ir::TaskKind::kRun;
   auto* type =
       llvm::FunctionType::get(is_pick ? static_cast<llvm::Type*>(context.I64()) : context.I32(), {context.Ptr(), context.Ptr()}, false);
   llvm::Function* entry = context.NewFunction(type, name);
   if (!HasLoops(task.body)) {
-    BodyEmitter(context, frames, task, entry).Emit();
+    BodyEmitter(context, frames, task, entry, {}).Emit();
     return entry;
   }
   auto* shared = llvm::FunctionType::get(type->getReturnType(), {context.Ptr(), context.Ptr(), context.Ptr()}, false);
@@ -37,12 +51,12 @@ llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::
   llvm::Function* narrow = context.NewFunction(shared, name + (is_generic ? ".v3" : ".own"));
   narrow->addFnAttr("wf-body");                                  // for codegen: of many nodes where they are equal
   if (is_generic) narrow->addFnAttr(llvm::Attribute::NoInline);  // what is optimised is not optimised again in its entry
-  const std::vector<uint32_t> places = BodyEmitter(context, frames, task, narrow).Emit();
+  const std::vector<Places::Entry> places = BodyEmitter(context, frames, task, narrow, literals).Emit();
   llvm::Function* wide = narrow;
   if (is_generic) {
     wide = context.NewFunction(shared, name + ".v4");
     context.SetCpu(wide, "x86-64-v4");
-    BodyEmitter(context, frames, task, wide).Emit();
+    BodyEmitter(context, frames, task, wide, literals).Emit();
   }
   EmitEntry(context, *entry, {narrow, wide}, PlaceTable(context, places, name));
   return entry;
@@ -52,6 +66,7 @@ Functions EmitBodies(Context& context, const FrameLayout& frames) {
   Functions functions;
   const ir::Program& program = context.program();
   functions.tasks.resize(program.tasks.size());
+  const std::vector<TaskLiterals> literals = FindLiterals(program);
   for (size_t i = 0; i < program.tasks.size(); ++i) {
     const ir::Task& task = program.tasks[i];
     if (task.body.empty()) {
@@ -59,7 +74,7 @@ Functions EmitBodies(Context& context, const FrameLayout& frames) {
                "a task without its body", i);
       continue;
     }
-    functions.tasks[i].body = EmitBody(context, frames, task, "task_" + std::to_string(i));
+    functions.tasks[i].body = EmitBody(context, frames, task, literals[i], "task_" + std::to_string(i));
     if (task.cost_ns_per_unit > 0) functions.tasks[i].work = EmitWork(context, frames, task, "work_" + std::to_string(i));
   }
   return functions;

@@ -51,14 +51,18 @@ Leaves BodyEmitter::EmitLeaf(ir::ValueId id) {
   switch (op.kind) {
     case OpKind::kParam:
       return Get(id);
-    case OpKind::kConstant:
-      return ConstantValue(context_, b_, op.imm);
+    case OpKind::kConstant: {
+      Leaves leaves = ConstantValue(context_, b_, op.imm);
+      if (TypeOf(id).kind == ir::TypeKind::kTensor) leaves[0] = places_.Elements(id, llvm::cast<llvm::Constant>(leaves[0]));
+      return leaves;
+    }
     case OpKind::kSlot:
       return SlotValue(static_cast<ir::SlotId>(op.imm));
     case OpKind::kElement:
       return {ElementIndex()};
     case OpKind::kScalar: {
       llvm::Type* type = context_.Register(context_.type(op.type).dtype);
+      if (Value* place = places_.Literal(id, type, op.imm); place != nullptr) return {place};
       if (type->isIntegerTy()) return {llvm::ConstantInt::get(type, op.imm)};
       return {llvm::ConstantFP::get(type, llvm::APFloat(type->getFltSemantics(), llvm::APInt(type->getPrimitiveSizeInBits(), op.imm)))};
     }

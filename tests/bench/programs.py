@@ -51,4 +51,32 @@ def fan(count):
     return service(["x"], nodes, f"n{len(nodes) - 1}")
 
 
-SHAPES = (chain, fan)
+def matrices(parameters, values, number="", constants=""):
+    """A node for each, and a few that add them up, or a number in each."""
+    nodes, left = [(f"n{i}", value) for i, value in enumerate(values)], [f"n{i}{number}" for i in range(len(values))]
+    while len(left) > 1:
+        added = [(f"t{len(nodes) + i}", " + ".join(left[first:first + 20])) for i, first in enumerate(range(0, len(left), 20))]
+        nodes += added
+        left = [name for name, _ in added]
+    lines = "".join(f"  node {name} = {value};\n" for name, value in nodes)
+    return f"package bench.nodes;\n\n{constants}workflow Nodes({parameters}) -> (z: f32) {{\n{lines}  return (z: {left[0]});\n}}\n\nservice Bench {{\n  workflow Nodes;\n}}\n"
+
+
+def sums(count):
+    """Each adds up a matrix, and has a literal of its own."""
+    return matrices("x: f32[m, k]", [f"sum[i < m, j < k](x[i, j] * 0.{i + 1001})" for i in range(count)])
+
+
+def products(count):
+    """Each is a product of matrices, and has a literal of its own in it."""
+    return matrices("x: f32[m, k], y: f32[k, n]", [f"[i < m, j < n] => sum[l < k](x[i, l] * y[l, j] * 0.{i + 1001})" for i in range(count)], "[0, 0]")
+
+
+def weights(count):
+    """Each multiplies by a matrix of its own."""
+    rows = [[f"[{', '.join(f'{(i * 7 + k * 13 + j * 5) % 97}.5' for j in range(9))}]" for k in range(17)] for i in range(count)]
+    constants = "".join(f"const W{i}: f32[17, 9] = [{', '.join(lines)}];\n" for i, lines in enumerate(rows))
+    return matrices("x: f32[m, 17]", [f"[i < m, j < 9] => sum[l < 17](x[i, l] * W{i}[l, j])" for i in range(count)], "[0, 0]", constants + "\n")
+
+
+SHAPES = (chain, fan, sums, products, weights)

@@ -21,10 +21,11 @@ bool Text(const Type& type) { return type.kind == Kind::kString; }
 bool AnyBytes(const Type& type) { return type.kind == Kind::kBytes; }
 bool AnyTensor(const Type& type) { return IsTensor(type); }
 bool NumberTensor(const Type& type) { return IsTensor(type) && HasArithmetic(type.dtype); }
+bool RealTensor(const Type& type) { return NumberTensor(type) && ir::IsFloat(type.dtype); }
 bool BoolTensor(const Type& type) { return IsTensor(type) && type.dtype == DType::kBool; }
 bool F32Tensor(const Type& type) { return IsTensor(type) && type.dtype == DType::kF32 && type.dims.size() <= 2; }
 bool NumberVector(const Type& type) { return IsTensor(type) && type.dims.size() == 1 && IsNumber(type.dtype); }
-bool I64Vector(const Type& type) { return NumberVector(type) && type.dtype == DType::kI64; }
+bool I64OrVector(const Type& type) { return I64(type) || (NumberVector(type) && type.dtype == DType::kI64); }
 bool Lists(const Type& type) { return type.kind == Kind::kList; }
 bool Records(const Type& type) { return type.kind == Kind::kRecord || type.kind == Kind::kTuple; }
 // `==` takes it.
@@ -71,7 +72,6 @@ const std::vector<Writer::Production>& Writer::Table() {
       {AnyScalar, 3, &Writer::ByIndex, true},
       {AnyScalar, 6, &Writer::Gathered},
       {AnyScalar, 3, &Writer::Guarded},
-      {I64, 2, &Writer::Largest, false, false},
       {I64, 3, &Writer::Length, true},
       {Always, 4, &Writer::FieldOf, true},
       {SpeaksForItself, 4, &Writer::Fold, false, false},
@@ -94,8 +94,9 @@ const std::vector<Writer::Production>& Writer::Table() {
       {AnyTensor, 4, &Writer::Placed, true},
       {AnyTensor, 3, &Writer::Channels, true},
       {NumberTensor, 9, &Writer::Contraction, true},
+      {RealTensor, 12, &Writer::Tiled, true},
       {NumberVector, 2, &Writer::Sorted, false, false},
-      {I64Vector, 2, &Writer::Largest, false, false},
+      {I64OrVector, 2, &Writer::Largest, false, false},
       {BoolTensor, 6, &Writer::Compared},
       {AnyTensor, 3, &Writer::Row},
       {AnyTensor, 6, &Writer::Slice},

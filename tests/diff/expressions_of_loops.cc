@@ -15,6 +15,8 @@ bool IsOperand(const Name& name, DType dtype) {
   return IsTensor(name.type) && name.type.dtype == dtype && !name.is_declared && !IsOpen(name.type);
 }
 
+bool IsNumbers(const Name& name) { return IsTensor(name.type) && IsNumber(name.type.dtype) && !name.is_declared && !IsOpen(name.type); }
+
 std::string Commas(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
@@ -132,6 +134,62 @@ std::string Writer::Contraction(const Type& type, int depth) {
   const uint32_t kind = Below(3);
   const std::string element = kind == 0 ? a + " * " + b : kind == 1 ? "(" + a + " - " + b + ") * (" + a + " - " + b + ")" : a + " + " + b;
   return "([" + heads + "] => " + Any(kReducers) + "[" + k + " < " + inner + "](" + element + "))";
+}
+
+// A tensor of floats whose sums are rounded, so that each order of them has bits of its own. No loop that reads an element more than once
+// computes it each time: it is in memory before that loop.
+std::string Writer::Roots(const Type& type) {
+  const auto [heads, indices] = Heads(type.dims);
+  static const std::vector<std::string> kFactors = {"7", "31", "3"};
+  const std::string name(ir::NameOf(type.dtype));
+  std::string place;
+  for (const std::string& index : indices) place += InOrder({index, " * ", Any(kFactors), " + "});
+  const std::vector<Name> scalars = NotDeclared(Scalar(type.dtype));
+  return InOrder(
+      {"([", heads, "] => ", name, "(sqrt(f64(", place, "2)) - 2.3)", scalars.empty() || !OneIn(3) ? "" : " * " + Any(scalars).text, ")"});
+}
+
+// An element of a tensor in memory as a float of the type: of a name, or of roots, which `lets` gets.
+std::string Writer::InMemory(const Type& type, const std::string& at, std::string* lets) {
+  const std::vector<Name> names = Names([&](const Name& name) { return IsNumbers(name) && name.type.dims == type.dims; });
+  if (names.empty() || OneIn(3)) {
+    const std::string name = Fresh("v");
+    *lets += "let " + name + ": " + ToText(type) + " = " + Roots(type) + "; ";
+    return name + "[" + at + "]";
+  }
+  const Name& name = Any(names);
+  const std::string one = name.text + "[" + at + "]";
+  return name.type.dtype == type.dtype ? one : std::string(ir::NameOf(type.dtype)) + "(" + one + ") * 0.3";
+}
+
+// A sum for each element, of what is read of two tensors in memory, each along its rows or its columns, and as many terms as fill some
+// vectors and leave a rest. The lowering writes several rows and columns of it at once.
+std::string Writer::Tiled(const Type& type, int) {
+  static const std::vector<std::string> kInner = {"17", "18", "20", "33", "31", "32"}, kReducers = {"sum", "sum", "sum", "prod"};
+  static const std::vector<std::string> kBehind = {"", "", " * 0.37", " + 1.25"};
+  if (loops_ > 0 || IsEmpty(type)) return "";
+  const size_t rank = type.dims.size();
+  // Of the last axis but one, or of the only one; and of the last one.
+  std::vector<std::string> left_dims(type.dims.begin(), type.dims.begin() + std::max<size_t>(rank - 1, 1)), right_dims;
+  if (rank > 1) right_dims = {type.dims.back()};
+  std::vector<std::string> inners;  // of what is in scope
+  for (const Name& name : Names([&](const Name& one) { return IsNumbers(one) && one.type.dims.size() == left_dims.size() + 1; }))
+    if (std::equal(left_dims.begin(), left_dims.end(), name.type.dims.begin())) inners.push_back(name.type.dims.back());
+  const std::string inner = !inners.empty() && OneIn(2) ? Any(inners) : OneIn(6) ? Dim() : Any(kInner), k = Fresh("k");
+  const auto [heads, indices] = Heads(type.dims);
+  std::string lets;  // written there, roots would be computed for each element as long as no pass has moved them
+  const auto operand = [&](std::vector<std::string> dims, std::vector<std::string> at) {
+    const auto place = static_cast<std::ptrdiff_t>(dims.size()) - (!dims.empty() && OneIn(2) ? 1 : 0);
+    dims.insert(dims.begin() + place, inner);
+    at.insert(at.begin() + place, k);
+    return "(" + InMemory(Tensor(type.dtype, dims), Commas(at), &lets) + ")";
+  };
+  const std::string a = operand(left_dims, {indices.begin(), indices.begin() + static_cast<std::ptrdiff_t>(left_dims.size())});
+  const std::string b = operand(right_dims, {indices.end() - static_cast<std::ptrdiff_t>(right_dims.size()), indices.end()});
+  const std::string product = a + " * " + b, distance = "(" + a + " - " + b + ")";
+  const std::vector<std::string> terms = {product, product + " * 0.3", distance + " * " + distance, b + " * " + a + " + 0.7"};
+  const std::string text = InOrder({"([", heads, "] => ", Any(kReducers), "[", k, " < ", inner, "](", Any(terms), ")", Any(kBehind), ")"});
+  return lets.empty() ? text : "(if true { " + lets + text + " } else { " + Literal(type, 0) + " })";
 }
 
 // A reduction of what is reduced itself, each by a reducer of its own, over the axes of one tensor from the outside.

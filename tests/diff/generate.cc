@@ -15,6 +15,14 @@ namespace {
 
 constexpr size_t kInputs = 3;
 
+// The same but for what is multiplied by, so that both may be one function of machine code.
+std::string WithOtherFactors(std::string value) {
+  static constexpr std::string_view kFactor = " * 0.";
+  if (value.find('"') != std::string::npos) return value;  // it might stand in a text
+  for (size_t at = value.find(kFactor); at != std::string::npos; at = value.find(kFactor, at + 1)) value.insert(at + kFactor.size(), "7");
+  return value;
+}
+
 class WorkflowWriter : private Writer {
  public:
   WorkflowWriter(Choices& choices, uint32_t number) : Writer(choices, std::to_string(number)) {}
@@ -151,8 +159,14 @@ class WorkflowWriter : private Writer {
 
   // ---- workflows ----
 
-  // Of what is computed on the way, often of the type of another tensor in scope: it has several readers then.
+  // Of what is computed on the way, often of the type of another tensor in scope: it has several readers then. Some are as large as two
+  // tiles of a product.
   Type TypeOfStep() {
+    static const std::vector<std::string> kLong = {"17", "18", "20", "33"};
+    if (OneIn(8)) {
+      const DType dtype = OneIn(4) ? DType::kF64 : DType::kF32;
+      return Tensor(dtype, {OneIn(2) ? Any(kLong) : Dim(), Any(kLong)});
+    }
     const std::vector<Name> tensors = Names([](const Name& name) { return IsTensor(name.type) && !IsOpen(name.type); });
     return !tensors.empty() && OneIn(3) ? Any(tensors).type : SmallType(2);
   }
@@ -186,7 +200,7 @@ class WorkflowWriter : private Writer {
     return List(std::move(element));
   }
 
-  std::string Node(std::vector<Name>* made) {
+  std::string Node(std::vector<Name>* made, bool is_in_stage) {
     const bool is_of_models = !models_.empty() && OneIn(3);
     const Type type = is_of_models ? TypeOfModels() : NodeType();
     const std::string name = Fresh("node");
@@ -209,14 +223,23 @@ class WorkflowWriter : private Writer {
     if (!settings.empty()) text += " {" + settings + " }";
     const bool has_fallback = OneIn(3);
     if (has_fallback) text += " else " + Fallback(type, 2, [this](const Type& of, int depth) { return Waiting(of, depth); });
-    made->push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type), .is_node = true, .is_value = true});
-    return text + (settings.empty() || has_fallback ? ";\n" : "\n");
+    text += settings.empty() || has_fallback ? ";\n" : "\n";
+    const std::string twin = WithOtherFactors(value);
+    const bool has_twin = !is_in_stage && twin != value && IsTensor(type) && HasArithmetic(type.dtype) && !IsOpen(type) && Below(4) != 0;
+    std::string known = name;
+    if (has_twin) {  // who reads one reads both; nodes of a stage read none of it
+      const std::string second = Fresh("node"), head = indent_ + "node ", middle = ": " + ToText(type) + " = ";
+      known = Fresh("node");
+      text += head + second + middle + twin + ";\n" + head + known + middle + name + " + " + second + ";\n";
+    }
+    made->push_back({.text = known, .type = type, .extent = "", .is_constant = IsScalar(type), .is_node = true, .is_value = true});
+    return text;
   }
 
   std::string Stage(std::vector<Name>* made) {
     std::string text = indent_ + "stage " + Fresh("stage") + " {\n";
     indent_ += "  ";
-    for (uint32_t i = 0, count = 1 + Below(3); i < count; ++i) text += Node(made);
+    for (uint32_t i = 0, count = 1 + Below(3); i < count; ++i) text += Node(made, true);
     indent_.resize(indent_.size() - 2);
     return text + indent_ + "}\n";
   }
@@ -233,7 +256,7 @@ class WorkflowWriter : private Writer {
     if (kind == 10) return indent_ + Annotate() + "\n";
     if (kind >= 11 && depth > 0) return Branch(depth, false);
     std::vector<Name> made;
-    std::string text = kind == 7 ? Stage(&made) : Node(&made);
+    std::string text = kind == 7 ? Stage(&made) : Node(&made, false);
     scope_.insert(scope_.end(), made.begin(), made.end());
     return text;
   }

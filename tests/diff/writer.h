@@ -119,7 +119,7 @@ class Writer {
   std::string Gathered(const Type& type, int depth), Guarded(const Type& type, int depth);
   std::string Centred(const Type& type, int depth), Moved(const Type& type, int depth);
   std::string Exchanged(const Type& type, int depth), Placed(const Type& type, int depth);
-  std::string Channels(const Type& type, int depth), Contraction(const Type& type, int depth);
+  std::string Channels(const Type& type, int depth), Contraction(const Type& type, int depth), Tiled(const Type& type, int depth);
   std::string Nested(const Type& type, int depth), LongTest(const Type& type, int depth);
   std::string Largest(const Type& type, int depth), Sorted(const Type& type, int depth);
   std::string Listed(const Type& type, int depth), Filtered(const Type& type, int depth);
@@ -169,8 +169,8 @@ class Writer {
 
   // Of what productions about indices and loops are made.
   std::pair<std::string, std::vector<std::string>> Heads(const std::vector<std::string>& dims);
-  std::string Operand(const Type& type, int depth);
-  std::string Whole(), ScalarTest(), SumOfIndices(), IndexAlone(const Type& type);
+  std::string Operand(const Type& type, int depth), InMemory(const Type& type, const std::string& at, std::string* lets);
+  std::string Whole(), ScalarTest(), SumOfIndices(), IndexAlone(const Type& type), Roots(const Type& type);
   std::string ComputedIndex(const std::string& dim, int depth);
   std::pair<std::string, std::string> Parts(const std::string& dim);
   std::string Joining(const Type& type, int depth), Product(const Type& type, int depth), GatheredRows(const Type& type, int depth);

@@ -355,8 +355,8 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
                                 node.Describe(), work, max_work));
     }
     work_left -= work;
-    if (node.op == Op::kDequantizeLinear && !LeastBytes(known[static_cast<size_t>(node.out[0])], left).ok())
-      continue;  // a step of each run
+    const bool is_cheap = node.op == Op::kDequantizeLinear || node.op == Op::kConstantOfShape;
+    if (is_cheap && !LeastBytes(known[static_cast<size_t>(node.out[0])], left).ok()) continue;  // a step of each run
     for (const int index : node.out) {
       if (index < 0) continue;
       const Known& out = known[static_cast<size_t>(index)];
@@ -384,9 +384,21 @@ std::vector<Known> KnownWeights(const Graph& graph) {
   return known;
 }
 
-Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact) {
+bool IsLongUnknown(const std::vector<Dim>& content) {
+  return content.size() > Followed::kShort &&
+         std::any_of(content.begin(), content.end(), [](const Dim& dim) { return !dim.is_constant(); });
+}
+
+Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact, Followed* followed) {
   NodeContext context(graph, node, known, exact);
-  return RunNode(context);
+  context.follows_long = followed == nullptr || !followed->is_spent();
+  WF_RETURN_IF_ERROR(RunNode(context));
+  for (size_t i = 0; followed != nullptr && i < node.out.size(); ++i) {
+    if (!context.has_out(i) || !context.out(i).content || !IsLongUnknown(*context.out(i).content)) continue;
+    followed->elements += static_cast<int64_t>(context.out(i).content->size());
+    if (followed->is_spent()) context.out(i).content.reset();
+  }
+  return Status::Ok();
 }
 
 base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model, bool exact) {
@@ -401,8 +413,9 @@ base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const
 base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const Known> inputs, bool exact) {
   std::vector<Known> known = KnownWeights(graph);
   for (size_t i = 0; i < inputs.size(); ++i) known[static_cast<size_t>(graph.inputs[i])] = inputs[i];
+  Followed followed;
   for (const Node& node : graph.nodes) {
-    if (const Status status = InferNode(graph, node, known, exact); !status.ok())
+    if (const Status status = InferNode(graph, node, known, exact, &followed); !status.ok())
       return Status(status.code(), fmt::format("{}: {}", node.Describe(), status.message()));
   }
   return known;

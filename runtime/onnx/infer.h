@@ -17,6 +17,14 @@ struct Known {
   mutable bool wanted = false;              // a rule or a lowering asked for elements that are not known
 };
 
+// How much one pass over a graph has followed by value of what is longer than shapes are and no number: sums of symbols take time.
+struct Followed {
+  static constexpr size_t kShort = 8;
+  static constexpr int64_t kMost = int64_t{1} << 16;
+  int64_t elements = 0;
+  bool is_spent() const { return elements > kMost; }
+};
+
 // Of one tensor, and of all that nodes compute from constants alone, when a model is loaded and when it is compiled in.
 inline constexpr int64_t kMostTensorBytes = int64_t{4} << 30, kMostConstantBytes = int64_t{256} << 20;
 inline constexpr int64_t kMostConstantWork = int64_t{1} << 32;  // multiply-adds, or as long steps, of all that is computed from constants
@@ -40,10 +48,12 @@ std::vector<Known> KnownWeights(const Graph& graph);
 Known KnownOfWeight(const Weight& weight);
 base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const Known> inputs,
                                             bool exact = false);  // the text names the node
-base::Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact = false);
+// `followed`: of the pass that this is a part of, which it adds to; null: this is not one of many.
+base::Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact = false, Followed* followed = nullptr);
 
 // By node: it reads constants alone, so that it is computed when the model is loaded. Errors: kOutOfRange when the results together have
-// more than max_bytes, or take more than max_work; the node is named. A DequantizeLinear for which there is no room stays a node.
+// more than max_bytes, or take more than max_work; the node is named. A DequantizeLinear or ConstantOfShape for which there is no room
+// stays a node.
 base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model,
                                               int64_t max_bytes = kMostConstantBytes, int64_t max_work = kMostConstantWork);
 

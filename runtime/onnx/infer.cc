@@ -384,19 +384,28 @@ std::vector<Known> KnownWeights(const Graph& graph) {
   return known;
 }
 
-bool IsLongUnknown(const std::vector<Dim>& content) {
-  return content.size() > Followed::kShort &&
-         std::any_of(content.begin(), content.end(), [](const Dim& dim) { return !dim.is_constant(); });
+int64_t UnusualWeight(std::span<const Dim> dims) {
+  size_t free = 0, weight = 0;
+  for (const Dim& dim : dims) {
+    if (dim.is_constant() || (dim.weight() <= Followed::kPlain && ++free <= Followed::kShort)) continue;
+    weight += dim.weight();
+  }
+  return static_cast<int64_t>(weight);
 }
 
 Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact, Followed* followed) {
   NodeContext context(graph, node, known, exact);
-  context.follows_long = followed == nullptr || !followed->is_spent();
+  context.follows_all = followed == nullptr || !followed->is_spent();
   WF_RETURN_IF_ERROR(RunNode(context));
   for (size_t i = 0; followed != nullptr && i < node.out.size(); ++i) {
-    if (!context.has_out(i) || !context.out(i).content || !IsLongUnknown(*context.out(i).content)) continue;
-    followed->elements += static_cast<int64_t>(context.out(i).content->size());
-    if (followed->is_spent()) context.out(i).content.reset();
+    if (!context.has_out(i)) continue;
+    Known& out = context.out(i);
+    followed->weight += UnusualWeight(out.dim) + (out.content ? UnusualWeight(*out.content) : 0);
+    if (!followed->is_spent()) continue;
+    if (out.content && UnusualWeight(*out.content) > 0) out.content.reset();
+    for (Dim& dim : out.dim) {
+      if (dim.weight() > Followed::kPlain) dim = context.unknown.Next();
+    }
   }
   return Status::Ok();
 }

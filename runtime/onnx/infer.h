@@ -17,12 +17,14 @@ struct Known {
   mutable bool wanted = false;              // a rule or a lowering asked for elements that are not known
 };
 
-// How much one pass over a graph has followed by value of what is longer than shapes are and no number: sums of symbols take time.
+// How much one pass over a graph has made of polynomials as no usual shape has, many or long ones: their sums take time. What would be
+// more is as unknown as what only a run tells.
 struct Followed {
-  static constexpr size_t kShort = 8;
-  static constexpr int64_t kMost = int64_t{1} << 16;
-  int64_t elements = 0;
-  bool is_spent() const { return elements > kMost; }
+  static constexpr size_t kShort = 8;        // as many free ones
+  static constexpr size_t kPlain = 16;       // of such a Dim::weight each
+  static constexpr int64_t kMost = 1 << 19;  // of the weights of all others
+  int64_t weight = 0;
+  bool is_spent() const { return weight > kMost; }
 };
 
 // Of one tensor, and of all that nodes compute from constants alone, when a model is loaded and when it is compiled in.

@@ -137,7 +137,7 @@ std::optional<Dim> Reduced(std::string_view op, const Content& content) {
 std::optional<Content> ReducedContent(const NodeContext& node, const Known& out) {
   const std::string_view op = OpName(node.node.op);
   if (!op.starts_with("Reduce") || !node.in(0).content || node.rank(0) != 1) return std::nullopt;
-  if (!node.follows_long && IsLongUnknown(*node.in(0).content)) return std::nullopt;
+  if (!node.follows_all && UnusualWeight(*node.in(0).content) > 0) return std::nullopt;
   const bool all = out.dim.empty() || (node.node.Int("keepdims", 1) != 0 && node.node.Int("noop_with_empty_axes", 0) == 0);
   const auto result = all ? Reduced(op, *node.in(0).content) : std::nullopt;
   return result ? std::optional(Content{*result}) : std::nullopt;
@@ -158,11 +158,12 @@ std::optional<std::vector<Dim>> ElementwiseContent(NodeContext& node) {
     if (!node.has_in(i) || !IsFollowed(node.in(i))) return std::nullopt;
     const auto& content = node.in(i).content;
     if (content && content->size() != 1 && static_cast<int64_t>(content->size()) != *count) return std::nullopt;
-    if (is_long && !node.follows_long && !(content && AreNumbers(*content))) return std::nullopt;
+    if (!node.follows_all && (is_long ? !content || !AreNumbers(*content) : content && UnusualWeight(*content) > 0)) return std::nullopt;
     any = any || content;
   }
   if (!any) return std::nullopt;
   Content result, elements(node.node.in.size());
+  result.reserve(static_cast<size_t>(*count));
   for (size_t at = 0; at < static_cast<size_t>(*count); ++at) {
     for (size_t i = 0; i < elements.size(); ++i) {
       const auto& content = node.in(i).content;

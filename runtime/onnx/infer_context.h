@@ -21,7 +21,7 @@ class NodeContext {
   const Node& node;
   const bool exact;           // see InferShapes
   base::UnknownDims unknown;  // extents that no rule tells
-  bool follows_long = true;   // see Followed
+  bool follows_all = true;    // see Followed
 
   bool has_in(size_t i) const { return node.has_in(i); }
   bool has_out(size_t i) const { return i < node.out.size() && node.out[i] >= 0; }
@@ -95,8 +95,8 @@ base::Status ReducedShape(NodeContext& node, Shape& shape);
 // Elements that are not known are unknowns. Nothing: it is no such operator, or nothing is known of an input.
 std::optional<std::vector<Dim>> ElementwiseContent(NodeContext& node);
 
-// More elements than shapes have, some of them in symbols.
-bool IsLongUnknown(const std::vector<Dim>& content);
+// Of what counts as Followed.
+int64_t UnusualWeight(std::span<const Dim> dims);
 
 // Of a conversion from or to strings. Errors: kUnimplemented for 16-bit floats.
 base::Status CheckTextCast(const NodeContext& node, uint8_t to);

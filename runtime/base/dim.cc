@@ -37,18 +37,6 @@ std::string Key(const Dim& dim) {
   return key;
 }
 
-// Atoms, counted with those inside divisions: what bounds the cost of everything here, recursion depth included.
-size_t Weight(const Dim& dim) {
-  size_t weight = 1;
-  for (const Term& term : dim.terms()) {
-    weight += 1 + term.atoms.size();
-    for (const Atom& atom : term.atoms) {
-      for (const Dim& part : atom.division) weight += Weight(part);
-    }
-  }
-  return weight;
-}
-
 void CollectSymbols(const Dim& dim, std::set<std::string>& names) {
   for (const Term& term : dim.terms()) {
     for (const Atom& atom : term.atoms) {
@@ -155,7 +143,7 @@ Dim Dim::Normalised(Terms terms) {
   if (sorted.size() > kMaxTerms) return Faulty(Fault::kTooLarge);
   Dim result;
   result.symbolic_ = std::make_shared<const Terms>(std::move(sorted));
-  return Weight(result) > kMaxWeight ? Faulty(Fault::kTooLarge) : result;
+  return result.weight() > kMaxWeight ? Faulty(Fault::kTooLarge) : result;
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
@@ -263,6 +251,18 @@ std::vector<std::string> Dim::Symbols() const {
   std::set<std::string> names;
   if (fault_ == Fault::kNone) CollectSymbols(*this, names);
   return {names.begin(), names.end()};
+}
+
+size_t Dim::weight() const {
+  size_t weight = 1;
+  if (symbolic_ == nullptr) return weight;
+  for (const Term& term : *symbolic_) {
+    weight += 1 + term.atoms.size();
+    for (const Atom& atom : term.atoms) {
+      for (const Dim& part : atom.division) weight += part.weight();
+    }
+  }
+  return weight;
 }
 
 bool Dim::ProvedDifferent(const Dim& a, const Dim& b) {

@@ -70,6 +70,9 @@ class Dim {
     friend bool operator==(const Term&, const Term&) = default;
   };
   std::vector<Term> terms() const;
+  // 1 with its terms and their atoms, counted with those inside divisions: what bounds the cost of everything here, recursion depth
+  // included.
+  size_t weight() const;
 
   // As numbers, for the plan: how many terms; of each its coefficient, how many atoms, and of each its symbol's number, or -1, numerator
   // and denominator. Read takes what Write gave, and moves `at` behind it.

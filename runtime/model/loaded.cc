@@ -12,6 +12,12 @@ namespace wf::model {
 
 using base::Status;
 
+namespace {
+
+constexpr char kOfSamples[] = ", the number of samples; a written signature may say that this input has none";
+
+}  // namespace
+
 Status Loaded::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const {
   const std::vector<onnx::Port>& ports = file->signature.inputs;
   const auto fail = [&](std::string text) { return Status(base::kInvalidArgument, fmt::format("model `{}`: {}", options.name, text)); };
@@ -30,9 +36,11 @@ Status Loaded::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std:
     for (size_t axis = shape.dim.size(); axis-- > 0;) {
       const int64_t is = tensor.dim[axis];
       int64_t wanted = shape.dim[axis].constant().value_or(is);
-      if (axes.batched && static_cast<int>(axis) == axes.axis[i]) wanted = rows;
+      const bool counts_samples = axes.batched && static_cast<int>(axis) == axes.axis[i];
+      if (counts_samples) wanted = rows;
       if (const auto symbol = shape.dim[axis].symbol()) wanted = wanted != is ? wanted : bound.try_emplace(*symbol, is).first->second;
-      if (is != wanted || is < 0) return fail(fmt::format("input `{}`: axis {} is {}, wanted {}", shape.name, axis, is, wanted));
+      if (is != wanted || is < 0)
+        return fail(fmt::format("input `{}`: axis {} is {}, wanted {}{}", shape.name, axis, is, wanted, counts_samples ? kOfSamples : ""));
       if (is > 1 && !is_empty && tensor.stride[axis] != stride) return fail(fmt::format("input `{}` is not dense", shape.name));
       if (__builtin_mul_overflow(stride, std::max<int64_t>(is, 1), &stride))
         return fail(fmt::format("input `{}` is too large", shape.name));

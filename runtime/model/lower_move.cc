@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <numeric>
 
 #include "runtime/model/lowering.h"
+#include "runtime/onnx/permutation.h"
 
 namespace wf::model {
 
@@ -25,11 +25,7 @@ Status LowerGather(Lowering& of) {
 
 Status LowerTranspose(Lowering& of) {
   kernels::Transpose transpose;
-  for (const int64_t each : of.node.Ints("perm")) transpose.perm.push_back(static_cast<size_t>(each));
-  if (of.node.Find("perm") == nullptr) {
-    transpose.perm.resize(of.context.rank(0));
-    std::iota(transpose.perm.rbegin(), transpose.perm.rend(), size_t{0});
-  }
+  for (const int64_t each : onnx::PermutationOf(of.node, of.context.rank(0))) transpose.perm.push_back(static_cast<size_t>(each));
   of.lowered.params = std::move(transpose);
   return Status::Ok();
 }

@@ -28,6 +28,11 @@ Status LowerPool(Lowering& of) {
         kernels::ArgPool{of.node.Int("storage_order", 0) != 0, window->kernel, window->stride, window->dilation, window->pad_begin};
     return Status::Ok();
   }
+  for (size_t i = 0; i < in.size() && of.node.Int("#whole_windows", 0) != 0; ++i) {
+    const int64_t last = (Extents(of.known_out(0).dim, 2)[i] - 1) * window->stride[i],
+                  length = (window->kernel[i] - 1) * window->dilation[i] + 1;
+    window->pad_end[i] = std::max(window->pad_end[i], last + length - in[i] - window->pad_begin[i]);
+  }
   const bool mean = of.node.op == Op::kAveragePool, count = of.node.Int("count_include_pad", 0) != 0;
   of.lowered.params = kernels::Pool{mean,
                                     count,

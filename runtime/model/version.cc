@@ -138,7 +138,10 @@ std::vector<onnx::Port> Version::PortsWith(int64_t free) const {
 bool Version::FindDependsOnData() const {
   for (const int64_t free : kSampleExtents) {
     const auto depends = model::DependsOnData(loaded_.program, PortsWith(free));
-    if (depends.ok()) return *depends;
+    if (!depends.ok()) continue;
+    if (*depends || free == 1 || !loaded_.is_open) return *depends;
+    const auto of_one = model::DependsOnData(loaded_.program, PortsWith(1));  // only an extent of 1 is what data expands
+    return of_one.ok() && *of_one;
   }
   return model::HasNodesOfData(loaded_.program);
 }

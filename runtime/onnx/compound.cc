@@ -19,6 +19,11 @@ using base::Status;
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
+bool TurnsBatch(const pb::NodeProto& node, std::string_view attribute) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [&](const pb::AttributeProto& each) { return each.name() == attribute && each.i() != 0; });
+}
+
 class CompoundWriter {
  public:
   CompoundWriter(const pb::NodeProto& node, int standard, std::vector<pb::NodeProto>& nodes)
@@ -39,6 +44,8 @@ class CompoundWriter {
         return Conv();
       case Op::kMsFusedGemm:
         return Gemm();
+      case Op::kMsFusedMatMul:
+        return BatchedMatMul();
       case Op::kMsGemmFastGelu:
         return GemmFastGelu();
       case Op::kMsGatherND:  // whose indices may be of 32 bits
@@ -59,7 +66,7 @@ class CompoundWriter {
       case Op::kMsQLinearWhere:
         return Where();
       case Op::kMsQLinearAveragePool:
-        return Around("AveragePool", {"channels_last"});
+        return AveragePool();
       case Op::kMsQLinearGlobalAveragePool:
         return Around("GlobalAveragePool", {"channels_last"});
       case Op::kMsQLinearLeakyRelu:
@@ -148,6 +155,15 @@ class CompoundWriter {
     }
     Quantise(Part("y"), 3, 4);
     return Status::Ok();
+  }
+
+  // Where padding counts, that beyond the end of the last window does, too.
+  Status AveragePool() {
+    const Status status = Around("AveragePool", {"channels_last"});
+    for (pb::NodeProto& each : nodes_) {
+      if (each.op_type() == "AveragePool") SetInt(each, "#whole_windows", 1);
+    }
+    return status;
   }
 
   // With as many spatial axes as the window has; where none is given, with those of images.
@@ -265,6 +281,18 @@ class CompoundWriter {
     return part("whole");
   }
 
+  // Whose rows stand in front of the batch.
+  Status BatchedMatMul() {
+    const auto side = [&](int i, const char* attribute, const char* part) {
+      if (!TurnsBatch(node_, attribute)) return In(i);
+      SetInt(Add("Transpose", {In(i)}, Part(part)), "#inward", 1);
+      return Part(part);
+    };
+    const std::string a = side(0, "transBatchA", "a"), b = side(1, "transBatchB", "b");
+    Keep({"transBatchA", "transBatchB"}, Add("FusedMatMul", {a, b}, node_.output(0), kMicrosoft));
+    return Status::Ok();
+  }
+
   Status GemmFastGelu() {
     Add("MatMul", {In(0), In(1)}, Part("product"));
     Add("FastGelu", {Part("product"), In(2)}, node_.output(0), kMicrosoft);
@@ -332,7 +360,8 @@ class CompoundWriter {
 
 }  // namespace
 
-bool IsCompound(const OperatorRow& row) {
+bool IsCompound(const OperatorRow& row, const pb::NodeProto& node) {
+  if (row.op == Op::kMsFusedMatMul) return TurnsBatch(node, "transBatchA") || TurnsBatch(node, "transBatchB");
   switch (row.op) {
 #define OPERATOR(domain, name, since, min_in, max_in, max_out, types, attributes, infer, lower) \
   case Op::k##domain##name:                                                                     \

@@ -10,7 +10,7 @@
 // them. What is quantised around an operator becomes the form of QDQ, which quantised.cc in runtime/model joins again.
 namespace wf::onnx {
 
-bool IsCompound(const OperatorRow& row);
+bool IsCompound(const OperatorRow& row, const pb::NodeProto& node);
 
 // `standard`: the opset of ai.onnx that the node's graph imports. `nodes`: those that compute the same, with values named behind its first
 // output. REQUIRES: as many inputs and outputs as the row says. Errors: kUnimplemented for what they cannot say, kInvalidArgument; text

@@ -183,6 +183,7 @@ class GraphReader {
   uint64_t written_out_bytes_ = 0;
   size_t elements_ = 0;       // of all sequences, each time one is made
   std::vector<Known> known_;  // of the values of the model's graph that nodes were read of, as far as somebody asked
+  Followed followed_;
   size_t known_nodes_ = 0;
   bool is_stuck_ = false;  // a node is none that inference takes
   Node::Origin origin_;    // of the node that is read

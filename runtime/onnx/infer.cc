@@ -355,8 +355,8 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
                                 node.Describe(), work, max_work));
     }
     work_left -= work;
-    if (node.op == Op::kDequantizeLinear && !LeastBytes(known[static_cast<size_t>(node.out[0])], left).ok())
-      continue;  // a step of each run
+    const bool is_cheap = node.op == Op::kDequantizeLinear || node.op == Op::kConstantOfShape;
+    if (is_cheap && !LeastBytes(known[static_cast<size_t>(node.out[0])], left).ok()) continue;  // a step of each run
     for (const int index : node.out) {
       if (index < 0) continue;
       const Known& out = known[static_cast<size_t>(index)];
@@ -384,9 +384,30 @@ std::vector<Known> KnownWeights(const Graph& graph) {
   return known;
 }
 
-Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact) {
+int64_t UnusualWeight(std::span<const Dim> dims) {
+  size_t free = 0, weight = 0;
+  for (const Dim& dim : dims) {
+    if (dim.is_constant() || (dim.weight() <= Followed::kPlain && ++free <= Followed::kShort)) continue;
+    weight += dim.weight();
+  }
+  return static_cast<int64_t>(weight);
+}
+
+Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact, Followed* followed) {
   NodeContext context(graph, node, known, exact);
-  return RunNode(context);
+  context.follows_all = followed == nullptr || !followed->is_spent();
+  WF_RETURN_IF_ERROR(RunNode(context));
+  for (size_t i = 0; followed != nullptr && i < node.out.size(); ++i) {
+    if (!context.has_out(i)) continue;
+    Known& out = context.out(i);
+    followed->weight += UnusualWeight(out.dim) + (out.content ? UnusualWeight(*out.content) : 0);
+    if (!followed->is_spent()) continue;
+    if (out.content && UnusualWeight(*out.content) > 0) out.content.reset();
+    for (Dim& dim : out.dim) {
+      if (dim.weight() > Followed::kPlain) dim = context.unknown.Next();
+    }
+  }
+  return Status::Ok();
 }
 
 base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model, bool exact) {
@@ -401,8 +422,9 @@ base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const
 base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const Known> inputs, bool exact) {
   std::vector<Known> known = KnownWeights(graph);
   for (size_t i = 0; i < inputs.size(); ++i) known[static_cast<size_t>(graph.inputs[i])] = inputs[i];
+  Followed followed;
   for (const Node& node : graph.nodes) {
-    if (const Status status = InferNode(graph, node, known, exact); !status.ok())
+    if (const Status status = InferNode(graph, node, known, exact, &followed); !status.ok())
       return Status(status.code(), fmt::format("{}: {}", node.Describe(), status.message()));
   }
   return known;

@@ -17,6 +17,16 @@ struct Known {
   mutable bool wanted = false;              // a rule or a lowering asked for elements that are not known
 };
 
+// How much one pass over a graph has made of polynomials as no usual shape has, many or long ones: their sums take time. What would be
+// more is as unknown as what only a run tells.
+struct Followed {
+  static constexpr size_t kShort = 8;        // as many free ones
+  static constexpr size_t kPlain = 16;       // of such a Dim::weight each
+  static constexpr int64_t kMost = 1 << 19;  // of the weights of all others
+  int64_t weight = 0;
+  bool is_spent() const { return weight > kMost; }
+};
+
 // Of one tensor, and of all that nodes compute from constants alone, when a model is loaded and when it is compiled in.
 inline constexpr int64_t kMostTensorBytes = int64_t{4} << 30, kMostConstantBytes = int64_t{256} << 20;
 inline constexpr int64_t kMostConstantWork = int64_t{1} << 32;  // multiply-adds, or as long steps, of all that is computed from constants
@@ -40,10 +50,12 @@ std::vector<Known> KnownWeights(const Graph& graph);
 Known KnownOfWeight(const Weight& weight);
 base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const Known> inputs,
                                             bool exact = false);  // the text names the node
-base::Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact = false);
+// `followed`: of the pass that this is a part of, which it adds to; null: this is not one of many.
+base::Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact = false, Followed* followed = nullptr);
 
 // By node: it reads constants alone, so that it is computed when the model is loaded. Errors: kOutOfRange when the results together have
-// more than max_bytes, or take more than max_work; the node is named. A DequantizeLinear for which there is no room stays a node.
+// more than max_bytes, or take more than max_work; the node is named. A DequantizeLinear or ConstantOfShape for which there is no room
+// stays a node.
 base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model,
                                               int64_t max_bytes = kMostConstantBytes, int64_t max_work = kMostConstantWork);
 

@@ -103,6 +103,10 @@ bool IsElementwise(std::string_view op, size_t inputs) {
   return inputs == 2 && std::find(std::begin(kBinaries), std::end(kBinaries), op) != std::end(kBinaries);
 }
 
+bool AreNumbers(const Content& content) {
+  return std::all_of(content.begin(), content.end(), [](const Dim& each) { return each.is_constant(); });
+}
+
 bool IsFollowed(const Known& known) {
   return (known.dtype == WF_I64 || known.dtype == WF_I32 || known.dtype == WF_BOOL) && known.dim.size() <= 1;
 }
@@ -133,6 +137,7 @@ std::optional<Dim> Reduced(std::string_view op, const Content& content) {
 std::optional<Content> ReducedContent(const NodeContext& node, const Known& out) {
   const std::string_view op = OpName(node.node.op);
   if (!op.starts_with("Reduce") || !node.in(0).content || node.rank(0) != 1) return std::nullopt;
+  if (!node.follows_all && UnusualWeight(*node.in(0).content) > 0) return std::nullopt;
   const bool all = out.dim.empty() || (node.node.Int("keepdims", 1) != 0 && node.node.Int("noop_with_empty_axes", 0) == 0);
   const auto result = all ? Reduced(op, *node.in(0).content) : std::nullopt;
   return result ? std::optional(Content{*result}) : std::nullopt;
@@ -147,22 +152,25 @@ std::optional<std::vector<Dim>> ElementwiseContent(NodeContext& node) {
   if (!IsElementwise(op, node.node.in.size())) return node.has_in(0) ? ReducedContent(node, out) : std::nullopt;
   const auto count = Product(out.dim).constant();
   if (!count || *count > kMaxContent) return std::nullopt;
+  const bool is_long = *count > static_cast<int64_t>(Followed::kShort);
   bool any = false;
   for (size_t i = 0; i < node.node.in.size(); ++i) {
     if (!node.has_in(i) || !IsFollowed(node.in(i))) return std::nullopt;
     const auto& content = node.in(i).content;
     if (content && content->size() != 1 && static_cast<int64_t>(content->size()) != *count) return std::nullopt;
+    if (!node.follows_all && (is_long ? !content || !AreNumbers(*content) : content && UnusualWeight(*content) > 0)) return std::nullopt;
     any = any || content;
   }
   if (!any) return std::nullopt;
-  Content result;
+  Content result, elements(node.node.in.size());
+  result.reserve(static_cast<size_t>(*count));
   for (size_t at = 0; at < static_cast<size_t>(*count); ++at) {
-    Content elements;
-    for (size_t i = 0; i < node.node.in.size(); ++i) {
+    for (size_t i = 0; i < elements.size(); ++i) {
       const auto& content = node.in(i).content;
-      elements.push_back(content ? (*content)[content->size() == 1 ? 0 : at] : node.unknown.Next());
+      elements[i] = content ? (*content)[content->size() == 1 ? 0 : at] : node.unknown.Next();
     }
-    result.push_back(Combined(op, elements).value_or(node.unknown.Next()));
+    auto combined = Combined(op, elements);
+    result.push_back(combined ? *std::move(combined) : node.unknown.Next());
   }
   return result;
 }

@@ -21,6 +21,7 @@ class NodeContext {
   const Node& node;
   const bool exact;           // see InferShapes
   base::UnknownDims unknown;  // extents that no rule tells
+  bool follows_all = true;    // see Followed
 
   bool has_in(size_t i) const { return node.has_in(i); }
   bool has_out(size_t i) const { return i < node.out.size() && node.out[i] >= 0; }
@@ -93,6 +94,9 @@ base::Status ReducedShape(NodeContext& node, Shape& shape);
 // What integers that shapes are computed from become elementwise, for the operators that shapes go through (Add, Where, Equal, ...).
 // Elements that are not known are unknowns. Nothing: it is no such operator, or nothing is known of an input.
 std::optional<std::vector<Dim>> ElementwiseContent(NodeContext& node);
+
+// Of what counts as Followed.
+int64_t UnusualWeight(std::span<const Dim> dims);
 
 // Of a conversion from or to strings. Errors: kUnimplemented for 16-bit floats.
 base::Status CheckTextCast(const NodeContext& node, uint8_t to);

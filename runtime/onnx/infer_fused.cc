@@ -91,7 +91,6 @@ Status CheckAdded(const NodeContext& node, size_t i, const Shape& wanted) {
 
 Status InferFusedMatMul(NodeContext& node) {
   WF_RETURN_IF_ERROR(node.SameType(0, 1));
-  WF_RETURN_IF_ERROR(LacksAttributes(node, {"transBatchA", "transBatchB"}));
   Shape sides[2] = {node.in(0).dim, node.in(1).dim};
   for (size_t i = 0; i < 2; ++i) {
     const bool turned = node.node.Int(i == 0 ? "transA" : "transB", 0) != 0;

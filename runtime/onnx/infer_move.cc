@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/permutation.h"
 
 namespace wf::onnx {
 namespace {
@@ -139,7 +140,8 @@ Status InferPad(NodeContext& node) {
     const auto extent = node.in(0).dim[axis].constant();
     const bool reaches = mode == "constant" || !extent || (begin < *extent + (mode == "edge") && end < *extent + (mode == "edge")) ||
                          (begin <= 0 && end <= 0);
-    if (mode != "constant" && extent && (*extent == 0 || (mode == "reflect" && !reaches)))
+    const bool takes = mode != "constant" && (begin > 0 || end > 0);
+    if (takes && extent && (*extent == 0 || (mode == "reflect" && !reaches)))
       return node.Fail(fmt::format("pads beyond what {} can give", node.InType(0)));
     out.dim[axis] = out.dim[axis] + (begin + end);
   }
@@ -188,13 +190,22 @@ Status InferSlice(NodeContext& node) {
   return Status::Ok();
 }
 
-Status InferTranspose(NodeContext& node) {
-  const Shape& in = node.in(0).dim;
-  std::vector<int64_t> perm(node.node.Ints("perm").begin(), node.node.Ints("perm").end());
-  if (node.node.Find("perm") == nullptr) {
-    perm.resize(in.size());
+std::vector<int64_t> PermutationOf(const Node& node, size_t rank) {
+  if (node.Find("perm") != nullptr) return {node.Ints("perm").begin(), node.Ints("perm").end()};
+  std::vector<int64_t> perm(rank);
+  const bool inward = node.Int("#inward", 0) != 0;
+  if (inward) {
+    std::iota(perm.begin(), perm.end(), 0);
+  } else {
     std::iota(perm.rbegin(), perm.rend(), 0);
   }
+  if (inward && rank > 2) std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
+  return perm;
+}
+
+Status InferTranspose(NodeContext& node) {
+  const Shape& in = node.in(0).dim;
+  const std::vector<int64_t> perm = PermutationOf(node.node, in.size());
   std::vector<bool> seen(in.size(), false);
   const auto fail = [&] { return node.Fail(fmt::format("perm [{}] for {}", fmt::join(perm, ", "), node.InType(0))); };
   if (perm.size() != in.size()) return fail();

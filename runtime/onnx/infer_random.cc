@@ -54,7 +54,7 @@ Status InferRandomLike(NodeContext& node) {
   return Status::Ok();
 }
 
-// The mask is bool from opset 10 on.
+// The mask is bool from opset 10 on, before that of the elements' type.
 Status InferDropout(NodeContext& node) {
   if (node.has_in(1) && !IsFloat(node.in(1).dtype)) return node.Fail(fmt::format("the ratio is {}, wanted a float", node.InType(1)));
   if (node.has_in(2) && node.in(2).dtype != WF_BOOL) return node.Fail(fmt::format("training_mode is {}, wanted bool", node.InType(2)));
@@ -63,8 +63,7 @@ Status InferDropout(NodeContext& node) {
       return node.Fail(fmt::format("input {} is no scalar", node.InType(i)));
   }
   if (node.has_out(1)) {
-    if (node.node.opset < 10) return node.NotBuilt("the mask, its second output, is not supported before opset 10");
-    node.out(1).dtype = WF_BOOL;
+    node.out(1).dtype = node.node.opset < 10 ? node.in(0).dtype : uint8_t{WF_BOOL};
     node.out(1).dim = node.in(0).dim;
   }
   return InferSame(node);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/onnx/infer.h"
+#include "runtime/onnx/unread.h"
 
 namespace wf::onnx {
 namespace {
@@ -17,10 +18,26 @@ constexpr int64_t kOne = 3, kOther = 60, kMany[] = {1 << 20, 1 << 14, 1 << 10};
 
 class Lengths {
  public:
-  Lengths(const Signature& file, const Graph* graph) : file_(file), graph_(graph), inputs_(file.inputs) {}
+  Lengths(const Signature& file, const Graph* graph) : file_(file), graph_(graph), inputs_(file.inputs), is_asked_(Asked(file, graph)) {}
 
-  const Port* Find() {
+  Unlike Find() {
     const std::vector<std::string> names = Names();
+    const Port* unlike = FindAmong(names);
+    return unlike == nullptr ? Unlike() : Unlike{unlike, InputOf(names[0])};
+  }
+
+ private:
+  // By input: a node reads it, or it is an output. All of them where none is.
+  static std::vector<bool> Asked(const Signature& file, const Graph* graph) {
+    std::vector<bool> all(file.inputs.size(), true);
+    if (graph == nullptr) return all;
+    const std::vector<bool> is_read = ReadValues(*graph);
+    std::vector<bool> asked;
+    for (const int input : graph->inputs) asked.push_back(is_read[static_cast<size_t>(input)]);
+    return std::find(asked.begin(), asked.end(), true) == asked.end() ? all : asked;
+  }
+
+  const Port* FindAmong(const std::vector<std::string>& names) {
     const auto unlike =
         std::find_if(file_.outputs.begin(), file_.outputs.end(), [&](const Port& output) { return !IsNamed(output, names); });
     if (names.size() == 1 && unlike == file_.outputs.end()) return nullptr;
@@ -34,7 +51,6 @@ class Lengths {
     return FindUnlikeOutput(names);
   }
 
- private:
   static std::string NameOf(const Port& input) { return *input.dim[0].symbol(); }
   static bool IsNamed(const Port& output, const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), output.dim[0].symbol()) != names.end();
@@ -45,8 +61,9 @@ class Lengths {
 
   std::vector<std::string> Names() const {  // of axis 0, each once
     std::vector<std::string> names;
-    for (const Port& input : file_.inputs) {
-      if (std::find(names.begin(), names.end(), NameOf(input)) == names.end()) names.push_back(NameOf(input));
+    for (size_t i = 0; i < file_.inputs.size(); ++i) {
+      const std::string name = NameOf(file_.inputs[i]);
+      if (is_asked_[i] && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
     return names;
   }
@@ -119,6 +136,7 @@ class Lengths {
   const Signature& file_;
   const Graph* const graph_;
   std::vector<Port> inputs_;
+  const std::vector<bool> is_asked_;  // by input
   int64_t work_ = 0, cost_ = 0;
   size_t tried_ = 0;  // of kMany
   std::optional<std::vector<Known>> given_one_, given_other_, given_many_;
@@ -126,6 +144,6 @@ class Lengths {
 
 }  // namespace
 
-const Port* FindUnlikeFirst(const Signature& file, const Graph* graph) { return Lengths(file, graph).Find(); }
+Unlike FindUnlikeFirst(const Signature& file, const Graph* graph) { return Lengths(file, graph).Find(); }
 
 }  // namespace wf::onnx

@@ -10,6 +10,7 @@
 #include "runtime/onnx/order.h"
 #include "runtime/onnx/tensor.h"
 #include "runtime/onnx/trees.h"
+#include "runtime/onnx/unread.h"
 #include "runtime/onnx/upgrade.h"
 
 namespace wf::onnx {
@@ -88,7 +89,7 @@ Status GraphReader::ReadNewer(const pb::NodeProto& proto, int index, const Opera
     return Fail(
         fmt::format("{}: {}, wanted {}", node.Describe(), base::Counted(proto.output_size(), "output"), RangeText(1, row->max_out)));
   }
-  if (IsCompound(*row)) return ReadCompound(proto, index, *row);
+  if (IsCompound(*row, proto)) return ReadCompound(proto, index, *row);
   bool is_done = false;
   WF_RETURN_IF_ERROR(ReadWrittenOut(proto, row, node, is_done));
   if (is_done) return Status::Ok();
@@ -336,6 +337,7 @@ Status GraphReader::ReadInner(const pb::GraphProto& proto, Body& body) {
     body.results.push_back(thing.sequence->is_absent ? kAbsent : static_cast<int>(thing.sequence->elements.size()));
     graph().outputs.insert(graph().outputs.end(), thing.sequence->elements.begin(), thing.sequence->elements.end());
   }
+  LeaveOutUnread(graph());
   return Status::Ok();
 }
 

@@ -556,7 +556,7 @@ const Known* GraphReader::KnownOf(int value) {
     if (whole.values[i].weight >= 0) known_[i] = KnownOfWeight(whole.weight(whole.values[i].weight));
   }
   for (; !is_stuck_ && known_nodes_ < whole.nodes.size(); ++known_nodes_)
-    is_stuck_ = !InferNode(whole, whole.nodes[known_nodes_], known_, /*exact=*/true).ok();
+    is_stuck_ = !InferNode(whole, whole.nodes[known_nodes_], known_, /*exact=*/true, &followed_).ok();
   const Known& known = known_[static_cast<size_t>(value)];
   return known.dtype == 0 ? nullptr : &known;
 }

@@ -1,6 +1,7 @@
 #include "runtime/onnx/reader.h"
 
 #include <algorithm>
+#include <cctype>
 #include <unordered_set>
 
 #include "runtime/base/text.h"
@@ -10,6 +11,7 @@
 #include "runtime/onnx/order.h"
 #include "runtime/onnx/source.h"
 #include "runtime/onnx/tensor.h"
+#include "runtime/onnx/unread.h"
 
 namespace wf::onnx {
 
@@ -22,6 +24,19 @@ constexpr int kMaxPorts = 1024;  // inputs, and outputs
 constexpr char kNotOfTheFormat[] =
     "not an ONNX model: its parts do not have the types of the format, or graphs stand in graphs more than 30 deep";
 constexpr uint64_t kMostFunctionBytes = uint64_t{64} << 20;  // of nodes that stand for calls of functions
+
+// Not what tools write for an extent that they do not know: `?`, `-1`, `None`.
+bool IsAxisName(const std::string& text) {
+  constexpr std::string_view kUnknown[] = {"any", "nan", "none", "null", "undefined", "unk", "unknown"};
+  if (!IsPlainName(text) || text.find('#') != std::string::npos) return false;
+  const auto is_letter = [](char c) {
+    return static_cast<signed char>(c) < 0 || std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  if (std::none_of(text.begin(), text.end(), is_letter)) return false;
+  std::string small = text;
+  std::transform(small.begin(), small.end(), small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::find(std::begin(kUnknown), std::end(kUnknown), small) == std::end(kUnknown);
+}
 
 // The type, of an optional value that of what it may hold.
 const pb::TypeProto& ElementOf(const pb::TypeProto& type) { return type.has_optional_type() ? type.optional_type().elem_type() : type; }
@@ -49,6 +64,7 @@ Status GraphReader::Build(const ByteSource& source) {
     WF_RETURN_IF_ERROR(ReadNode(*node, static_cast<int>(i), rows_[i]));
   }
   WF_RETURN_IF_ERROR(ReadOutputs());
+  LeaveOutUnread(model_.graph);
   LetGo();
   return InferOutputs();
 }
@@ -209,7 +225,7 @@ Status GraphReader::ReadPortType(const pb::TypeProto& type, const char* what, Po
       return Fail(fmt::format("{} `{}` has an axis of negative extent {}", what, port.name, dim.dim_value()));
     }
     const bool fixed = dim.has_dim_value() && dim.dim_value() >= 0;  // some exporters write -1 for a dynamic axis
-    const bool named = dim.has_dim_param() && IsPlainName(dim.dim_param()) && dim.dim_param().find('#') == std::string::npos;
+    const bool named = dim.has_dim_param() && IsAxisName(dim.dim_param());
     port.dim.push_back(fixed ? Dim(dim.dim_value()) : named ? Dim::Symbol(dim.dim_param()) : unknown_.Next());
   }
   return Status::Ok();

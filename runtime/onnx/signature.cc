@@ -216,8 +216,9 @@ Result<BatchAxes> ChooseUnwritten(const Signature& file, const Graph* graph) {
   const auto leading = LeadingSymbols(file);
   if (leading.empty()) return none("axis 0 of an input is computed, not free");
   if (std::string other = OtherThanSamples(file, leading); !other.empty()) return none(std::move(other));
-  if (const Port* port = FindUnlikeFirst(file, graph); port != nullptr)
-    return none(fmt::format("nothing says that axis 0 of `{}` is as long as that of `{}`", port->ToString(), file.inputs[0].ToString()));
+  if (const Unlike unlike = FindUnlikeFirst(file, graph); unlike.port != nullptr)
+    return none(
+        fmt::format("nothing says that axis 0 of `{}` is as long as that of `{}`", unlike.port->ToString(), unlike.input->ToString()));
   result.axis.assign(ports.size(), 0);
   result.batched = true;
   result.reason = "axis 0 is dynamic in every input and output";
@@ -242,7 +243,8 @@ Status CheckSignature(const Signature& file, const Signature& wanted) {
 Status CheckInputTypes(const Signature& file, const std::string& path) {
   for (const Port& port : file.inputs) {
     if (port.dtype == kStringType)
-      return Status(base::kUnimplemented, fmt::format("`{}`: input `{}` takes strings, which no call can give", path, port.name));
+      return Status(base::kUnimplemented,
+                    fmt::format("`{}`: input `{}` takes strings, which neither calls nor profiles have", path, port.name));
   }
   return Status::Ok();
 }

@@ -9,6 +9,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/json_text.h"
+#include "runtime/base/text.h"
 #include "runtime/base/units.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/workbench/commands.h"
@@ -124,10 +125,11 @@ void PutProfile(const BenchReport& report, std::ostream& out) {
 
 void PutText(const BenchReport& report, std::ostream& out) {
   const Latency& latency = report.measured.latency;
-  out << fmt::format("{}: {} samples a run, {} {}{}, {} runs in {:.1f} s\n", report.session.file().path, report.settings.shapes.batch,
-                     report.settings.threads, report.settings.threads == 1 ? "thread" : "threads",
-                     report.settings.run_threads == 1 ? "" : fmt::format(" of {} each", report.settings.run_threads), latency.count(),
-                     report.measured.seconds);
+  out << fmt::format("{}: {} a run, {}{}, {} in {:.1f} s\n", report.session.file().path,
+                     base::Counted(static_cast<uint64_t>(report.settings.shapes.batch), "sample"),
+                     base::Counted(static_cast<uint64_t>(report.settings.threads), "thread"),
+                     report.settings.run_threads == 1 ? "" : fmt::format(" of {} each", report.settings.run_threads),
+                     base::Counted(latency.count(), "run"), report.measured.seconds);
   out << fmt::format("  {:.4g} ms p50, {:.4g} p90, {:.4g} p99, {:.4g} longest, {:.4g} mean\n", report.Ms(0.5), report.Ms(0.9),
                      report.Ms(0.99), static_cast<double>(latency.max_ns()) / 1e6, report.mean_ms());
   out << fmt::format("  {:.4g} runs a second, {:.4g} samples\n", report.per_second(),

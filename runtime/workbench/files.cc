@@ -179,12 +179,9 @@ Status WriteOutputs(const std::string& folder, const onnx::Signature& signature,
   for (size_t i = 0; i < outputs.size(); ++i) {
     std::string name = FileName(signature.outputs[i].name);
     while (!taken.insert(name).second) name += '_';
-    if (outputs[i].dtype == onnx::kStringType)
-      return Status(base::kUnimplemented,
-                    fmt::format("output `{}` has strings, for which there is no .npy file; without --output all are JSON",
-                                signature.outputs[i].name));
-    const std::vector<uint8_t> npy = WriteNpy(outputs[i]);
-    WF_RETURN_IF_ERROR(WriteFile(fmt::format("{}/{}.npy", folder, name), {reinterpret_cast<const char*>(npy.data()), npy.size()}));
+    const auto npy = WriteNpy(outputs[i]);
+    if (!npy.ok()) return Status(npy.status().code(), fmt::format("output `{}`: {}", signature.outputs[i].name, npy.status().message()));
+    WF_RETURN_IF_ERROR(WriteFile(fmt::format("{}/{}.npy", folder, name), {reinterpret_cast<const char*>(npy->data()), npy->size()}));
   }
   return Status::Ok();
 }

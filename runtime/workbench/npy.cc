@@ -12,6 +12,7 @@
 
 #include "runtime/base/dtype.h"
 #include "runtime/model/numbers.h"
+#include "runtime/workbench/npy_text.h"
 
 namespace wf::workbench {
 namespace {
@@ -119,16 +120,16 @@ std::optional<std::pair<std::string_view, size_t>> FindHead(std::span<const uint
   return std::pair(text.substr(begin, length), begin + length);
 }
 
-// Elements whose first axis runs fastest, to those whose last does.
-void TakeColumns(const uint8_t* from, size_t size, Tensor& to) {
-  std::vector<int64_t> index(to.dim.size()), step(to.dim.size(), 1);
-  for (size_t axis = 1; axis < step.size(); ++axis) step[axis] = step[axis - 1] * to.dim[axis - 1];
+// Elements of `size` bytes whose first axis runs fastest, to those whose last does.
+void TakeColumns(const uint8_t* from, size_t size, const std::vector<int64_t>& dim, std::span<uint8_t> to) {
+  std::vector<int64_t> index(dim.size()), step(dim.size(), 1);
+  for (size_t axis = 1; axis < step.size(); ++axis) step[axis] = step[axis - 1] * dim[axis - 1];
   int64_t at = 0;
-  for (int64_t i = 0, count = to.count(); i < count; ++i) {
-    std::memcpy(to.elements.get() + static_cast<size_t>(i) * size, from + static_cast<size_t>(at) * size, size);
+  for (size_t i = 0; i < to.size(); i += size) {
+    std::memcpy(to.data() + i, from + static_cast<size_t>(at) * size, size);
     for (size_t axis = index.size(); axis-- > 0;) {
       at += step[axis];
-      if (++index[axis] < to.dim[axis]) break;
+      if (++index[axis] < dim[axis]) break;
       at -= step[axis] * std::exchange(index[axis], 0);
     }
   }
@@ -152,6 +153,35 @@ std::string Plain(std::string text) {
   return text;
 }
 
+// Text without the file.
+Result<Tensor> TextsOf(const TextType& type, const Head& head, std::span<const uint8_t> elements) {
+  WF_RETURN_IF_ERROR(CheckShape(onnx::kStringType, head.dim));
+  const int64_t count = Tensor{onnx::kStringType, head.dim, nullptr}.count();
+  int64_t size = 0;
+  if (count > 0 && type.length == 0) return Status(base::kInvalidArgument, "strings of length 0, for which it has no elements");
+  if (__builtin_mul_overflow(type.size_bytes(), count, &size) || static_cast<int64_t>(elements.size()) != size)
+    return Status(base::kInvalidArgument,
+                  fmt::format("{} bytes of elements where {} strings have {} each", elements.size(), count, type.size_bytes()));
+  if (!head.columns_first) return ReadTexts(type, head.dim, elements);
+  std::vector<uint8_t> rows(elements.size());
+  TakeColumns(elements.data(), static_cast<size_t>(type.size_bytes()), head.dim, rows);
+  return ReadTexts(type, head.dim, rows);
+}
+
+// All of a file before the elements.
+std::vector<uint8_t> HeadOf(std::string_view type, const std::vector<int64_t>& dim) {
+  std::string shape;
+  for (const int64_t extent : dim) shape += fmt::format("{}, ", extent);
+  if (dim.size() > 1) shape.resize(shape.size() - 2);
+  std::string head = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", type, shape);
+  head.resize((kMagic.size() + 4 + head.size() + 1 + 63) / 64 * 64 - kMagic.size() - 4, ' ');
+  head.back() = '\n';
+  std::vector<uint8_t> bytes(kMagic.begin(), kMagic.end());
+  for (const size_t byte : {size_t{1}, size_t{0}, head.size() & 0xff, head.size() >> 8}) bytes.push_back(static_cast<uint8_t>(byte));
+  bytes.insert(bytes.end(), head.begin(), head.end());
+  return bytes;
+}
+
 }  // namespace
 
 Result<Tensor> ReadNpy(std::span<const uint8_t> bytes, const std::string& name) {
@@ -160,12 +190,16 @@ Result<Tensor> ReadNpy(std::span<const uint8_t> bytes, const std::string& name) 
   if (!found) return fail("it is no .npy file");
   const auto head = HeadReader(found->first).Read();
   if (!head) return fail("the head of the .npy file cannot be read");
+  const auto named = [&name](const Status& status) { return Status(status.code(), fmt::format("`{}`: {}", name, status.message())); };
+  const std::span<const uint8_t> elements = bytes.subspan(found->second);
+  if (const auto texts = TextTypeOf(head->type)) {
+    auto read = TextsOf(*texts, *head, elements);
+    return read.ok() ? std::move(read) : Result<Tensor>(named(read.status()));
+  }
   const auto dtype = DTypeOf(head->type);
   if (!dtype)
     return Status(base::kUnimplemented, fmt::format("`{}`: elements of type `{}` are none that models take", name, Plain(head->type)));
-  const auto named = [&name](const Status& status) { return Status(status.code(), fmt::format("`{}`: {}", name, status.message())); };
   if (const Status fits = CheckShape(*dtype, head->dim); !fits.ok()) return named(fits);
-  const std::span<const uint8_t> elements = bytes.subspan(found->second);
   const Tensor shape{*dtype, head->dim, nullptr};
   if (static_cast<int64_t>(elements.size()) != shape.size_bytes())
     return fail(fmt::format("{} bytes of elements where {} has {}", elements.size(), shape.ToString(), shape.size_bytes()));
@@ -173,7 +207,7 @@ Result<Tensor> ReadNpy(std::span<const uint8_t> bytes, const std::string& name) 
   if (!tensor.ok()) return named(tensor.status());
   const auto size = static_cast<size_t>(base::DTypeSize(*dtype));
   if (head->columns_first) {
-    TakeColumns(elements.data(), size, *tensor);
+    TakeColumns(elements.data(), size, tensor->dim, {tensor->elements.get(), static_cast<size_t>(tensor->size_bytes())});
   } else if (!elements.empty()) {
     std::memcpy(tensor->elements.get(), elements.data(), elements.size());
   }
@@ -182,21 +216,19 @@ Result<Tensor> ReadNpy(std::span<const uint8_t> bytes, const std::string& name) 
   return tensor;
 }
 
-std::vector<uint8_t> WriteNpy(const Tensor& tensor) {
+Result<std::vector<uint8_t>> WriteNpy(const Tensor& tensor) {
+  if (tensor.dtype == onnx::kStringType) {
+    const auto texts = WriteTexts(tensor);
+    if (!texts.ok()) return texts.status();
+    std::vector<uint8_t> bytes = HeadOf(texts->type, tensor.dim);
+    bytes.insert(bytes.end(), texts->elements.begin(), texts->elements.end());
+    return bytes;
+  }
   if (onnx::IsNarrow(tensor.dtype)) return WriteNpy(InHolder(tensor));
   const uint8_t dtype = tensor.dtype == WF_BF16 ? uint8_t{WF_F32} : tensor.dtype;
   const auto row = std::find_if(kTypes.begin(), kTypes.end(), [&](const ElementType& each) { return each.dtype == dtype; });
   WF_CHECK(row != kTypes.end(), int{dtype});
-  std::string shape;
-  for (const int64_t extent : tensor.dim) shape += fmt::format("{}, ", extent);
-  if (tensor.dim.size() > 1) shape.resize(shape.size() - 2);
-  std::string head = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}", base::DTypeSize(dtype) == 1 ? '|' : '<',
-                                 row->text, shape);
-  head.resize((kMagic.size() + 4 + head.size() + 1 + 63) / 64 * 64 - kMagic.size() - 4, ' ');
-  head.back() = '\n';
-  std::vector<uint8_t> bytes(kMagic.begin(), kMagic.end());
-  for (const size_t byte : {size_t{1}, size_t{0}, head.size() & 0xff, head.size() >> 8}) bytes.push_back(static_cast<uint8_t>(byte));
-  bytes.insert(bytes.end(), head.begin(), head.end());
+  std::vector<uint8_t> bytes = HeadOf(fmt::format("{}{}", base::DTypeSize(dtype) == 1 ? '|' : '<', row->text), tensor.dim);
   if (dtype == tensor.dtype) {
     bytes.insert(bytes.end(), tensor.elements.get(), tensor.elements.get() + tensor.size_bytes());
     return bytes;

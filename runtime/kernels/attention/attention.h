@@ -24,7 +24,7 @@ struct Attention {
   float filter = -10000;  // is added where the mask masks
   float softcap = 0;      // c > 0: products become c * tanh(product / c)
   int64_t window = -1;    // how many elements up to its own each takes at most; -1: all
-  bool causal = false;    // only those up to its own
+  bool causal = false;    // only those up to its own, but the last all: ONNX Runtime's, for more elements of k than of q
   bool interleaved = false;
   bool first = false;   // nothing of before counts, whatever the lengths
   bool plain = false;   // where nothing counts results are NaN, as Softmax has it, not 0

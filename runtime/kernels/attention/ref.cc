@@ -189,7 +189,7 @@ class Runner {
       for (int64_t j = 0; j < count; ++j) row[j] += added[j * s_.added_key];
     }
     Mask(batch, i, count, row);
-    const int64_t last = a_.causal ? std::min(before_ + i + 1, count) : count;
+    const int64_t last = a_.causal && i + 1 < s_.s ? std::min(before_ + i + 1, count) : count;
     const int64_t first = a_.window > 0 ? std::max<int64_t>(before_ + i + 1 - a_.window, 0) : 0;
     const T* sinks = InOf<T>(b_, kSinks);
     const bool has_sink = a_.smooth || sinks != nullptr;

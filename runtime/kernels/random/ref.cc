@@ -105,25 +105,31 @@ std::unique_ptr<Kernel> MakeMultinomial(const RandomNumbers& random, const Opera
   });
 }
 
+// Where nothing is left out.
+template <typename T>
+void KeepAll(bool is_mask_bool, int64_t n, const Buffers& buffers) {
+  std::copy_n(static_cast<const T*>(buffers.in[0]), n, static_cast<T*>(buffers.out[0]));
+  if (buffers.out.size() < 2 || buffers.out[1] == nullptr) return;
+  if (is_mask_bool) {
+    std::fill_n(static_cast<uint8_t*>(buffers.out[1]), n, uint8_t{1});
+  } else {
+    std::fill_n(static_cast<T*>(buffers.out[1]), n, T(1));
+  }
+}
+
 // Reads a number that may be absent.
 template <typename T>
 double NumberOf(const Buffers& buffers, size_t i, double otherwise) {
   return i < buffers.in.size() && buffers.in[i] != nullptr ? static_cast<double>(*static_cast<const T*>(buffers.in[i])) : otherwise;
 }
 
-template <typename T, typename Ratio>
-const char* Drop(const RandomNumbers& random, int64_t n, const Buffers& buffers) {
-  const double ratio = NumberOf<Ratio>(buffers, 1, 0.5);
-  const bool training = NumberOf<uint8_t>(buffers, 2, 0) != 0;
-  if (training && !(ratio >= 0 && ratio <= 1)) return "a ratio that is not from 0 to 1";
+// REQUIRES: the mask is of bools, as it is wherever training can be asked for.
+template <typename T>
+const char* Drop(const RandomNumbers& random, double ratio, int64_t n, const Buffers& buffers) {
+  if (!(ratio >= 0 && ratio <= 1)) return "a ratio that is not from 0 to 1";
   const T* x = static_cast<const T*>(buffers.in[0]);
   T* y = static_cast<T*>(buffers.out[0]);
   uint8_t* mask = buffers.out.size() > 1 ? static_cast<uint8_t*>(buffers.out[1]) : nullptr;
-  if (!training || ratio == 0) {
-    std::copy_n(x, n, y);
-    if (mask != nullptr) std::fill_n(mask, n, uint8_t{1});
-    return nullptr;
-  }
   Generator generator(random.seed);
   const T scale = static_cast<T>(1 / (1 - ratio));
   for (int64_t i = 0; i < n; ++i) {
@@ -136,10 +142,14 @@ const char* Drop(const RandomNumbers& random, int64_t n, const Buffers& buffers)
 
 std::unique_ptr<Kernel> MakeDropout(const RandomNumbers& random, const Operation& operation) {
   const bool has_ratio = operation.in.size() > 1 && operation.in[1].dtype != 0;
+  const bool is_mask_bool = operation.out.size() > 1 && operation.out[1].dtype == WF_BOOL;
   return ForType<float, double>(operation.in[0].dtype, [&]<typename T>() {
     return ForType<float, double>(has_ratio ? operation.in[1].dtype : uint8_t{WF_F32}, [&]<typename Ratio>() {
-      return MakeFunction(operation.in.size(), [random, n = operation.out[0].count()](const Buffers& buffers) -> const char* {
-        return Drop<T, Ratio>(random, n, buffers);
+      return MakeFunction(operation.in.size(), [random, is_mask_bool, n = operation.out[0].count()](const Buffers& buffers) -> const char* {
+        const double ratio = NumberOf<Ratio>(buffers, 1, 0.5);
+        if (NumberOf<uint8_t>(buffers, 2, 0) != 0 && ratio != 0) return Drop<T>(random, ratio, n, buffers);
+        KeepAll<T>(is_mask_bool, n, buffers);
+        return nullptr;
       });
     });
   });

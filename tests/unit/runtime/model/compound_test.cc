@@ -97,6 +97,24 @@ TEST(Compound, PoolsOfBytes) {
   EXPECT_EQ(pooled("QLinearGlobalAveragePool", false), (Bytes{8}));
 }
 
+// The last window lies half beyond the end; where padding counts, ONNX Runtime divides by the whole of it.
+TEST(Compound, MeansOfBytesOverTheEnd) {
+  for (const bool counts : {false, true}) {
+    Case pool;
+    pool.Input("x", {1, 1, 5}, UINT8);
+    pool.Scale("one", 1);
+    pool.Scale("half", 0.5f);
+    pool.Byte("z", 10);
+    pool.Byte("zero", 0);
+    onnx::pb::NodeProto& node = pool.Compound("QLinearAveragePool", {"x", "one", "z", "half", "zero"});
+    for (const char* each : {"kernel_shape", "strides"}) Builder::Ints(node, each, {2});
+    Builder::Int(node, "ceil_mode", 1);
+    if (counts) Builder::Int(node, "count_include_pad", 1);
+    EXPECT_EQ(Result<uint8_t>(pool, {ElementsOf<uint8_t>(WF_U8, {1, 1, 5}, {10, 12, 14, 20, 16})}),
+              (counts ? Bytes{2, 14, 6} : Bytes{2, 14, 12}));
+  }
+}
+
 TEST(Compound, ASoftmaxOfBytesIsThatOfTheModelsOpset) {
   Case b;
   b.Input("x", {2, 2}, UINT8);

@@ -290,5 +290,60 @@ TEST(Operators, DropoutDropsOnlyInTraining) {
   EXPECT_FLOAT_EQ(As<float>(run(true, false)[0])[1], 5);
 }
 
+// Before opset 10 it is of the elements' type; nothing is left out, so that all are kept.
+TEST(Operators, TheMaskOfAnOldDropoutKeepsAll) {
+  for (const int opset : {7, 9}) {
+    Builder b(opset);
+    b.Input("x", {2}).Output("y").Output("m");
+    b.Node("Dropout", {"x"}, {"y", "m"});
+    const auto results = Results(b, {Floats({2}, {3, -4})});
+    EXPECT_EQ(As<float>(results[0]), (F{3, -4}));
+    EXPECT_EQ(As<float>(results[1]), (F{1, 1}));
+  }
+}
+
+// Rows in front of the batch: x[row][b][k] for x[b][row][k], of which each product is of its own.
+TEST(Operators, FusedMatMulTakesRowsInFrontOfTheBatch) {
+  const auto run = [](bool of_a, bool of_b, bool turned) {
+    Builder b;
+    b.model().add_opset_import()->set_domain("com.microsoft");
+    b.model().mutable_opset_import(1)->set_version(1);
+    b.Input("a", {2, 3, 1}).Input("b", {2, 3, 1}).Output("y");
+    pb::NodeProto& node = b.Node("FusedMatMul", {"a", "b"}, {"y"});
+    node.set_domain("com.microsoft");
+    if (of_a) Builder::Int(node, "transBatchA", 1);
+    if (of_b) Builder::Int(node, "transBatchB", 1);
+    Builder::Int(node, turned ? "transB" : "transA", 1);
+    return As<float>(Results(b, {Floats({2, 3, 1}, {1, 2, 3, 4, 5, 6}), Floats({2, 3, 1}, {1, 10, 100, 1000, 10000, 100000})})[0]);
+  };
+  EXPECT_EQ(run(false, false, false), (F{321, 654000}));
+  EXPECT_EQ(run(true, true, false), (F{4001, 50020, 600300}));  // [3, 1, 1] of [3, 2, 1] each
+  EXPECT_EQ(run(true, true, true), (F{1, 1000, 4, 4000, 20, 20000, 50, 50000, 300, 300000, 600, 600000}));
+}
+
+// Of extents that the file leaves open, one of 1 alone is expanded.
+TEST(Operators, ExpandsByWhatARunGives) {
+  Builder b;
+  b.Input("x", {"a", "b"}).Input("s", {2}, pb::INT64).Output("y");
+  b.Node("Expand", {"x", "s"}, {"y"});
+  const auto run = [&](const std::vector<int64_t>& dim, const F& values, const std::vector<int64_t>& shape) {
+    return As<float>(Results(b, {Floats(dim, values), Value(WF_I64, {2}, shape)})[0]);
+  };
+  EXPECT_EQ(run({1, 2}, {3, 4}, {2, 2}), (F{3, 4, 3, 4}));
+  EXPECT_EQ(run({2, 1}, {3, 4}, {2, 2}), (F{3, 3, 4, 4}));
+  EXPECT_EQ(run({2, 2}, {3, 4, 5, 6}, {1, 2}), (F{3, 4, 5, 6}));
+}
+
+TEST(Operators, PadsAlongAnotherAxisThanTheOneWithoutElements) {
+  for (const char* mode : {"edge", "reflect", "constant"}) {
+    Builder b;
+    b.Input("x", {0, 4}).Output("y").Output("n");
+    b.Longs("pads", {0, 1, 0, 1});
+    Builder::String(b.Node("Pad", {"x", "pads"}, {"y"}), "mode", mode);
+    b.Node("Shape", {"y"}, {"n"});
+    EXPECT_EQ(As<int64_t>(Results(b, {Floats({0, 4}, {})})[1]), (std::vector<int64_t>{0, 6})) << mode;
+  }
+}
+
 }  // namespace
 }  // namespace wf::model::functions

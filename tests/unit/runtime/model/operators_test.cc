@@ -239,5 +239,20 @@ TEST(Operators, AttentionOfComMicrosoft) {
   EXPECT_EQ(Results(b, {FloatsIn({1, 2, 2}, zero), FloatsIn({1, 2, 2}, zero), FloatsIn({1, 2, 2}, v)})[0], (F{1, 2, 2, 4}));
 }
 
+// The last of the queries sees all keys, however many those are, those before it as many as their own place.
+TEST(Operators, AttentionOfLessQueriesThanKeys) {
+  Builder b;
+  auto& domain = *b.model().add_opset_import();
+  domain.set_domain("com.microsoft");
+  domain.set_version(1);
+  b.Input("q", {1, 2, 1}).Input("k", {1, 3, 1}).Input("v", {1, 3, 1}).Output("y");
+  auto& node = b.Node("MultiHeadAttention", {"q", "k", "v"}, {"y"});
+  node.set_domain("com.microsoft");
+  Builder::Int(node, "num_heads", 1);
+  Builder::Int(node, "unidirectional", 1);
+  const F zero(3, 0);
+  EXPECT_EQ(Results(b, {FloatsIn({1, 2, 1}, {0, 0}), FloatsIn({1, 3, 1}, zero), FloatsIn({1, 3, 1}, {1, 2, 9})})[0], (F{1, 4}));
+}
+
 }  // namespace
 }  // namespace wf::model

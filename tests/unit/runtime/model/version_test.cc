@@ -369,12 +369,16 @@ TEST(Version, RefusesTensorsOutsideItsSignature) {
     return CaseTensor{WF_F32, std::move(dim), std::vector<uint8_t>(static_cast<size_t>(bytes))};
   };
   EXPECT_EQ(message(1, zeros({1, 1, 28, 27})), "model `Digits`: input `image`: axis 3 is 27, wanted 28");
-  EXPECT_EQ(message(2, zeros({3, 1, 28, 28})), "model `Digits`: input `image`: axis 0 is 3, wanted 2");
+  EXPECT_EQ(
+      message(2, zeros({3, 1, 28, 28})),
+      "model `Digits`: input `image`: axis 0 is 3, wanted 2, the number of samples; a written signature may say that this input has none");
   EXPECT_EQ(message(5, zeros({5, 1, 28, 28})), "model `Digits`: 5 samples in a run, 4 are the most");
   EXPECT_EQ(message(1, zeros({1, 28, 28})), "model `Digits`: input `image` is f32 with 3 axes, wanted image: f32[n, 1, 28, 28]");
   EXPECT_EQ(message(4, zeros({4, 1, 28, 28})), "");
   EXPECT_EQ(message(0, zeros({0, 1, 28, 28})), "");
-  EXPECT_EQ(message(0, zeros({1, 1, 28, 28})), "model `Digits`: input `image`: axis 0 is 1, wanted 0");
+  EXPECT_EQ(
+      message(0, zeros({1, 1, 28, 28})),
+      "model `Digits`: input `image`: axis 0 is 1, wanted 0, the number of samples; a written signature may say that this input has none");
 }
 
 TEST(Version, RunsOnTensorsWithoutElementsWhateverTheirStrides) {

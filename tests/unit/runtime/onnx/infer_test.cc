@@ -203,6 +203,49 @@ TEST(InferShapes, WhatConstantsMakeIsBounded) {
             "constants alone");
 }
 
+// What fills a tensor is cheap in each run.
+TEST(InferShapes, ALargeFillIsNoConstant) {
+  Builder b;
+  b.Input("x", {1}).Output("y");
+  b.Longs("shape", {int64_t{65} << 20});  // 260 MiB
+  b.Node("ConstantOfShape", {"shape"}, {"filled"});
+  b.Node("Add", {"x", "filled"}, {"y"});
+  const auto model = b.Read();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  const auto known = InferShapes(model->graph, model->signature.inputs, "");
+  ASSERT_TRUE(known.ok());
+  const auto constant = ConstantNodes(model->graph, *known, "");
+  ASSERT_TRUE(constant.ok()) << constant.status().message();
+  EXPECT_EQ(*constant, (std::vector<bool>{false, false}));
+}
+
+// Sums of symbols take time: of vectors longer than shapes, and of extents of many symbols, only so many are followed, of others all.
+TEST(InferShapes, SumsOfManySymbolsAreFollowedSoFar) {
+  const auto added = [](const Builder::Extents& rows, int64_t length, int64_t sums) {
+    Builder b;
+    b.Input("x", rows).Output("y");
+    b.Longs("long", {length});
+    b.Longs("one", {1});
+    b.Longs("zero", {0});
+    b.Node("Shape", {"x"}, {"shape of x"});
+    b.Node("ReduceSum", {"shape of x"}, {"count"});
+    b.Node("Expand", {"count", "long"}, {"v0"});
+    for (int64_t i = 0; i < sums; ++i) b.Node("Add", {"v" + std::to_string(i), "one"}, {"v" + std::to_string(i + 1)});
+    Builder::Int(b.Node("Gather", {"v" + std::to_string(sums), "zero"}, {"shape"}), "axis", 0);
+    b.Node("ConstantOfShape", {"shape"}, {"y"});
+    const auto model = b.Read();
+    return model.ok() ? model->signature.outputs[0].ToString() : model.status().message();
+  };
+  const int64_t kMany = Followed::kMost / static_cast<int64_t>((60 - Followed::kShort) * (Dim::Symbol("n") + 1).weight()) + 2;
+  EXPECT_EQ(added({"n"}, 60, 10), "y: f32[n + 10]");
+  EXPECT_EQ(added({"n"}, 60, kMany), "y: f32[_]");
+  EXPECT_EQ(added({7}, 60, kMany), "y: f32[" + std::to_string(7 + kMany) + "]");
+  EXPECT_EQ(added({"n"}, 4, kMany), "y: f32[n + " + std::to_string(kMany) + "]");
+  const Builder::Extents many = {"a", "b", "c", "d", "e", "f", "g", "h"};
+  EXPECT_EQ(added(many, 8, 10), "y: f32[a + b + c + d + e + f + g + h + 10]");
+  EXPECT_EQ(added(many, 8, 2 * kMany).substr(0, 8), "y: f32[_");
+}
+
 // A small file whose load would take minutes: a padded constant times itself, often enough.
 TEST(InferShapes, WorkThatConstantsMakeIsBounded) {
   const auto multiplied = [](int64_t extent, int nodes) {

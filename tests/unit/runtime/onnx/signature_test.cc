@@ -96,6 +96,36 @@ TEST(ChooseBatchAxis, NoneWhenInputsMayBeOfTwoLengths) {
   EXPECT_EQ(ChooseIn(same).reason, kDynamic);
 }
 
+// What stands for an extent that a tool does not know is no name that two have in common.
+TEST(ChooseBatchAxis, PlaceholdersAreNoNames) {
+  for (const char* placeholder : {"?", "-1", "None", "*", "unknown", "NaN"}) {
+    Builder towers = TwoInputs(placeholder, placeholder);
+    towers.Output("qe", {placeholder, 4}).Output("de", {placeholder, 4});
+    towers.Node("Relu", {"q"}, {"qe"});
+    towers.Node("Relu", {"d"}, {"de"});
+    EXPECT_EQ(ChooseIn(towers).reason, "nothing says that axis 0 of `d: f32[_, 4]` is as long as that of `q: f32[_, 4]`") << placeholder;
+    Builder sum = TwoInputs(placeholder, placeholder);
+    sum.Output("y", {placeholder, 4});
+    sum.Node("Add", {"q", "d"}, {"y"});
+    EXPECT_EQ(ChooseIn(sum).reason, kDynamic) << placeholder;
+  }
+}
+
+// As segments of words that a model without them has all the same.
+TEST(ChooseBatchAxis, AnInputThatNoNodeReadsIsOfAnyLength) {
+  for (const char* unread : {"q", "d"}) {
+    Builder builder = TwoInputs("nq", "nd");
+    builder.Output("y", {"", 4});
+    builder.Node("Relu", {unread == std::string("q") ? "d" : "q"}, {"y"});
+    EXPECT_EQ(ChooseIn(builder).reason, kDynamic) << unread;
+  }
+  Builder three = TwoInputs("nq", "nd");
+  three.Input("e", {"ne", 4}).Output("y", {"", 4}).Output("z", {"", 4});
+  three.Node("Relu", {"d"}, {"y"});
+  three.Node("Relu", {"e"}, {"z"});
+  EXPECT_EQ(ChooseIn(three).reason, "nothing says that axis 0 of `e: f32[ne, 4]` is as long as that of `d: f32[nd, 4]`");
+}
+
 // As exporters write a file that was not told that its axes are one.
 TEST(ChooseBatchAxis, InputsThatNodesTakeTogetherAreOfOneLength) {
   for (const char* of_d : {"d_dynamic_axes_1", ""}) {

@@ -74,13 +74,78 @@ TEST(Npy, WhatIsWrittenReadsBack) {
     for (const std::vector<int64_t>& dim : {std::vector<int64_t>{}, {3}, {2, 2}, {0, 4}}) {
       auto tensor = MakeTensor(dtype, dim);
       ASSERT_TRUE(tensor.ok());
-      const auto read = ReadNpy(WriteNpy(*tensor), "x");
+      const auto written = WriteNpy(*tensor);
+      ASSERT_TRUE(written.ok()) << written.status().message();
+      const auto read = ReadNpy(*written, "x");
       ASSERT_TRUE(read.ok()) << read.status().message();
       EXPECT_EQ(read->dim, dim);
       EXPECT_EQ(read->dtype, dtype == WF_BF16 ? int{WF_F32} : int{dtype});
-      EXPECT_EQ((WriteNpy(*tensor).size() - static_cast<size_t>(read->size_bytes())) % 64, 0U);
+      EXPECT_EQ((written->size() - static_cast<size_t>(read->size_bytes())) % 64, 0U);
     }
   }
+}
+
+std::vector<std::string> Texts(const Tensor& tensor) {
+  std::vector<std::string> texts;
+  for (int64_t at = 0; at < tensor.count(); ++at) texts.emplace_back(TextAt(tensor, at));
+  return texts;
+}
+
+// Characters of 32 bits with zeros behind them, as `numpy.save` writes an array of str.
+TEST(Npy, StringsAreReadWithoutWhatFillsThemUp) {
+  const std::string head = "', 'fortran_order': False, 'shape': (2, 2), }";
+  const std::u32string characters = {U'a', 0, 0xe9, U'b', 0, 0, 0x1f600, 0x20ac};
+  std::string little, big;
+  for (const char32_t c : characters) {
+    for (int i = 0; i < 4; ++i) {
+      little += static_cast<char>(c >> 8 * i);
+      big += static_cast<char>(c >> 8 * (3 - i));
+    }
+  }
+  for (const auto& [type, elements] : {std::pair{"<U2", little}, {">U2", big}}) {
+    const auto read = ReadNpy(File(std::string("{'descr': '") + type + head, elements), "x");
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(read->ToString(), "string[2, 2]");
+    EXPECT_EQ(Texts(*read), (std::vector<std::string>{"a", "\u00e9b", "", "\U0001f600\u20ac"}));
+  }
+  const auto columns = ReadNpy(File("{'descr': '|S2', 'fortran_order': True, 'shape': (1, 3), }", std::string("a\0bc\0\0", 6)), "x");
+  ASSERT_TRUE(columns.ok()) << columns.status().message();
+  EXPECT_EQ(Texts(*columns), (std::vector<std::string>{"a", "bc", ""}));
+  const auto turned = ReadNpy(File("{'descr': '|S1', 'fortran_order': True, 'shape': (2, 2), }", "abcd"), "x");
+  EXPECT_EQ(Texts(*turned), (std::vector<std::string>{"a", "c", "b", "d"}));
+  const auto none = ReadNpy(File("{'descr': '<U0', 'fortran_order': True, 'shape': (0, 2), }", ""), "x");
+  ASSERT_TRUE(none.ok()) << none.status().message();
+}
+
+TEST(Npy, StringsThatAreWrittenReadBack) {
+  for (const std::vector<std::string>& texts :
+       std::vector<std::vector<std::string>>{{}, {"", ""}, {"a", "long \u00e9\u20ac\U0001f600"}, {"\xff\xfe", "bytes"}}) {
+    const auto tensor = MakeTexts(texts, {static_cast<int64_t>(texts.size())});
+    ASSERT_TRUE(tensor.ok());
+    const auto written = WriteNpy(*tensor);
+    ASSERT_TRUE(written.ok()) << written.status().message();
+    const auto read = ReadNpy(*written, "x");
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(Texts(*read), texts);
+  }
+  std::vector<std::string> texts(1 << 20);
+  texts[0] = std::string(1 << 11, 'a');  // 8 GiB with the others as long
+  const auto tensor = MakeTexts(texts, {1 << 20});
+  ASSERT_TRUE(tensor.ok());
+  EXPECT_EQ(WriteNpy(*tensor).status().code(), base::kOutOfRange);
+}
+
+TEST(Npy, StringsThatAreNoneAreRefused) {
+  const auto error = [](const std::string& type, const std::string& shape, const std::string& elements) {
+    return ReadNpy(File("{'descr': '" + type + "', 'fortran_order': False, 'shape': " + shape + ", }", elements), "x").status().message();
+  };
+  EXPECT_EQ(error("<U1", "(1,)", std::string("\0\xd8\0\0", 4)), "`x`: 0xd800 is no character");
+  EXPECT_EQ(error("<U1", "(1,)", std::string("\0\0\x11\0", 4)), "`x`: 0x110000 is no character");
+  EXPECT_EQ(error("<U1", "(1,)", "abc"), "`x`: 3 bytes of elements where 1 strings have 4 each");
+  EXPECT_EQ(error("<U0", "(1000000,)", ""), "`x`: strings of length 0, for which it has no elements");
+  EXPECT_THAT(error("|S3", "(4611686018427387904,)", ""), HasSubstr("has more than"));
+  EXPECT_THAT(error("<U4294967296", "(4294967,)", ""), HasSubstr("0 bytes of elements"));
+  EXPECT_THAT(error("<Ux", "(1,)", ""), HasSubstr("`<Ux`"));
 }
 
 TEST(Npy, WhatIsNoFileOfOneArrayIsRefused) {

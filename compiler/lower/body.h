@@ -55,9 +55,8 @@ class BodyEmitter {
   const Leaves& Get(ir::ValueId id) const;
   Value* Scalar(ir::ValueId id) const { return Get(id)[0]; }
   Value* InFrame(uint32_t up, uint32_t offset);
-  Value* SlotAddress(ir::SlotId slot);
+  Value *SlotAddress(ir::SlotId slot), *ElementIndex();
   Leaves SlotValue(ir::SlotId slot);
-  Value* ElementIndex();
   llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name = "");  // in the entry block
   llvm::AllocaInst* LocalBytes(uint64_t bytes, uint64_t align);
   void Return(Value* code);          // of a runtime function: as it is, or negative for a pick function
@@ -66,8 +65,7 @@ class BodyEmitter {
   void Fail(Value* condition, Value* code, uint32_t line, Value* text, Value* length);
   void CheckSticky(), BeforeEffect();  // the latter: effects outside tensor blocks come after a look at the sticky bits
   void SetSticky(int code, Value* condition);
-  void FinishRun(const Leaves& result);
-  void StoreTensorResult(const Leaves& result);
+  void FinishRun(const Leaves& result), StoreTensorResult(const Leaves& result);
   std::optional<Target> PrepareOut(llvm::ArrayRef<Value*> extents);
 
   // ---- ops ----
@@ -121,18 +119,20 @@ class BodyEmitter {
   llvm::SmallVector<ir::ValueId, 8> FewLoads(const ir::Block& block) const;
   Value* AssumeUnpadded(const ir::Type& type, Leaves& tensor);
   bool IsPointwise(const ir::Op& op) const;
-  Value* AllDense(const Nest& nest);
-  Value *TargetIsDense(const Nest& nest), *AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents);
+  Value *AllDense(const Nest& nest), *TargetIsDense(const Nest& nest),
+      *AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents);
   Value* Total(llvm::ArrayRef<Value*> extents);
   void EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset), StoreElement(const Nest& nest, Value* value, Value* offset);
   // rows.cc
   // A row of `count` elements from `offset` on, several at once; false: nothing written, LLVM's own vectoriser will do better.
   bool EmitLaneRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
-  bool HasPixels(const Nest& nest) const;
+  bool HasPixels(const Nest& nest) const, MovesPixels(const Nest& nest) const;
   bool EmitPixelRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
-  ir::ValueId FindApart(const ir::Block& block) const;
+  bool EmitMovedPixels(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
+  llvm::SmallVector<ir::ValueId, 4> PicturesOf(const Nest& nest, llvm::ArrayRef<ir::ValueId> loads) const;
+  Value* HaveRows(llvm::ArrayRef<ir::ValueId> pictures);
+  ir::ValueId FindApart(const ir::Block& block) const, FindOnlyApart(const ir::Block& block) const;
   std::vector<bool> FindVarying(const ir::Block& block, ir::ValueId apart) const;
-  ir::ValueId FindOnlyApart(const ir::Block& block) const;
   bool EmitFilled(const Nest& nest), EmitTransposed(const Nest& nest);  // the latter: transpose.cc; false: it is no such build
   void EmitApart(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
   Value* ApartIndex(const ir::Block& block, ir::ValueId apart);

@@ -126,13 +126,53 @@ Value* BodyEmitter::LaneBlock::LoadOfPixels(const Leaves& tensor, llvm::SmallVec
   return b_.CreateTrunc(b_.CreateLShr(pixels, 8 * channel), type);
 }
 
+// Is it one of the three bytes of pixels that lie apart in one row of a picture?
+bool BodyEmitter::LaneBlock::IsOfPicture(const ir::Op& op, const Leaves& tensor) const {
+  if (std::find(shape_.pictures.begin(), shape_.pictures.end(), op.args[0]) == shape_.pictures.end()) return false;
+  const size_t rank = op.args.size() - 1;
+  const auto* stride = llvm::dyn_cast<llvm::ConstantInt>(tensor[2 * rank - 1]);
+  const auto* channel = llvm::dyn_cast_or_null<llvm::ConstantInt>(Get(op.args.back()).base);
+  if (stride == nullptr || stride->getZExtValue() != kPixelBytes || channel == nullptr || channel->getZExtValue() >= kPixelBytes)
+    return false;
+  const auto varies = [&](size_t axis) { return Varies(op.args[1 + axis]); };
+  for (size_t axis = 0; axis < rank; ++axis) {
+    if (varies(axis) != (axis + 2 == rank)) return false;
+  }
+  return true;
+}
+
+// Four bytes are read at once, for all channels of a pixel: its own and the one behind it or, but in the first row, before it. So none is
+// outside of a picture that has more than one row.
+Value* BodyEmitter::LaneBlock::LoadOfPicture(const ir::Op& op, const Leaves& tensor) {
+  const size_t rank = op.args.size() - 1;
+  Value* row = b_.getInt64(0);
+  for (size_t axis = 0; axis + 2 < rank; ++axis)
+    row = b_.CreateAdd(row, b_.CreateMul(Get(op.args[1 + axis]).base, tensor[1 + rank + axis], "", false, true), "", false, true);
+  Value* before = b_.CreateZExt(b_.CreateICmpNE(row, b_.getInt64(0)), b_.getInt64Ty());
+  Value* start = b_.CreateInBoundsGEP(b_.getInt8Ty(), tensor[0], b_.CreateSub(row, before));
+  // As vectors of bytes: of integers LLVM would make a gather, which takes twice as long.
+  auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), 4);
+  llvm::SmallVector<Value*, 16> parts;
+  for (unsigned lane = 0; lane < n_; ++lane) {
+    Value* pixel = b_.CreateMul(ScalarOf(op.args[rank - 1], lane), b_.getInt64(kPixelBytes), "", false, true);
+    llvm::LoadInst* load = b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(b_.getInt8Ty(), start, pixel), llvm::Align(1));
+    o_.TagLoad(load);
+    parts.push_back(load);
+  }
+  Value* pixels = b_.CreateBitCast(llvm::concatenateVectors(b_, parts), llvm::FixedVectorType::get(b_.getInt32Ty(), n_));
+  const uint64_t channel = llvm::cast<llvm::ConstantInt>(Get(op.args.back()).base)->getZExtValue();
+  Value* bits = b_.CreateTrunc(b_.CreateMul(b_.CreateAdd(before, b_.getInt64(channel)), b_.getInt64(8)), b_.getInt32Ty());
+  return b_.CreateTrunc(b_.CreateLShr(pixels, b_.CreateVectorSplat(n_, bits)), llvm::FixedVectorType::get(b_.getInt8Ty(), n_));
+}
+
 Value* BodyEmitter::LaneBlock::LoadScattered(const ir::Op& op, const Leaves& tensor) {
   if (mask_ != nullptr || o_.HasElements(op) != nullptr) return LoadGathered(op, tensor);
   const bool has_scalars = std::all_of(op.args.begin() + 1, op.args.end(), [&](ir::ValueId index) {
     const Lane lane = Get(index);
     return lane.base != nullptr || lane.run != nullptr;
   });
-  return has_scalars ? LoadOneByOne(op, tensor) : LoadGathered(op, tensor);
+  if (!has_scalars) return LoadGathered(op, tensor);
+  return IsOfPicture(op, tensor) ? LoadOfPicture(op, tensor) : LoadOneByOne(op, tensor);
 }
 
 // Where the index of each lane is a scalar, addresses need not go through vectors: CPUs gather no bytes, and wider elements no faster.

@@ -116,7 +116,7 @@ struct Findings {
   Steps steps;
   std::vector<bool> is_table;  // by ValueId: an i64 that is loaded, lane beside lane
   bool has_floats = false;
-  llvm::SmallVector<ir::ValueId, 8> scattered;
+  llvm::SmallVector<ir::ValueId, 8> scattered, gathered;
   uint64_t narrowest = 8, widest = 1;
 };
 
@@ -149,6 +149,7 @@ bool InspectLoad(Context& context, const ir::Body& body, ir::ValueId id, int64_t
   if (!is_near && !is_gather) return false;
   const bool is_run = found.is_flat || (is_near && *stride == 1 && StepOf(found.steps, op.args.back()) != 0);
   if (!is_run) found.scattered.push_back(id);
+  if (is_gather) found.gathered.push_back(id);
   const ir::DType dtype = context.type(op.type).dtype;
   found.is_table[static_cast<size_t>(id)] = dtype == ir::DType::kI64 && stride == 1;
   found.narrowest = std::min<uint64_t>(found.narrowest, ir::SizeOf(dtype));
@@ -215,7 +216,7 @@ BodyEmitter::LaneBlock::Row BodyEmitter::LaneBlock::Inspect(Context& context, co
   if (!InspectOps(context, body, block, kMaxStride, found)) return {};
   if (found.is_table[static_cast<size_t>(block.result)]) found.widest = 8;
   const bool is_worth_it = found.has_floats && !StepOf(found.steps, block.result);
-  return {is_worth_it, std::move(found.scattered), found.narrowest, found.widest};
+  return {is_worth_it, std::move(found.scattered), std::move(found.gathered), found.narrowest, found.widest};
 }
 
 BodyEmitter::LaneBlock::LaneBlock(BodyEmitter& outer, const Shape& shape, Value* first, Value* live)

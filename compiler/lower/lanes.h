@@ -25,6 +25,7 @@ class BodyEmitter::LaneBlock {
     unsigned lanes;
     bool is_flat = false;        // BodyEmitter::IsPointwise: every load that names a parameter reads element number `first + lane`
     bool takes_columns = false;  // reductions inside, each lane one of its own
+    llvm::ArrayRef<ir::ValueId> pictures = {};  // tensors of pixels of three bytes that have more than one row
   };
   // Can the block be written this way? Not with blocks inside that depend on the index, but for columns and ifs that choose one arm for all
   // lanes, nor lists or text.
@@ -37,6 +38,7 @@ class BodyEmitter::LaneBlock {
   struct Row {
     bool is_worth_it = false;
     llvm::SmallVector<ir::ValueId, 8> scattered;  // loads that are no runs: none of them under a mask
+    llvm::SmallVector<ir::ValueId, 8> gathered;   // those of them whose places stand in a table
     uint64_t narrowest = 8, widest = 1;           // bytes of what is loaded; of all that depends on the index
   };
   static Row Inspect(Context& context, const ir::Body& body, const Shape& shape);
@@ -80,6 +82,8 @@ class BodyEmitter::LaneBlock {
   Value* LoadStrided(llvm::Type* element, Value* address, unsigned step, llvm::Align align);
   bool HasThreeBytes(const ir::Op& op, const Leaves& tensor, unsigned stride) const;
   Value* LoadOfPixels(const Leaves& tensor, llvm::SmallVector<Value*, 8> at);
+  bool IsOfPicture(const ir::Op& op, const Leaves& tensor) const;
+  Value* LoadOfPicture(const ir::Op& op, const Leaves& tensor);
   Value* LoadScattered(const ir::Op& op, const Leaves& tensor);
   Value* LoadOneByOne(const ir::Op& op, const Leaves& tensor);
   Value* ScalarOf(ir::ValueId id, unsigned number);

@@ -34,6 +34,31 @@ bool BodyEmitter::HasPixels(const Nest& nest) const {
   return LaneBlock::Inspect(context_, body_, {nest.op.blocks[0], block.params[rank - 2], kMostLanes, false, true}).is_worth_it;
 }
 
+// Of what these loads of a build read, the tensors whose pixels are three bytes.
+llvm::SmallVector<ir::ValueId, 4> BodyEmitter::PicturesOf(const Nest& nest, llvm::ArrayRef<ir::ValueId> loads) const {
+  const std::vector<ir::ValueId>& inside = body_[nest.op.blocks[0]].ops;
+  llvm::SmallVector<ir::ValueId, 4> pictures;
+  for (const ir::ValueId load : loads) {
+    const ir::ValueId tensor = body_[load].args[0];
+    const ir::Type& type = TypeOf(tensor);
+    const bool is_picture = type.dtype == ir::DType::kU8 && type.dims.size() == 3 && type.dims.back() == 3;
+    const bool is_new = std::find(pictures.begin(), pictures.end(), tensor) == pictures.end();
+    if (is_picture && is_new && std::find(inside.begin(), inside.end(), tensor) == inside.end()) pictures.push_back(tensor);
+  }
+  return pictures;
+}
+
+// Does each have more than one row, apart from the others?
+Value* BodyEmitter::HaveRows(llvm::ArrayRef<ir::ValueId> pictures) {
+  Value* all = b_.getTrue();
+  for (const ir::ValueId picture : pictures) {
+    const Leaves& tensor = Get(picture);
+    Value* rows = b_.CreateICmpSGT(tensor[1], b_.getInt64(1));
+    all = b_.CreateAnd(all, b_.CreateAnd(rows, b_.CreateICmpSGT(tensor[4], b_.getInt64(0))));
+  }
+  return all;
+}
+
 // A row of pixels: lanes are pixels, of one channel after the other, which are stored interleaved.
 bool BodyEmitter::EmitPixelRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at) {
   if (!has_lanes_ || !HasPixels(nest)) return false;
@@ -41,7 +66,10 @@ bool BodyEmitter::EmitPixelRow(const Nest& nest, Value* offset, llvm::ArrayRef<V
   const ir::Block& block = body_[nest.op.blocks[0]];
   const uint64_t channels = llvm::cast<llvm::ConstantInt>(nest.extents.back())->getZExtValue();
   LaneBlock::Shape shape{nest.op.blocks[0], block.params[rank - 2], kMostLanes, false, true};
-  if (LaneBlock::Inspect(context_, body_, shape).widest == 8 || !masks_bytes_) shape.lanes = 8;
+  const LaneBlock::Row row = LaneBlock::Inspect(context_, body_, shape);
+  if (row.widest == 8 || !masks_bytes_) shape.lanes = 8;
+  const llvm::SmallVector<ir::ValueId, 4> pictures = PicturesOf(nest, row.gathered);
+  shape.pictures = pictures;
   for (size_t i = 0; i < at.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
   Value* lanes = b_.getInt64(shape.lanes);
   const auto place = [&](Value* pixel) {
@@ -49,7 +77,8 @@ bool BodyEmitter::EmitPixelRow(const Nest& nest, Value* offset, llvm::ArrayRef<V
   };
   Value* count = nest.extents[rank - 2];
   const uint64_t work = WorkOf(nest.op.blocks[0]) * channels;
-  For(b_.CreateLShr(count, shape.lanes == 16 ? 4 : 3), shape.lanes * WorkToLookAt(nest.op.args[rank - 2], work), [&](Value* turn) {
+  Value* in_lanes = b_.CreateSelect(HaveRows(pictures), b_.CreateAnd(count, b_.getInt64(~uint64_t{shape.lanes - 1})), b_.getInt64(0));
+  For(b_.CreateLShr(in_lanes, shape.lanes == 16 ? 4 : 3), shape.lanes * WorkToLookAt(nest.op.args[rank - 2], work), [&](Value* turn) {
     Value* first = b_.CreateMul(turn, lanes, "first", true, true);
     llvm::SmallVector<Value*, kMostChannels> planes;
     for (uint64_t channel = 0; channel < channels; ++channel) {
@@ -60,15 +89,68 @@ bool BodyEmitter::EmitPixelRow(const Nest& nest, Value* offset, llvm::ArrayRef<V
                                            llvm::createInterleaveMask(shape.lanes, static_cast<unsigned>(channels)));
     StoreLanes(nest, pixels, place(first), nullptr);
   });
-  Value* rest = b_.CreateAnd(count, b_.getInt64(shape.lanes - 1));
-  Value* first = b_.CreateSub(count, rest, "first", true, true);
-  For(rest, WorkToLookAt(nest.op.args[rank - 2], work), [&](Value* index) {
-    Value* pixel = b_.CreateAdd(first, index, "", true, true);
+  For(b_.CreateSub(count, in_lanes, "rest", true, true), WorkToLookAt(nest.op.args[rank - 2], work), [&](Value* index) {
+    Value* pixel = b_.CreateAdd(in_lanes, index, "", true, true);
     for (uint64_t channel = 0; channel < channels; ++channel) {
       llvm::SmallVector<Value*, 8> where(at);
       where.append({pixel, b_.getInt64(channel)});
       EmitElement(nest, where, b_.CreateAdd(place(pixel), b_.getInt64(channel), "", true, true));
     }
+  });
+  return true;
+}
+
+// Are pixels moved as they are, each from a place of its own that no channel changes?
+bool BodyEmitter::MovesPixels(const Nest& nest) const {
+  const size_t rank = nest.extents.size();
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  const auto is_inside = [&](ir::ValueId id) { return std::find(block.ops.begin(), block.ops.end(), id) != block.ops.end(); };
+  if (rank < 2 || nest.apart != ir::ValueId::kNone || !is_inside(block.result) || body_[block.result].kind != ir::OpKind::kLoad)
+    return false;
+  const ir::Op& load = body_[block.result];
+  const size_t source_rank = load.args.size() - 1;
+  if (source_rank < 2 || is_inside(load.args[0]) || load.args.back() != block.params.back()) return false;
+  const auto* channels = llvm::dyn_cast<llvm::ConstantInt>(nest.extents.back());
+  if (channels == nullptr || channels->getZExtValue() < 2 || channels->getZExtValue() > kMostChannels) return false;
+  if (context_.type(nest.op.type).dtype != ir::DType::kU8) return false;
+  const Leaves& source = Get(load.args[0]);
+  const auto has_channels = [&](Value* stride) { return stride == channels; };  // constants are unique
+  if (!has_channels(source[source_rank]) || !has_channels(source[2 * source_rank - 1]) || !has_channels(nest.target.strides[rank - 2]))
+    return false;
+  const LaneBlock::Steps by_channel = LaneBlock::StepsOf(body_, block, block.params.back());
+  const LaneBlock::Steps by_pixel = LaneBlock::StepsOf(body_, block, block.params[rank - 2]);
+  if (by_pixel[static_cast<size_t>(load.args[source_rank - 1])]) return false;  // runs are for LLVM
+  return std::all_of(block.ops.begin(), block.ops.end(), [&](ir::ValueId id) {
+    return id == block.result || (by_channel[static_cast<size_t>(id)] == 0 && body_[id].blocks.empty());
+  });
+}
+
+// A row of such pixels, each as one number: left to LLVM, their bytes go one by one through vectors.
+bool BodyEmitter::EmitMovedPixels(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at) {
+  if (!has_lanes_ || piece_ != nullptr || !MovesPixels(nest)) return false;
+  const size_t rank = nest.extents.size();
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  const ir::Op& load = body_[block.result];
+  Value* some = HasElements(load);
+  for (size_t i = 0; i < at.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
+  Value* channels = nest.extents.back();
+  llvm::Type* type = b_.getIntNTy(8 * static_cast<unsigned>(llvm::cast<llvm::ConstantInt>(channels)->getZExtValue()));
+  For(nest.extents[rank - 2], WorkToLookAt(nest.op.args[rank - 2], WorkOf(nest.op.blocks[0])), [&](Value* pixel) {
+    values_[static_cast<size_t>(block.params[rank - 2])] = {pixel};
+    for (const ir::ValueId id : block.ops) {
+      if (id != block.result) EmitOp(id);
+    }
+    llvm::SmallVector<Value*, 8> from;
+    for (size_t i = 1; i + 1 < load.args.size(); ++i) from.push_back(Scalar(load.args[i]));
+    from.push_back(b_.getInt64(0));
+    const Leaves& source = Get(load.args[0]);
+    Value* address = b_.CreateInBoundsGEP(b_.getInt8Ty(), source[0], ElementOffset(source, from));
+    Value* place = b_.CreateAdd(offset, b_.CreateMul(pixel, channels, "", true, true), "", true, true);
+    Value* to = b_.CreateInBoundsGEP(b_.getInt8Ty(), nest.target.data, place);
+    if (some != nullptr) address = b_.CreateSelect(some, address, to);  // of nothing, an index has failed
+    llvm::LoadInst* moved = b_.CreateAlignedLoad(type, address, llvm::Align(1));
+    if (some == nullptr) TagLoad(moved);
+    TagStore(b_.CreateAlignedStore(moved, to, llvm::Align(1)));
   });
   return true;
 }

@@ -1,4 +1,5 @@
-// Builds that only move elements, from columns into rows: in tiles that pass through registers, of strips that stay in the cache.
+// Builds that only move elements, from columns into rows: in tiles that pass through registers, of strips that stay in the cache. And those
+// that mirror rows of pixels.
 
 #include <algorithm>
 
@@ -21,7 +22,7 @@ class BodyEmitter::Transposition {
  public:
   Transposition(BodyEmitter& emitter, const Nest& nest)
       : o_(emitter), nest_(nest), b_(emitter.b_), block_(emitter.body_[nest.op.blocks[0]]), load_(emitter.body_[block_.result]) {}
-  bool Finds() { return MovesOnly() && FindPixel() && FindAxes(); }
+  bool Finds() { return MovesOnly() && FindPixel() && (FindAxes() || FindMirror()); }
   void Emit() {
     at_.assign(block_.params.size(), b_.getInt64(0));
     EmitOuter(0);
@@ -30,10 +31,10 @@ class BodyEmitter::Transposition {
  private:
   using Place = std::pair<Value*, Value*>;  // of a pixel: indices of across_ and along_
 
-  bool MovesOnly() const, FindPixel(), FindAxes();
+  bool MovesOnly() const, FindPixel(), FindAxes(), FindMirror();
   std::optional<int64_t> OnlyStep(size_t param, size_t axis) const;
   size_t SourceRank() const { return load_.args.size() - 1; }
-  void EmitOuter(size_t axis), EmitStrips(), EmitTile(Place first), EmitPixel(Place place);
+  void EmitOuter(size_t axis), EmitStrips(), EmitTile(Place first), EmitPixel(Place place), EmitMirrored();
   void ComputeIndices(Place place);
   Value *From(Place place), *To(Place place);  // addresses
   Value *Widened(Value* pixels), *Narrowed(Value* pixels);
@@ -47,7 +48,7 @@ class BodyEmitter::Transposition {
   llvm::IRBuilder<>& b_;
   const ir::Block& block_;
   const ir::Op& load_;
-  size_t across_ = 0, along_ = 0, row_axis_ = 0;  // row_axis_: of what is read
+  size_t across_ = 0, along_ = 0, row_axis_ = 0;  // row_axis_: of what is read; across_ is along_: rows are mirrored
   int64_t across_step_ = 0, along_step_ = 0;      // -1: backwards
   uint64_t channels_ = 1, pixel_ = 0, unit_ = 0;  // bytes; unit_: of a pixel in a vector
   llvm::SmallVector<Value*, 8> at_;
@@ -113,8 +114,15 @@ bool BodyEmitter::Transposition::FindAxes() {
   return !is_short(across_) && !is_short(along_);
 }
 
+// Do pixels of several channels move along their row, backwards? Vectors of single elements LLVM turns round itself.
+bool BodyEmitter::Transposition::FindMirror() {
+  if (channels_ == 1) return false;
+  across_ = along_ = nest_.extents.size() - 2;
+  return OnlyStep(across_, SourceRank() - 2) == -1;
+}
+
 void BodyEmitter::Transposition::EmitOuter(size_t axis) {
-  if (axis == across_) return EmitStrips();
+  if (axis == across_) return across_ == along_ ? EmitMirrored() : EmitStrips();
   if (axis == along_) return EmitOuter(axis + 1);
   Value* count = nest_.extents[axis];
   for (Value* other : nest_.extents) {  // of nothing there may be very many rows
@@ -234,6 +242,29 @@ void BodyEmitter::Transposition::EmitTile(Place first) {
     Value* y = b_.CreateAdd(first.second, b_.getInt64(along_step_ > 0 ? i : side - 1 - i), "", true, true);
     o_.TagStore(b_.CreateAlignedStore(Narrowed(rows[i]), To({first.first, y}), Alignment()));
   }
+}
+
+// A vector holds whole pixels and perhaps bytes of one more, which are read, and written where the next turn writes over them: the last
+// pixels of a row, one at least, are for themselves.
+void BodyEmitter::Transposition::EmitMirrored() {
+  const uint64_t side = kVectorBytes / pixel_, more = kVectorBytes % pixel_;
+  llvm::SmallVector<int, kVectorBytes> order(kVectorBytes, -1);
+  for (uint64_t i = 0; i < side * pixel_; ++i) order[i] = static_cast<int>(more + (side - 1 - i / pixel_) * pixel_ + i % pixel_);
+  Value* count = nest_.extents[across_];
+  Value* turns = b_.CreateUDiv(b_.CreateSub(count, b_.getInt64(1), "", true, true), b_.getInt64(side));
+  o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], side), [&](Value* turn) {
+    Value* first = b_.CreateMul(turn, b_.getInt64(side), "", true, true);
+    Value* last = b_.CreateAdd(first, b_.getInt64(side - 1), "", true, true);
+    Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), From({last, last}), b_.getInt64(-more));
+    llvm::LoadInst* pixels = b_.CreateAlignedLoad(Bytes(kVectorBytes), from, llvm::Align(1));
+    o_.TagLoad(pixels);
+    o_.TagStore(b_.CreateAlignedStore(b_.CreateShuffleVector(pixels, order), To({first, first}), llvm::Align(1)));
+  });
+  Value* done = b_.CreateMul(turns, b_.getInt64(side), "", true, true);
+  o_.For(b_.CreateSub(count, done, "", true, true), 0, [&](Value* pixel) {
+    Value* x = b_.CreateAdd(done, pixel, "", true, true);
+    EmitPixel({x, x});
+  });
 }
 
 bool BodyEmitter::EmitTransposed(const Nest& nest) {

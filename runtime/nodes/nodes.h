@@ -45,6 +45,10 @@ uint64_t wf_pixels(wf_bytes file) WF_NOEXCEPT;
 wf_code wf_n_draw_boxes(wf_ctx*, const wf_tensor* px, const wf_tensor* boxes, const wf_tensor* colour, const int64_t* thickness,
                         wf_tensor* drawn) WF_NOEXCEPT;
 
+// px: u8[h, w, ..] -> u8[height, width, ..]: what it shows at rows v and columns u: f32[height, width], mixed of four pixels in f32; fill
+// outside, and for NaN. Errors: 7000 when v and u differ in shape, 7001 when there are places and no pixels.   Cost: O(result).
+wf_code wf_n_remap(wf_ctx*, const wf_tensor* px, const wf_tensor* v, const wf_tensor* u, const uint8_t* fill, wf_tensor* shown) WF_NOEXCEPT;
+
 // px: u8[h, w, ..] -> u8[height, width, ..]: each line becomes one of `width` pixels, the sums of shares: i32[width, n], in 1/4194304, of
 // the pixels from first: i64[width] on, as far as there are some, then those each column of `height`; both times the nearest level. i32
 // wraps. Errors: 7000 when `first` and `shares` differ in length, 7001 when a first pixel is none.   Cost: O(h * width * n + height * width

@@ -203,8 +203,6 @@ FUNCTIONS = {
                         "image.weights(1, h, height).first, image.weights(1, h, height).shares)",
                         resized(Image.Resampling.BILINEAR), [(noise(9, 7), I64(4), I64(11))]),
     "Resample": Function("px: u8[h, w], height: i64, width: i64", "u8[_, _]", "image.resample(1, px, height, width)", resized(Image.Resampling.BILINEAR), [(noise(9, 7), I64(4), I64(11))]),
-    "Pixels": Function("x: f32[n], next: i64", "i64[_]", "[i < n] => image.pixel_at(x[i], next, 5)", lambda x, next_: np.clip(np.floor(x) + next_, 0, 4), [(np.linspace(-2, 7, 37).astype(F32), I64(next_)) for next_ in (0, 1)]),
-    "On": Function("x: f32[n]", "bool[_]", "[i < n] => image.is_on(x[i], 5)", lambda x: (x >= -0.5) & (x < 4.5), [(np.array([-0.5, -0.51, 4.5, 4.49, 2, np.nan, np.inf], F32),)]),
     "Hues": Function("x: f32[n, 3]", "u8[_]", "[i < n] => image.hue(x[i, 0], x[i, 1], x[i, 2])", lambda x: as_mode("RGB", "HSV")(x.astype(U8)[None])[0, :, 0], [(COLOURS[20].astype(F32),), (COLOURS[-2].astype(F32),)], level=1),
     "OfHues": Function("x: f32[n, 3]", "u8[_]", "[i < n] => image.channel_of_hsv(x[i, 0], x[i, 1], x[i, 2], 1)", lambda x: as_mode("HSV", "RGB")(x.astype(U8)[None])[0, :, 1], [(COLOURS[20].astype(F32),), (COLOURS[-2].astype(F32),)], level=1),
 }

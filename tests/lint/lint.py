@@ -15,7 +15,7 @@ SOURCE = {".h", ".cc"}
 MANY_PARAMETERS = {
     ("compiler/parse", "syntaxError"), ("tests/e2e", "widen"), ("runtime/protocol", "ChooseProtocol"),
     ("runtime/nodes", "wf_n_wordpiece"), ("runtime/nodes", "wf_n_bpe"), ("runtime/nodes", "wf_n_unigram"), ("runtime/nodes", "wf_n_draw_boxes"),
-    ("runtime/nodes", "wf_n_resample"),
+    ("runtime/nodes", "wf_n_remap"), ("runtime/nodes", "wf_n_resample"),
     ("tests/unit", "OnHeader"), ("tests/unit", "OnData"), ("tests/unit", "ReadBody"),
     ("runtime/protocol", "OnHeader"), ("runtime/protocol", "OnBadHeader"), ("runtime/protocol", "OnData"), ("runtime/protocol", "ReadBody"), ("runtime/protocol", "SendData"),
 }

@@ -103,6 +103,18 @@ TEST_F(BodyTest, RowsOfPixels) {
         b.Close(b.Convert(b.Mul(one, b.F32(0.7F)), dtype));
         return b.Build(dtype, {height, count, b.I64(channels)}, block);
       });
+      cases_.Add(
+          "moved from the places of a table", {picture, Tensor(DType::kI64, {-1})}, picture,
+          [this, dtype, channels](Builder& b, const In& in) {
+            const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1), count = b.Dim(in[1], 0);
+            const ir::BlockId entry = b.Open({I64()});
+            b.Close(b.CheckIndex(b.Binary(OpKind::kRem, b.Load(in[1], {b.Param(0)}), b.Binary(OpKind::kMax, width, b.I64(1))), width));
+            const ValueId table = b.Build(DType::kI64, {count}, entry);
+            const ir::BlockId block = b.Open({I64(), I64(), I64()});
+            const ValueId y = b.CheckIndex(b.Binary(OpKind::kDiv, b.Param(0), b.I64(2)), height);
+            b.Close(b.Load(in[0], {y, b.Load(table, {b.Param(1)}), b.Param(2)}));
+            return b.Build(dtype, {b.Mul(height, b.I64(2)), count, b.I64(channels)}, block);
+          });
     }
   }
   Check({0, 1, 7, 16, 33}, 2);

@@ -111,7 +111,8 @@ std::optional<onnx::Given> GivenOf(const ir::Program& program, const ir::Model& 
   for (const ir::Port& port : model.in) {
     const ir::Type& type = program.types[port.type];
     onnx::Port& input = given.inputs.emplace_back(onnx::Port{port.name, static_cast<uint8_t>(type.dtype), {}});
-    for (const int64_t extent : type.dims) input.dim.push_back(extent < 0 ? unknown.Next() : onnx::Dim(extent));
+    for (const int64_t extent : port.text_dims.empty() ? type.dims : port.text_dims)
+      input.dim.push_back(extent < 0 ? unknown.Next() : onnx::Dim(extent));
   }
   return given;
 }

@@ -142,8 +142,9 @@ struct Port {
   SlotId slot = SlotId::kNone;  // of a workflow's port
   std::optional<Value> if_missing;
   bool required = true;
-  std::string written = {};          // of a workflow's port, the type as the program has it: "f32[h, w]"
-  std::string written_default = {};  // the same of if_missing, shortened: "[1, 2]"; empty: there is none, or `none` is
+  std::vector<int64_t> text_dims = {};  // of strings of a model: how long the list is, -1 free; none for a single one
+  std::string written = {};             // of a workflow's port, the type as the program has it: "f32[h, w]"
+  std::string written_default = {};     // the same of if_missing, shortened: "[1, 2]"; empty: there is none, or `none` is
 };
 struct Model {
   std::string name, path;

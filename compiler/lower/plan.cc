@@ -44,15 +44,17 @@ Image TypeRow(Context& context, ir::TypeId id, const std::string& name) {
 
 void AppendPort(Context& context, const ir::Port& port, Image* ports) {
   const ir::Type& type = context.type(port.type);
+  const bool is_texts = port.slot == ir::SlotId::kNone && (type.kind == ir::TypeKind::kString || type.kind == ir::TypeKind::kList);
+  const std::vector<int64_t>& dims = is_texts ? port.text_dims : type.dims;
   wf_port row{};
   row.slot = PlanIndex(port.slot);
   row.type = context.RowOf(port);
-  row.dtype = static_cast<uint8_t>(type.dtype);
-  row.rank = static_cast<uint8_t>(type.dims.size());
+  row.dtype = is_texts ? uint8_t{WF_TEXTS} : static_cast<uint8_t>(type.dtype);
+  row.rank = static_cast<uint8_t>(dims.size());
   row.required = port.required ? 1 : 0;
   const size_t at = ports->Add(row);
   SetText(context, ports, at + offsetof(wf_port, name), port.name);
-  if (type.kind == ir::TypeKind::kTensor) ports->Pointer(at + offsetof(wf_port, dim), EmitNumbers(context, type.dims, "dims"));
+  if (is_texts || type.kind == ir::TypeKind::kTensor) ports->Pointer(at + offsetof(wf_port, dim), EmitNumbers(context, dims, "dims"));
   if (port.if_missing) ports->Pointer(at + offsetof(wf_port, if_missing), context.Constant(port.type, *port.if_missing));
 }
 

@@ -24,7 +24,9 @@ bool NestsTooDeep(const ir::Program& program) {
 }
 
 ir::Port PortOf(BodyWriter& writer, const ModelPort& port) {
-  return {port.wire_name, writer.TypeOf(port.type), ir::SlotId::kNone, {}, true};
+  ir::Port out{port.wire_name, writer.TypeOf(port.type), ir::SlotId::kNone, {}, true};
+  for (const Dim& dim : port.is_text() ? port.dims : std::vector<Dim>()) out.text_dims.push_back(dim.constant().value_or(-1));
+  return out;
 }
 
 // What a version of the model is held against when it is loaded.
@@ -40,11 +42,11 @@ void AddExtents(const Model& model, ir::Model& out) {
     dim.Write(number_of, out.extents);
   };
   for (const ModelPort& port : model.in) {
-    for (const Dim& dim : port.type->dims) add(dim, false);
+    for (const Dim& dim : port.dims) add(dim, false);
   }
   for (size_t i = 0; i < model.out.size(); ++i) {
-    const std::vector<Dim>& dims = model.out[i].type->dims;
-    for (size_t axis = 0; axis < dims.size(); ++axis) add(dims[axis], model.unproved[i][axis]);
+    const ModelPort& port = model.out[i];  // of a list nothing is taken for granted
+    for (size_t axis = 0; axis < port.dims.size(); ++axis) add(port.dims[axis], model.unproved[i][axis] || port.is_text());
   }
 }
 

@@ -113,10 +113,11 @@ void WorkflowBuilder::AddPorts(ir::Workflow& result) {
     std::optional<ir::Value> missing = param.default_value;
     const std::string told = missing ? DefaultText(local.type, *missing) : "";
     if (!missing && !param.required && out_.types[type].kind == ir::TypeKind::kOptional) missing = ir::Value{};
-    result.in.push_back({param.wire_name, type, slot, std::move(missing), param.required, ToString(local.type), told});
+    result.in.push_back({param.wire_name, type, slot, std::move(missing), param.required, {}, ToString(local.type), told});
   }
   for (size_t i = 0; i < workflow_.results.size(); ++i) {
-    result.out.push_back({workflow_.result_wire_names[i], result_types_[i], SlotId::kNone, {}, true, ToString(workflow_.results[i].type)});
+    result.out.push_back(
+        {workflow_.result_wire_names[i], result_types_[i], SlotId::kNone, {}, true, {}, ToString(workflow_.results[i].type)});
     // Several returns copy to a place that is none's own.
     if (has_branches_) result.out.back().slot = tasks_.AddSlot(root_, workflow_.results[i].name, result_types_[i]);
   }

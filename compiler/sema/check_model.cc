@@ -16,6 +16,7 @@
 #include "runtime/onnx/mixing.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
+#include "runtime/onnx/text_ports.h"
 
 namespace wf::sema {
 namespace {
@@ -117,9 +118,8 @@ class ModelCheck {
                   const ast::Type& type) {
     const TypeRef resolved = ResolveType(body_, type, SymbolRule::kDeclare);
     if (resolved->kind == TypeKind::kError) return false;
-    const bool strings = resolved->kind == TypeKind::kList && resolved->element->kind == TypeKind::kString;
-    if (resolved->kind != TypeKind::kTensor && resolved->kind != TypeKind::kScalar && !strings) {
-      env_.Report(type.span, kModelPort, {label.text, entity_.name, "`" + ToString(resolved) + "` is no tensor"});
+    if (resolved->kind != TypeKind::kTensor && resolved->kind != TypeKind::kScalar && !TextAxes(resolved)) {
+      env_.Report(type.span, kModelPort, {label.text, entity_.name, "`" + ToString(resolved) + "` is no tensor and no `list<string>`"});
       return false;
     }
     ports.push_back({label, external, resolved, type.span});
@@ -177,7 +177,7 @@ class ModelCheck {
     onnx::ReadOptions reading;
     if (decl_.has_signature) reading.given = onnx::Given{ToPorts(written_.inputs, nullptr), {}};
     auto model = onnx::ReadModel(versions->back().path, reading);
-    base::Status sound = model.ok() ? onnx::CheckInputTypes(model->signature, versions->back().path) : model.status();
+    base::Status sound = model.status();
     if (sound.ok()) sound = onnx::CheckRows(model->signature, versions->back().path, kMostInBytes, kMostOutBytes);
     if (!sound.ok()) {
       env_.Report(span, kModelUnreadable, {entity_.name, sound.message()});
@@ -189,6 +189,32 @@ class ModelCheck {
     return true;
   }
 
+  // Of a string, or a list of them, as a port.
+  static std::optional<size_t> TextAxes(const TypeRef& type) {
+    if (type->kind == TypeKind::kString) return 0;
+    const bool is_list = type->kind == TypeKind::kList && type->element->kind == TypeKind::kString;
+    return is_list ? std::optional<size_t>(1) : std::nullopt;
+  }
+
+  static bool MarksBatch(const std::vector<WrittenPort>& ports) {
+    return std::any_of(ports.begin(), ports.end(), [](const WrittenPort& port) {
+      return std::any_of(port.type->dims.begin(), port.type->dims.end(),
+                         [](const Dim& dim) { return dim.symbol() == std::string(onnx::kBatchSymbol); });
+    });
+  }
+
+  // A type of strings has no place for `batch`: they have it as axis 0 where the file has an axis more than the type, or, without a file,
+  // where another port has it.
+  std::vector<Dim> DimsOfTexts(size_t axes, const onnx::Port* in_file) {
+    const bool has_batch = in_file != nullptr ? in_file->dim.size() == axes + 1 : marks_batch_;
+    std::vector<Dim> dims;
+    if (has_batch) dims.push_back(Dim::Symbol(std::string(onnx::kBatchSymbol)));
+    if (axes == 0) return dims;
+    const bool is_fixed = in_file != nullptr && in_file->dim.size() == dims.size() + 1 && in_file->dim.back().is_constant();
+    dims.push_back(is_fixed ? in_file->dim.back() : unknown_.Next());
+    return dims;
+  }
+
   std::vector<onnx::Port> ToPorts(const std::vector<WrittenPort>& written, const std::vector<onnx::Port>* file) {
     std::vector<onnx::Port> ports;
     for (size_t i = 0; i < written.size(); ++i) {
@@ -197,22 +223,58 @@ class ModelCheck {
       const bool same_place = file != nullptr && i < file->size() && !written[i].external_name;
       if (same_place && (written[i].label.text.empty() || Sanitised((*file)[i].name) == written[i].label.text)) port.name = (*file)[i].name;
       const TypeRef type = written[i].type;
-      port.dtype = type->kind == TypeKind::kList ? onnx::kStringType : static_cast<uint8_t>(type->dtype);
+      const std::optional<size_t> text_axes = TextAxes(type);
+      port.dtype = text_axes ? onnx::kStringType : static_cast<uint8_t>(type->dtype);
       port.dim = type->dims;
       for (Dim& dim : port.dim) {
         if (IsAny(dim)) dim = unknown_.Next();
       }
-      if (type->kind == TypeKind::kList) port.dim = {unknown_.Next()};
+      if (text_axes) port.dim = DimsOfTexts(*text_axes, file != nullptr && i < file->size() ? &(*file)[i] : nullptr);
       ports.push_back(std::move(port));
     }
     return ports;
   }
 
-  bool Choose(const std::optional<onnx::Signature>& file, onnx::Signature& real, onnx::BatchAxes& axes) {
-    if (!decl_.has_signature) {
-      real = *file;
-      return Take(onnx::ChooseBatchAxis(real, &read_->graph), axes);
+  // A signature need not name outputs of strings.
+  void LeaveOutUnwritten() {
+    const auto is_written = [this](const std::string& name) {
+      return std::any_of(written_.outputs.begin(), written_.outputs.end(), [&](const WrittenPort& port) {
+        if (port.label.text.empty()) return TextAxes(port.type).has_value();
+        return port.external_name.value_or(port.label.text) == (port.external_name ? name : Sanitised(name));
+      });
+    };
+    if (written_.outputs.size() >= read_->signature.outputs.size()) return;
+    onnx::LeaveOutTexts(*read_, [&](size_t output) { return !is_written(read_->signature.outputs[output].name); });
+  }
+
+  // In `outputs` as the file has them.
+  void WarnOfLeftOut(const std::vector<onnx::Port>& outputs) {
+    for (const onnx::Port& port : outputs) {
+      const std::vector<std::string>& names = read_->left_out;
+      if (std::find(names.begin(), names.end(), port.name) == names.end()) continue;
+      env_.Report(decl_.binding.arguments[0].span, kModelLeavesOut, {port.name, entity_.name, std::to_string(port.dim.size())})
+          .Help("a written signature without it says that this is meant");
     }
+  }
+
+  bool Choose(std::optional<onnx::Signature>& file, onnx::Signature& real, onnx::BatchAxes& axes) {
+    if (!decl_.has_signature) {
+      const std::vector<onnx::Port> outputs = read_->signature.outputs;
+      auto chosen = onnx::ChoosePorts(*read_, onnx::TextPorts::kOfCalls);
+      if (chosen.status().code() == base::kUnimplemented) {
+        env_.Report(decl_.binding.arguments[0].span, kModelUnreadable,
+                    {entity_.name, "`" + read_->path + "`: " + chosen.status().message()});
+        return false;
+      }
+      WarnOfLeftOut(outputs);
+      file = real = read_->signature;
+      return Take(std::move(chosen), axes);
+    }
+    if (read_) {
+      LeaveOutUnwritten();
+      file = read_->signature;
+    }
+    marks_batch_ = MarksBatch(written_.inputs) || MarksBatch(written_.outputs);
     real.inputs = ToPorts(written_.inputs, file ? &file->inputs : nullptr);
     real.outputs = ToPorts(written_.outputs, file ? &file->outputs : nullptr);
     const std::vector<onnx::Mismatch> mismatches = file ? onnx::FindMismatches(*file, real) : std::vector<onnx::Mismatch>();
@@ -260,7 +322,8 @@ class ModelCheck {
                        std::to_string(most_bytes)});
       return types.Error();
     }
-    if (port.dtype == onnx::kStringType && port.dim.size() == 1) return types.List(types.Simple(TypeKind::kString));
+    const TypeRef text = types.Simple(TypeKind::kString);
+    if (port.dtype == onnx::kStringType && port.dim.size() <= 1) return port.dim.empty() ? text : types.List(text);
     const bool known = port.dtype >= static_cast<uint8_t>(DType::kBool) && port.dtype <= static_cast<uint8_t>(DType::kF64);
     if (!known || port.dim.size() > WF_MAX_RANK) {
       env_.Report(decl_.name.span, kModelPort, {port.name, entity_.name, "`" + port.ToString() + "` has no type here"});
@@ -282,7 +345,7 @@ class ModelCheck {
       }
       const TypeRef type = TypeOf(ports[i], most_bytes);
       sound = sound && type->kind != TypeKind::kError;
-      out.push_back({std::move(name), ports[i].name, type});
+      out.push_back({std::move(name), ports[i].name, type, ports[i].dim});
     }
     return sound;
   }
@@ -366,6 +429,7 @@ class ModelCheck {
   SettingValues values_;
   Model model_;
   base::UnknownDims unknown_{"w"};
+  bool marks_batch_ = false;  // a type of the written signature
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ SettingValues WithoutBatchOn(const SettingValues& values, const Model& model) {
   if (fitting.pad) {
     bool has_symbol = false;
     for (const ModelPort& port : model.in) {
-      for (const Dim& dim : port.type->dims) {
+      for (const Dim& dim : port.dims) {
         const auto symbols = dim.Symbols();
         has_symbol = has_symbol || std::find(symbols.begin(), symbols.end(), fitting.pad->value.symbol) != symbols.end();
       }

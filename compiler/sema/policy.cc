@@ -71,7 +71,7 @@ bool IsUnknown(const Dim& dim, const std::vector<std::string>& of_inputs) {
 
 // "extent `u` of `z`", of an output.
 std::string NameOfExtent(const Model& model, size_t port, size_t axis) {
-  const Dim& dim = model.out[port].type->dims[axis];
+  const Dim& dim = model.out[port].dims[axis];
   const int batch_axis = model.batch_axis[model.in.size() + port];
   const bool behind_batch = batch_axis >= 0 && static_cast<int>(axis) >= batch_axis;
   const std::string text = dim.ToString();
@@ -88,7 +88,7 @@ void ApplyPad(Env& env, const Given<PadSetting>& pad, const Model& model, ir::Po
   std::vector<std::string> known;
   const auto visit = [&](const std::vector<ModelPort>& ports, std::vector<ir::Policy::Pad>& rows, bool output) {
     for (uint16_t port = 0; port < ports.size(); ++port) {
-      const std::vector<Dim>& dims = ports[port].type->dims;
+      const std::vector<Dim>& dims = ports[port].dims;
       for (uint16_t axis = 0; axis < dims.size(); ++axis) {
         for (const std::string& name : dims[axis].Symbols()) {
           if (!output && name.find('#') == std::string::npos) known.push_back(name);

@@ -38,6 +38,9 @@ struct Const {
 struct ModelPort {
   std::string name, wire_name;
   TypeRef type;
+  std::vector<Dim> dims;  // of `type`, or of the strings that it lists
+
+  bool is_text() const { return type->kind == TypeKind::kString || type->kind == TypeKind::kList; }
 };
 struct Model {
   std::string name, qualified;     // qualified: as QualifiedName makes it

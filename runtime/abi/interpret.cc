@@ -9,7 +9,6 @@
 
 #include "runtime/abi/outcome.h"
 #include "runtime/abi/verify.h"
-#include "runtime/base/dtype.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/node_path.h"
 
@@ -260,22 +259,29 @@ Interpreter::Step Interpreter::RunEach(Scope& scope, uint16_t id) {
   return {};
 }
 
-// A model knows a scalar as a tensor without axes.
+// A model knows a scalar and a string as a tensor without axes, and a list of strings as one with an axis.
 PlanFailure Interpreter::RunModel(Scope& scope, uint16_t id) {
   const wf_task& task = plan_.tasks[id];
-  const auto is_scalar = [](const wf_type& type) { return type.kind == WF_T_SCALAR; };
-  std::deque<wf_tensor> scalars;
-  const auto scalar_of = [&](const wf_type& type, const void* value) {
-    wf_tensor scalar{};
-    scalar.data = const_cast<void*>(value);
-    scalar.dtype = type.dtype;
-    return &scalars.emplace_back(scalar);
+  const auto is_tensor = [](const wf_type& type) { return type.kind == WF_T_TENSOR; };
+  std::deque<wf_tensor> others;
+  const auto tensor_of = [&](const wf_type& type, const void* value) {
+    wf_tensor tensor{};
+    tensor.data = const_cast<void*>(value);
+    tensor.dtype = type.kind == WF_T_SCALAR ? type.dtype : uint8_t{WF_TEXTS};
+    if (type.kind == WF_T_LIST && value != nullptr) {
+      const auto& texts = *static_cast<const wf_list*>(value);
+      tensor.data = texts.ptr;
+      tensor.rank = 1;
+      tensor.dim[0] = static_cast<int64_t>(texts.len);
+      tensor.stride[0] = 1;
+    }
+    return &others.emplace_back(tensor);
   };
   std::vector<const wf_tensor*> inputs;
   for (int i = 0; i < task.n_in; ++i) {
     const wf_type& type = plan_.types[plan_.slots[task.in[i]].type];
     const std::byte* const value = ValueOf(scope, task.in[i]);
-    inputs.push_back(is_scalar(type) ? scalar_of(type, value) : reinterpret_cast<const wf_tensor*>(value));
+    inputs.push_back(is_tensor(type) ? reinterpret_cast<const wf_tensor*>(value) : tensor_of(type, value));
   }
   struct Output {
     const wf_type* type;
@@ -289,11 +295,12 @@ PlanFailure Interpreter::RunModel(Scope& scope, uint16_t id) {
     places.push_back({&plan_.types[result.fields[i].type], out + result.fields[i].offset});
   std::vector<wf_tensor*> outputs;
   for (const Output& output : places)
-    outputs.push_back(is_scalar(*output.type) ? scalar_of(*output.type, nullptr) : reinterpret_cast<wf_tensor*>(output.place));
+    outputs.push_back(is_tensor(*output.type) ? reinterpret_cast<wf_tensor*>(output.place) : tensor_of(*output.type, nullptr));
   PlanFailure failure = hooks_.model(scope.path, id, inputs.data(), outputs.data());
   for (size_t i = 0; failure.code == 0 && i < places.size(); ++i) {
-    if (is_scalar(*places[i].type))
-      std::memcpy(places[i].place, outputs[i]->data, static_cast<size_t>(base::DTypeSize(places[i].type->dtype)));
+    const wf_type& type = *places[i].type;
+    const wf_list list{outputs[i]->data, static_cast<uint64_t>(outputs[i]->dim[0])};
+    if (!is_tensor(type)) std::memcpy(places[i].place, type.kind == WF_T_LIST ? &list : outputs[i]->data, type.size);
   }
   return failure;
 }

@@ -88,10 +88,14 @@ typedef struct wf_policy {
 typedef struct wf_node { wf_bytes path; uint32_t line, stage; } wf_node;   /* "Read/texts/Recognise": errors, metrics, traces; stage: index into stages */
 typedef struct wf_stage { wf_bytes workflow, name; } wf_stage;
 
+// dtype of a model's port of strings, and of tensors of them between a call and its model: elements are wf_bytes. A call has a string for
+// rank 0, a list for rank 1; no model has others.
+enum { WF_TEXTS = 64 };
+
 // A parameter, a result, or an input or output of a model. The slot of a workflow's port is in its root region.
 typedef struct wf_port {
   wf_bytes name;
-  const int64_t *dim;                        /* -1 free; NULL when not a tensor */
+  const int64_t *dim;                        /* -1 free; NULL when not a tensor and no model's list of strings */
   const void *if_missing;                    /* default value, laid out as the type; NULL: none */
   uint16_t slot, type;
   uint8_t dtype, rank, required, reserved;

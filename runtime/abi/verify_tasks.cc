@@ -1,6 +1,7 @@
 // The second half of Verify: tasks, their edges, the regions that they enter and the strands that they form.
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/abi/verify.h"
 #include "runtime/abi/verify_internal.h"
@@ -77,24 +78,37 @@ Status CheckEntering(const wf_plan& plan, uint32_t row, Links& links) {
   return {};
 }
 
-bool IsPort(const wf_type& type) { return type.kind == WF_T_TENSOR || type.kind == WF_T_SCALAR; }
+// What a model's port may be for a call: its dtype and rank.
+struct PortType {
+  uint8_t dtype, rank;
+  bool operator==(const PortType&) const = default;
+};
+std::optional<PortType> PortTypeOf(const wf_plan& plan, const wf_type& type) {
+  if (type.kind == WF_T_TENSOR || type.kind == WF_T_SCALAR) return PortType{type.dtype, type.rank};
+  if (type.kind == WF_T_STRING) return PortType{WF_TEXTS, 0};
+  if (type.kind == WF_T_LIST && plan.types[type.element].kind == WF_T_STRING) return PortType{WF_TEXTS, 1};
+  return std::nullopt;
+}
 
 Status CheckModelTask(const wf_plan& plan, uint32_t row) {
   const wf_task& task = plan.tasks[row];
   if (task.target >= plan.n_models) return Broken("task", row, "model out of range");
   const wf_model& model = plan.models[task.target];
   if (task.n_in != model.n_in) return Broken("task", row, "reads another number of slots than the model has inputs");
+  const auto fits = [&](const wf_type& type, const wf_port& port) { return PortTypeOf(plan, type) == PortType{port.dtype, port.rank}; };
   for (int i = 0; i < task.n_in; ++i) {
-    const wf_type& type = plan.types[plan.slots[task.in[i]].type];
-    if (!IsPort(type) || type.dtype != model.in[i].dtype || type.rank != model.in[i].rank)
+    if (!fits(plan.types[plan.slots[task.in[i]].type], model.in[i]))
       return Broken("task", row, "an input is not of the model's dtype and rank");
   }
   if (task.out == WF_NONE) return Broken("task", row, "a model call without a slot");
   const wf_type& out = plan.types[plan.slots[task.out].type];
-  if (IsPort(out)) return model.n_out == 1 ? Status() : Broken("task", row, "several outputs, but its slot is one tensor");
-  if (out.kind != WF_T_RECORD || out.n_fields != model.n_out) return Broken("task", row, "its slot is not a record of the model's outputs");
-  for (int i = 0; i < out.n_fields; ++i)
-    if (!IsPort(plan.types[out.fields[i].type])) return Broken("task", row, "an output is no tensor and no scalar");
+  const bool is_record = out.kind == WF_T_RECORD;
+  if (!is_record && model.n_out != 1) return Broken("task", row, "several outputs, but its slot is one tensor");
+  if (is_record && out.n_fields != model.n_out) return Broken("task", row, "its slot is not a record of the model's outputs");
+  for (int i = 0; i < model.n_out; ++i) {
+    if (!fits(is_record ? plan.types[out.fields[i].type] : out, model.out[i]))
+      return Broken("task", row, "an output is not of the model's dtype and rank");
+  }
   return {};
 }
 

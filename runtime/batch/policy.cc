@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/abi/view.h"
 #include "runtime/base/check.h"
 #include "runtime/base/xxh64.h"
 
@@ -20,9 +21,21 @@ bool SameShape(const wf_tensor& a, const wf_tensor& b) {
   return a.dtype == b.dtype && a.rank == b.rank && std::equal(a.dim, a.dim + a.rank, b.dim);
 }
 
-bool SameBytes(const wf_tensor& a, const wf_tensor& b) {
+// REQUIRES: of equal shapes.
+bool SameContent(const wf_tensor& a, const wf_tensor& b) {
   const uint64_t bytes = abi::DenseBytes(a.dtype, a.rank, a.dim);
-  return a.data == b.data || (bytes != UINT64_MAX && std::memcmp(a.data, b.data, bytes) == 0);
+  if (a.data == b.data || bytes == UINT64_MAX) return a.data == b.data;
+  if (a.dtype != WF_TEXTS) return std::memcmp(a.data, b.data, bytes) == 0;
+  const auto* const texts = static_cast<const wf_bytes*>(a.data);
+  return std::equal(texts, texts + bytes / sizeof(wf_bytes), static_cast<const wf_bytes*>(b.data),
+                    [](const wf_bytes& one, const wf_bytes& other) { return abi::View(one) == abi::View(other); });
+}
+
+uint64_t HashOf(const wf_tensor& tensor, uint64_t bytes, uint64_t key) {
+  if (tensor.dtype != WF_TEXTS) return base::Xxh64::Of(tensor.data, bytes, key);
+  const auto* const texts = static_cast<const wf_bytes*>(tensor.data);
+  for (uint64_t i = 0; i < bytes / sizeof(wf_bytes); ++i) key = base::Xxh64::Of(texts[i].ptr, texts[i].len, key);
+  return key;
 }
 
 }  // namespace
@@ -115,7 +128,7 @@ bool Policy::MayShare(const Row& a, const Row& b) const {
       const int64_t bucket = options_.padding.bucket(a.kind);
       if (!options_.padding.SetInput(i, bucket, first) || !options_.padding.SetInput(i, bucket, second)) return false;
     }
-    if (!SameShape(first, second) || (shared && !SameBytes(first, second))) return false;
+    if (!SameShape(first, second) || (shared && !SameContent(first, second))) return false;
   }
   return true;
 }
@@ -126,8 +139,7 @@ int64_t Policy::BestRows(const Group& group) const {
   return sort == costs_.size() ? 1 : std::min(options_.max_rows, costs_[sort].BestRows());
 }
 
-// Equal for rows that may share a run, and hardly ever for others: a hash of their shapes after padding, and of the bytes that have to be
-// equal.
+// Equal for rows that may share a run, and hardly ever for others: a hash of their shapes after padding, and of what has to be equal.
 uint64_t Policy::KeyOf(const Row& row) const {
   if (row.sort == costs_.size()) return kAlone;
   uint64_t key = row.sort + UINT64_C(1);
@@ -139,7 +151,7 @@ uint64_t Policy::KeyOf(const Row& row) const {
     if (!shared) continue;
     const uint64_t bytes = abi::DenseBytes(input.dtype, input.rank, input.dim);
     if (bytes == UINT64_MAX) return kAlone;
-    key = base::Xxh64::Of(input.data, bytes, key);
+    key = HashOf(input, bytes, key);
   }
   return key == kAlone ? key + 1 : key;
 }

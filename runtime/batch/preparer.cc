@@ -150,6 +150,7 @@ void Preparer::Measure(const Piece& piece, std::vector<wf_tensor>& inputs) {
   const int instance = batcher.options().measuring_instance;
   if (model.Prepare(instance, piece.size, inputs).ok()) {  // before there is memory for what may be too large
     const Zeros memory(inputs);
+    if (memory.complete()) model.FillTexts(inputs);
     const int64_t best = memory.complete() ? BestRunNs(piece, inputs) : 0;
     if (best > 0 && !batcher.cost(piece.kind).known(piece.size)) batcher.cost(piece.kind).Learn(piece.size, best);
   }

@@ -46,6 +46,8 @@ class Runnable {
   // it unknown. One thread at a time.
   virtual void CheckRows(int /*instance*/, int64_t /*most*/, const std::atomic<bool>& /*stop*/) {}
 
+  // Puts strings that it is likely to take in the place of empty ones, where inputs have such.
+  virtual void FillTexts(std::span<const wf_tensor> /*inputs*/) {}
   // Makes first what a Run of these shapes by this instance would otherwise make: plan, memory. `inputs`: as for Run, without data.
   virtual base::Status Prepare(int /*instance*/, int64_t /*rows*/, std::span<const wf_tensor> /*inputs*/) { return {}; }
   // Whether a run of these shapes, its results included, takes no more than most_bytes, as far as the shapes are the request's to decide.

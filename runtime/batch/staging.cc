@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include "runtime/abi/dtype.h"
 #include "runtime/abi/view.h"
+#include "runtime/base/text.h"
 #include "runtime/batch/shape.h"
 
 namespace wf::batch {
@@ -67,7 +69,7 @@ Strided RowOf(const wf_tensor& whole, int axis, int64_t index) {
   int to = 0;
   for (int i = 0; i < whole.rank; ++i)
     if (i != axis) row.stride[to++] = whole.stride[i];
-  if (axis >= 0) row.data += index * whole.stride[axis] * base::DTypeSize(whole.dtype);
+  if (axis >= 0) row.data += index * whole.stride[axis] * abi::ElementBytes(whole.dtype);
   return row;
 }
 
@@ -85,12 +87,36 @@ base::Status CheckShape(const wf_model& model, const wf_port& port, const wf_ten
   bool fits = row.dtype == port.dtype && row.rank == port.rank && row.space == 0;
   for (int i = 0; fits && i < port.rank && port.dim != nullptr; ++i) fits = port.dim[i] < 0 || port.dim[i] == row.dim[i];
   if (fits) return {};
+  if (port.dtype == WF_TEXTS && port.rank == 1 && row.rank == 1)
+    return base::Status(base::kInvalidArgument, PortText(model, port) + "a list of " +
+                                                    base::Counted(static_cast<uint64_t>(row.dim[0]), "string") + ", wanted " +
+                                                    std::to_string(port.dim[0]));
   std::string dims;
   for (int i = 0; i < row.rank; ++i) dims += (i == 0 ? "" : ", ") + std::to_string(row.dim[i]);
   return base::Status(base::kInvalidArgument, PortText(model, port) + "a tensor of shape [" + dims + "] does not fit");
 }
 
 bool SameDims(const wf_tensor& a, const wf_tensor& b) { return a.rank == b.rank && std::equal(a.dim, a.dim + a.rank, b.dim); }
+
+std::span<wf_bytes> TextsOf(const wf_tensor& tensor) {
+  if (tensor.dtype != WF_TEXTS) return {};
+  return {static_cast<wf_bytes*>(tensor.data), abi::DenseBytes(tensor.dtype, tensor.rank, tensor.dim) / sizeof(wf_bytes)};
+}
+
+// Strings that the model has and the row keeps: their bytes go one behind the other into memory of the row. False: there is none.
+bool KeepTexts(std::span<wf_bytes> texts, Row& row) {
+  if (texts.empty()) return true;
+  uint64_t bytes = 0;
+  for (const wf_bytes& text : texts) bytes += text.len;
+  auto* to = static_cast<uint8_t*>(row.Allocate(std::max<uint64_t>(bytes, 1)));
+  if (to == nullptr) return false;
+  for (wf_bytes& text : texts) {
+    if (text.len != 0) std::memcpy(to, text.ptr, text.len);
+    text.ptr = to;
+    to += text.len;
+  }
+  return true;
+}
 
 bool IsPadded(const RowList& rows, const Padding& padding) { return padding.pads() && rows.first->kind < padding.kinds(); }
 
@@ -154,7 +180,7 @@ base::Status Staging::GatherPort(const RowList& rows, int64_t size, const Paddin
   int64_t index = 0;
   for (const Row* row = rows.first; row != nullptr; row = row->next, ++index) {
     const wf_tensor& own = *row->inputs[port];
-    CopyStrided(RowOf(whole, axis, index), AsStrided(own), own.dim, own.rank, base::DTypeSize(whole.dtype));
+    CopyStrided(RowOf(whole, axis, index), AsStrided(own), own.dim, own.rank, abi::ElementBytes(whole.dtype));
     if (axis < 0) break;  // one copy stands for all rows: their bytes are equal
   }
   return {};
@@ -205,7 +231,12 @@ base::Status Staging::ScatterPort(const RowList& rows, int64_t size, const Paddi
     const uint64_t bytes = abi::DenseBytes(out.dtype, out.rank, out.dim);
     if (bytes == UINT64_MAX) return fail("the output has no size");
     out.data = row->Allocate(bytes == 0 ? 64 : bytes);  // a row without memory has recorded its failure
-    if (out.data != nullptr) CopyStrided(AsStrided(out), RowOf(whole, axis, index), out.dim, out.rank, base::DTypeSize(out.dtype));
+    if (out.data == nullptr) continue;
+    CopyStrided(AsStrided(out), RowOf(whole, axis, index), out.dim, out.rank, abi::ElementBytes(out.dtype));
+    const std::span<wf_bytes> texts = TextsOf(out);
+    if (!std::all_of(texts.begin(), texts.end(), [](wf_bytes text) { return base::IsUtf8(abi::View(text)); }))
+      return fail("a string of it is not UTF-8");
+    if (!KeepTexts(texts, *row)) out.data = nullptr;
   }
   return {};
 }

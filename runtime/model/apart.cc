@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/abi/view.h"
 #include "runtime/base/dtype.h"
 #include "runtime/model/numbers.h"
 #include "runtime/model/samples.h"
@@ -41,7 +42,7 @@ int64_t CountIn(const wf_tensor& tensor, int from, int to) {
 template <typename Copy>
 void ForEachPart(const wf_tensor& many, int axis, int64_t row, Copy&& copy) {
   const int64_t rows = many.dim[axis], parts = CountIn(many, 0, axis);
-  const int64_t bytes = CountIn(many, axis + 1, many.rank) * static_cast<int64_t>(base::DTypeSize(many.dtype));
+  const int64_t bytes = CountIn(many, axis + 1, many.rank) * abi::ElementBytes(many.dtype);
   for (int64_t part = 0; part < parts; ++part) copy(static_cast<uint8_t*>(many.data) + (part * rows + row) * bytes, part * bytes, bytes);
 }
 
@@ -58,11 +59,16 @@ double LargestOf(const wf_tensor& tensor) {
 struct Computed {
   wf_tensor shape;
   std::vector<uint8_t> bytes;
+  std::vector<std::string> texts;  // of strings: what the elements view is gone with the next run
 
   explicit Computed(const wf_tensor& of)
-      : shape(of), bytes(static_cast<size_t>(CountIn(of, 0, of.rank)) * static_cast<size_t>(base::DTypeSize(of.dtype))) {
+      : shape(of), bytes(static_cast<size_t>(CountIn(of, 0, of.rank)) * static_cast<size_t>(abi::ElementBytes(of.dtype))) {
     if (!bytes.empty()) std::memcpy(bytes.data(), of.data, bytes.size());
     shape.data = bytes.data();
+    for (int64_t i = 0; of.dtype == WF_TEXTS && i < count(); ++i) texts.emplace_back(TextAt(bytes, i));
+  }
+  static std::string_view TextAt(const std::vector<uint8_t>& elements, int64_t at) {
+    return abi::View(reinterpret_cast<const wf_bytes*>(elements.data())[at]);
   }
   int64_t count() const { return CountIn(shape, 0, shape.rank); }
 };
@@ -101,7 +107,7 @@ class RowsCheck {
 void RowsCheck::Fill(const Sort& sort, SampleInputs* row) const {
   for (size_t i = 0; i < n_in(); ++i) {
     const Sort& of = axis_[i] >= 0 || sorts_.empty() ? sort : sorts_.front();
-    FillWithSample(of.sample, i + of.shift * n_in(), row->tensors[i]);
+    FillWithSample({of.sample, i, of.shift * n_in()}, version_.sample_texts(), row->tensors[i]);
   }
 }
 
@@ -193,7 +199,13 @@ Status RowsCheck::Compare(size_t output, const Sort& sort, const wf_tensor& many
     return Status(base::kFailedPrecondition, fmt::format("output `{}` of a row has another shape beside other rows than alone", name));
   std::vector<uint8_t> beside(alone.bytes.size());
   ForEachPart(many, axis, row, [&beside](const uint8_t* part, int64_t at, int64_t bytes) { std::memcpy(beside.data() + at, part, bytes); });
-  if (beside == alone.bytes) return Status::Ok();
+  for (size_t i = 0; i < alone.texts.size(); ++i) {
+    const std::string_view text = Computed::TextAt(beside, static_cast<int64_t>(i));
+    if (text != alone.texts[i])
+      return Status(base::kFailedPrecondition,
+                    fmt::format("output `{}` has `{}` for a row beside others that has `{}` for it alone", name, text, alone.texts[i]));
+  }
+  if (many.dtype == WF_TEXTS || beside == alone.bytes) return Status::Ok();
   const bool is_half = many.dtype == WF_F16 || many.dtype == WF_BF16;
   const double share = version_.program().bf16 ? kShareOfLargestBf16 : is_half ? kShareOfLargestHalf : kShareOfLargest;
   const double noise = share * LargestOf(alone.shape) + kShareOfInput * sort.largest_input;

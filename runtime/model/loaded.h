@@ -16,6 +16,7 @@
 #include "runtime/model/program.h"
 #include "runtime/model/text_border.h"
 #include "runtime/onnx/signature.h"
+#include "runtime/onnx/text_ports.h"
 
 namespace wf::model {
 
@@ -33,13 +34,13 @@ struct LoadOptions {
   int64_t requests_bytes = INT64_MAX;          // all requests may have: `limits.memory_bytes`
   int64_t process_bytes = INT64_MAX;           // the process may have, for all that it does
   bool warm_up = true;
-  bool bf16 = false;                          // products of f32 are of numbers rounded to bf16, where this machine has instructions for it
-  bool texts = false;                         // inputs and outputs of strings are its own, too
-  bool finds_mixing = false;                  // of a file whose batch axis nobody wrote, what Version::mixing() tells
-  std::optional<onnx::Given> given = {};      // what runs give; a written signature says it itself
-  int threads = 1;                            // that work at one run: the caller's, and others that each instance starts
-  std::shared_ptr<kernels::Choices> choices;  // of ways of kernels, that models share; null: the own ones of their rows
-  const base::Clock* clock = nullptr;         // by which the warm-up measures row_ns; null: it does not
+  bool bf16 = false;  // products of f32 are of numbers rounded to bf16, where this machine has instructions for it
+  onnx::TextPorts texts = onnx::TextPorts::kOfCalls;  // inputs and outputs that are its own; of all of them what is only stored, too
+  bool finds_mixing = false;                          // of a file whose batch axis nobody wrote, what Version::mixing() tells
+  std::optional<onnx::Given> given = {};              // what runs give; a written signature says it itself
+  int threads = 1;                                    // that work at one run: the caller's, and others that each instance starts
+  std::shared_ptr<kernels::Choices> choices;          // of ways of kernels, that models share; null: the own ones of their rows
+  const base::Clock* clock = nullptr;                 // by which the warm-up measures row_ns; null: it does not
 };
 
 // A file that was read, held against the program's signature and made ready for runs.
@@ -56,6 +57,13 @@ struct Loaded {
 
   // What choosing may take for each plan that is made before a run wants it.
   int64_t measuring_ns() const { return options.choices == nullptr ? 0 : options.choices->measuring_ns(); }
+  // Elements of an input or output are others outside than within.
+  bool has_border() const {
+    const auto is_other = [](const onnx::Port& port) { return onnx::ElementType(port.dtype) != port.dtype; };
+    const onnx::Signature& ports = file->signature;
+    return std::any_of(ports.inputs.begin(), ports.inputs.end(), is_other) ||
+           std::any_of(ports.outputs.begin(), ports.outputs.end(), is_other);
+  }
   int64_t max_rows() const { return axes.batched ? options.max_rows : 1; }
   int64_t most_request_bytes() const { return std::min(options.requests_bytes, abi::kMostRequestBytes); }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/abi/view.h"
 #include "runtime/model/numbers.h"
 #include "runtime/model/samples.h"
 
@@ -63,7 +64,7 @@ class Comparison {
     if (const Status made = MakeInputs(shapes, f32_.axes().axis, 1, inputs_); !made.ok()) return made.message();
     size_t compared = 0;
     for (size_t at = 0; at < kSamples && compared < kCompared; ++at) {
-      for (size_t i = 0; i < shapes.size(); ++i) FillWithSample(kOrder[at], i, inputs_.tensors[i]);
+      for (size_t i = 0; i < shapes.size(); ++i) FillWithSample({kOrder[at], i}, f32_.sample_texts(), inputs_.tensors[i]);
       if (!Run(f32_, exact_).ok() || !AllFinite(exact_)) continue;
       if (const Status ran = Run(bf16_, near_); !ran.ok()) return ran.message();
       ++compared;
@@ -79,6 +80,12 @@ class Comparison {
     const wf_tensor &exact = exact_[i], &near = near_[i];
     const std::string& name = f32_.signature().outputs[i].name;
     if (!SameExtents(exact, near)) return fmt::format("output `{}` has other extents", name);
+    if (exact.dtype == WF_TEXTS) {
+      const auto* const a = static_cast<const wf_bytes*>(exact.data);
+      const bool same = std::equal(a, a + CountOf(exact), static_cast<const wf_bytes*>(near.data),
+                                   [](wf_bytes x, wf_bytes y) { return abi::View(x) == abi::View(y); });
+      return same ? "" : fmt::format("output `{}`, of strings, is another one", name);
+    }
     if (!base::IsFloat(exact.dtype)) {
       const bool same = std::memcmp(exact.data, near.data, abi::DenseBytes(exact.dtype, exact.rank, exact.dim)) == 0;
       return same ? "" : fmt::format("output `{}`, of integers, is another one", name);
@@ -96,7 +103,7 @@ class Comparison {
 
   // In turns, on the last sample that was compared, of which each had a run.
   void Measure() {
-    for (size_t i = 0; i < inputs_.tensors.size(); ++i) FillWithSample(last_, i, inputs_.tensors[i]);
+    for (size_t i = 0; i < inputs_.tensors.size(); ++i) FillWithSample({last_, i}, f32_.sample_texts(), inputs_.tensors[i]);
     int64_t f32_ns = INT64_MAX, bf16_ns = INT64_MAX;
     const int64_t begin = SpentNs();
     for (int run = 0; run < kMostComparisons && (run == 0 || SpentNs() - begin < 2 * kComparingNs); ++run) {

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/abi/view.h"
 #include "runtime/kernels/memory.h"
 #include "runtime/model/numbers.h"
 
@@ -51,10 +52,21 @@ void Fill(const wf_tensor& tensor, size_t input, Make make) {
   for (int64_t i = 0; i < count; ++i) out[i] = static_cast<T>(make(BitsOf(input, i)));
 }
 
+// Those of a sample whose integers are all the same are the same, column by column.
+void FillWithTexts(const SamplePlace& place, const SampleTexts& texts, size_t input, const wf_tensor& tensor) {
+  const Sample& row = kRows[place.sample];
+  auto* const out = static_cast<wf_bytes*>(tensor.data);
+  const int64_t columns = tensor.rank == 0 ? 1 : tensor.dim[tensor.rank - 1];
+  for (int64_t i = 0, count = CountOf(tensor); i < count; ++i)
+    out[i] = abi::BytesOf(texts.At(place.input, i, columns, row.first == row.last ? row.first : BitsOf(input, i) + row.first));
+}
+
 }  // namespace
 
-void FillWithSample(size_t sample, size_t input, const wf_tensor& tensor) {
-  const Sample& row = kRows[sample];
+void FillWithSample(const SamplePlace& place, const SampleTexts& texts, const wf_tensor& tensor) {
+  const size_t input = place.input + place.shift;
+  const Sample& row = kRows[place.sample];
+  if (tensor.dtype == WF_TEXTS) return FillWithTexts(place, texts, input, tensor);
   const auto number = [&row](uint32_t bits) { return FloatOf(row, bits); };
   const auto integer = [&row](uint32_t bits) { return row.first + bits % (row.last - row.first + 1U); };
   const auto flag = [&row](uint32_t bits) { return row.bools == Bools::kMixed ? bits & 1 : row.bools == Bools::kTrue; };

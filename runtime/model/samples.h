@@ -8,6 +8,7 @@
 
 #include "runtime/abi/values.h"
 #include "runtime/base/status.h"
+#include "runtime/model/sample_texts.h"
 #include "runtime/onnx/signature.h"
 
 namespace wf::model {
@@ -19,10 +20,15 @@ inline constexpr size_t kSamples = 8;
 inline constexpr const char* kSamplesText =  // for messages
     "floats from 0.25 to 1, all 1, from -1 to 1, 1 to 8, 8 to 100, 100 to 10000, -100 to -1 and all 0, integers that are all 0, all 1, "
     "from "
-    "0 to 2, all 2, from 2 to 9, 10 to 99, 100 to 127 and all 1, and bools true, but mixed in the third and fifth and false in the last";
+    "0 to 2, all 2, from 2 to 9, 10 to 99, 100 to 127 and all 1, and bools true, but mixed in the third and fifth and false in the last, "
+    "strings that the file holds them against";
 
-// `input`: the tensor's place among those of the model. REQUIRES: sample < kSamples, a dense tensor
-void FillWithSample(size_t sample, size_t input, const wf_tensor& tensor);
+// input: the tensor's place among those of the model; shift: any number, for other elements of the same sample. REQUIRES: sample <
+// kSamples, a dense tensor
+struct SamplePlace {
+  size_t sample, input, shift = 0;
+};
+void FillWithSample(const SamplePlace& place, const SampleTexts& texts, const wf_tensor& tensor);
 
 // Dense tensors, and what they lie in.
 struct SampleInputs {

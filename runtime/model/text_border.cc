@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "runtime/abi/plan.h"
+#include "runtime/abi/view.h"
 #include "runtime/kernels/memory.h"
 
 namespace wf::model {
 
 using base::Status;
+
+static_assert(onnx::kStringType == WF_TEXTS);
 
 namespace {
 
@@ -18,10 +22,14 @@ int64_t ElementsOf(const wf_tensor& tensor) {
 
 }  // namespace
 
-Status TextBorder::Begin(std::vector<wf_tensor>& inputs) {
+void TextBorder::Clear() {
   texts_.Clear();
   numbers_.clear();
-  views_.clear();
+  outputs_.clear();
+}
+
+Status TextBorder::Begin(std::vector<wf_tensor>& inputs) {
+  Clear();
   const auto no_memory = [] { return Status(base::kResourceExhausted, "no memory for the strings of the inputs"); };
   for (wf_tensor& input : inputs) {
     if (input.dtype != onnx::kStringType) continue;
@@ -29,9 +37,9 @@ Status TextBorder::Begin(std::vector<wf_tensor>& inputs) {
     numbers_.push_back(kernels::Allocate(std::max<int64_t>(count, 1) * int64_t{sizeof(int64_t)}));
     if (numbers_.back() == nullptr) return no_memory();
     auto* const numbers = reinterpret_cast<int64_t*>(numbers_.back().get());
-    const auto* const views = static_cast<const std::string_view*>(input.data);
+    const auto* const elements = static_cast<const wf_bytes*>(input.data);
     for (int64_t i = 0; i < count; ++i) {
-      numbers[i] = texts_.Number(views[i]);
+      numbers[i] = texts_.Number(abi::View(elements[i]));
       if (numbers[i] < 0) return no_memory();
     }
     input.data = numbers;
@@ -44,9 +52,9 @@ void TextBorder::End(std::span<const onnx::Port> ports, std::span<wf_tensor> out
     if (onnx::IsNarrow(ports[i].dtype)) outputs[i].dtype = ports[i].dtype;  // its elements are what they were
     if (ports[i].dtype != onnx::kStringType) continue;
     const auto* const numbers = static_cast<const int64_t*>(outputs[i].data);
-    std::vector<std::string_view>& views = views_.emplace_back();
-    for (int64_t at = 0, count = ElementsOf(outputs[i]); at < count; ++at) views.push_back(texts_.At(numbers[at]));
-    outputs[i].data = views.data();
+    std::vector<wf_bytes>& elements = outputs_.emplace_back();
+    for (int64_t at = 0, count = ElementsOf(outputs[i]); at < count; ++at) elements.push_back(abi::BytesOf(texts_.At(numbers[at])));
+    outputs[i].data = elements.data();
     outputs[i].dtype = onnx::kStringType;
   }
 }

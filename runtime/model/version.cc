@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/abi/bounds.h"
+#include "runtime/abi/plan.h"
 #include "runtime/model/bound.h"
 #include "runtime/model/numbers.h"
 #include "runtime/model/origin.h"
@@ -55,13 +56,13 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   const onnx::Signature* written = options.signature_written ? options.signature : nullptr;
   onnx::ReadOptions reading;
   reading.given = options.given;
-  reading.texts = options.texts;
+  reading.narrow = options.texts == onnx::TextPorts::kAll;
   if (written != nullptr) reading.given = onnx::Given{written->inputs, {}};
   auto read = onnx::ReadModel(path, reading);
   if (!read.ok()) return read.status();
   const auto file = std::make_shared<onnx::Model>(*std::move(read));
   std::unique_ptr<Version> version(new Version(options, file));
-  auto axes = onnx::ChooseBatchAxis(file->signature, &file->graph, written);
+  auto axes = onnx::ChoosePorts(*file, options.texts, written);
   if (axes.ok() && options.signature != nullptr) {
     if (const Status same = onnx::CheckSignature(file->signature, *options.signature); !same.ok()) axes = same;
   }
@@ -72,7 +73,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
       options.finds_mixing && written == nullptr && version->loaded_.axes.batched ? onnx::FindMixing(*file) : nullptr;
   if (mixing != nullptr) version->loaded_.mixing = mixing->Label();
   version->loaded_.contents = Contents(file->graph);
-  if (!options.texts) WF_RETURN_IF_ERROR(onnx::CheckInputTypes(file->signature, path));
+  version->sample_texts_ = SampleTexts(file->graph, file->signature.inputs);
   WF_RETURN_IF_ERROR(version->CheckRows(path));
   auto program = Optimise(file, std::min(options.max_bytes, onnx::kMostConstantBytes));
   if (!program.ok()) return program.status();
@@ -87,6 +88,12 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   version->misses_of_load_ = version->runs_->misses();  // no request waited
   version->loaded_.program.Rename(options.name);
   return version;
+}
+
+void Version::FillTexts(std::span<const wf_tensor> inputs) const {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].dtype == WF_TEXTS) FillWithSample({0, i}, sample_texts_, inputs[i]);
+  }
 }
 
 bool Version::FindOpenExtents() const {
@@ -162,11 +169,11 @@ Result<std::vector<onnx::Port>> Version::SampleShapes() {
 }
 
 Status Version::WarmUp() {
-  const auto is_made_up = [](const onnx::Port& port) { return port.dtype < WF_DTYPE_COUNT; };
+  const auto is_made_up = [](const onnx::Port& port) { return port.dtype < WF_DTYPE_COUNT || port.dtype == WF_TEXTS; };
   auto shapes = SampleShapes();
   if (!shapes.ok()) return shapes.status();
   if (shapes->size() != loaded_.file->signature.inputs.size()) return Status::Ok();   // no shape to try: the first call will tell
-  if (!std::all_of(shapes->begin(), shapes->end(), is_made_up)) return Status::Ok();  // nor of strings, or of what is only stored
+  if (!std::all_of(shapes->begin(), shapes->end(), is_made_up)) return Status::Ok();  // nor elements of what is only stored
   kernels::TensorInfo info;
   for (const onnx::Port& port : *shapes)
     WF_RETURN_IF_ERROR(ConcreteInfo({port.dtype, port.dim, std::nullopt}, loaded_.options.max_bytes, info));
@@ -183,15 +190,16 @@ Status Version::WarmUp() {
   return tried;
 }
 
-// bound: its plan, to tell where what is not finite comes from; null: there is none.
+// bound: its plan, to tell where what is not finite comes from, where its inputs are numbers; null: there is none.
 Status Version::RunSamples(BoundPlan* bound, std::span<const wf_tensor> inputs) {
   const ForAWhile wanted;
   std::optional<Origin> origin;
-  if (bound != nullptr) origin.emplace(loaded_.program, bound->plan());
+  const bool has_texts = std::any_of(inputs.begin(), inputs.end(), [](const wf_tensor& input) { return input.dtype == WF_TEXTS; });
+  if (bound != nullptr && !has_texts) origin.emplace(loaded_.program, bound->plan());
   std::string first, by_weights;
   bool is_certain = true;  // of the runs that did not fail
   for (size_t sample = 0; sample < kSamples; ++sample) {
-    for (size_t i = 0; i < inputs.size(); ++i) FillWithSample(sample, i, inputs[i]);
+    for (size_t i = 0; i < inputs.size(); ++i) FillWithSample({sample, i}, sample_texts_, inputs[i]);
     const int64_t start = SpentNs();
     const Status tried = RunSample(inputs, &wanted);
     if (tried.code() == base::kCancelled) {
@@ -265,7 +273,10 @@ Status Version::CheckSize(int instance, int64_t rows, std::span<const wf_tensor>
   return RunsOf(instance).CheckSize(instance, rows, inputs, most_bytes);
 }
 
-void Version::Trim(int instance) { RunsOf(instance).Trim(instance, memory_share().kept_bytes); }
+void Version::Trim(int instance) {
+  RunsOf(instance).Trim(instance, memory_share().kept_bytes);
+  if (loaded_.has_border()) loaded_.borders[static_cast<size_t>(instance)]->Clear();
+}
 void Version::Release(int instance) { RunsOf(instance).Release(instance); }
 void Version::set_threads(int instance, int threads) { RunsOf(instance).set_threads(instance, threads); }
 
@@ -274,7 +285,7 @@ Status Version::Run(int instance, int64_t rows, std::span<const wf_tensor> input
   kernels::UseOneThread();
   Runs& runs = RunsOf(instance);
   TextBorder& border = *loaded_.borders[static_cast<size_t>(instance)];
-  if (!loaded_.options.texts) {
+  if (!loaded_.has_border()) {
     border.texts().Clear();
     return runs.Run(instance, rows, inputs, outputs, wanted);
   }

@@ -10,6 +10,7 @@
 #include "runtime/base/wanted.h"
 #include "runtime/model/loaded.h"
 #include "runtime/model/plan.h"
+#include "runtime/model/sample_texts.h"
 
 namespace wf::model {
 
@@ -48,7 +49,7 @@ class Version {
   // Runs `rows` samples. inputs[i] has the shape of the file, `rows` along the batch axis; dense, 64-aligned, readable to the next multiple
   // of 64 bytes. Fills outputs[i]: data, dtype, dims, strides; they stay valid until the next Run or Trim of this instance. Errors:
   // kInvalidArgument for tensors that the signature does not take, or an index out of range within the model; kResourceExhausted for
-  // memory; kCancelled and kOutOfRange as said at depends_on_data. Elements that are strings: std::string_view (LoadOptions::texts).
+  // memory; kCancelled and kOutOfRange as said at depends_on_data. Elements that are strings: wf_bytes.
   // wanted: null when nobody will stop it.
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
                    const base::Wanted* wanted = nullptr);
@@ -72,6 +73,8 @@ class Version {
   int64_t row_ns() const { return row_ns_; }
   // With which the warm-up ran: of one row, all constant. Empty: none are known that the nodes take.
   const std::vector<onnx::Port>& sample_shapes() const { return sample_shapes_; }
+  const SampleTexts& sample_texts() const { return sample_texts_; }
+  void FillTexts(std::span<const wf_tensor> inputs) const;  // of inputs with memory, those of strings, with what nodes are likely to take
   bool has_open_extents() const { return loaded_.is_open; }
   // What a run does, and how long, is decided by the elements of its inputs: it ends early once it is not wanted, and when it takes more
   // than it may (budget.h).
@@ -100,6 +103,7 @@ class Version {
   Loaded loaded_;
   std::string warning_;
   std::vector<onnx::Port> sample_shapes_;
+  SampleTexts sample_texts_;
   int64_t activation_bytes_ = 0, row_ns_ = 0;
   bool by_data_ = false;  // some shapes depend on data
   std::unique_ptr<Runs> runs_;

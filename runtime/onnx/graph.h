@@ -18,8 +18,7 @@ namespace wf::onnx {
 using base::Dim;
 using Shape = std::vector<Dim>;
 
-// dtype of ONNX strings, beside the numbers WF_BOOL..WF_F64. A model computes none that its file does not hold, so that kernels see numbers
-// of texts (ADR 0038). 0 is "not known".
+// dtype of ONNX strings, beside the numbers WF_BOOL..WF_F64. Kernels see numbers of texts (ADR 0038). 0 is "not known".
 inline constexpr uint8_t kStringType = 64;
 // dtypes of the formats that are only stored, base::Narrow behind this. Their elements lie in base::HolderOf the format from the reader on.
 inline constexpr uint8_t kNarrowTypes = 64;
@@ -158,7 +157,8 @@ struct Model {
   int opset = 0;
   Graph graph;
   Signature signature;
-  std::vector<std::string> left_out;                     // outputs of strings, which are not built: they are in neither graph nor signature
+  std::vector<std::string>
+      left_out;  // outputs of strings that are none of it any more (text_ports.h): they are in neither graph nor signature
   std::vector<std::string> notes;                        // what the file says of itself and is not so, for whoever looks at it
   std::vector<std::shared_ptr<const ByteSource>> files;  // [0] the model file itself, then files of external data
 };

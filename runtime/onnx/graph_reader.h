@@ -87,8 +87,6 @@ class GraphReader {
   base::Status AddOutput(int value, Port port, bool has_shape);
   // Constant indices that were left in the file, so that shape inference sees whether they lie within their axis.
   base::Status HoldIndices();
-  // Outputs of strings are not built: the others are the model's.
-  base::Status LeaveOutTexts(const std::vector<Known>& known);
   std::string WriterOf(int value) const;
   // The axes of outputs are computed; what the file says about them is only checked, or gives a name where nothing can be computed.
   base::Status InferOutputs();

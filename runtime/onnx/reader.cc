@@ -213,7 +213,7 @@ Status GraphReader::ReadPortType(const pb::TypeProto& type, const char* what, Po
   if (!type.has_tensor_type()) return NotBuilt(fmt::format("{} `{}` is a map, a sparse tensor or of another such type", what, port.name));
   const int tensor_type = type.tensor_type().elem_type();
   port.dtype = DTypeOf(tensor_type);
-  if ((port.dtype == 0 && tensor_type != 0) || (IsNarrow(port.dtype) && !options_.texts)) {
+  if ((port.dtype == 0 && tensor_type != 0) || (IsNarrow(port.dtype) && !options_.narrow)) {
     return NotBuilt(fmt::format("{} `{}` has elements of type {}, which are not supported", what, port.name, TensorTypeName(tensor_type)));
   }
   const pb::TensorShapeProto& shape = type.tensor_type().shape();
@@ -286,26 +286,6 @@ Status GraphReader::HoldIndices() {
   return Status::Ok();
 }
 
-Status GraphReader::LeaveOutTexts(const std::vector<Known>& known) {
-  std::vector<int>& outputs = model_.graph.outputs;
-  size_t kept = 0;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (known[static_cast<size_t>(outputs[i])].dtype == kStringType) {
-      model_.left_out.push_back(model_.signature.outputs[i].name);
-      continue;
-    }
-    outputs[kept] = outputs[i];
-    output_has_shape_[kept] = output_has_shape_[i];
-    if (kept != i) model_.signature.outputs[kept] = std::move(model_.signature.outputs[i]);
-    ++kept;
-  }
-  if (kept == 0) return NotBuilt(fmt::format("{}: outputs of strings are not built", WriterOf(outputs[0])));
-  outputs.resize(kept);
-  output_has_shape_.resize(kept);
-  model_.signature.outputs.resize(kept);
-  return Status::Ok();
-}
-
 std::string GraphReader::WriterOf(int value) const {
   for (const Node& node : model_.graph.nodes) {
     if (std::find(node.out.begin(), node.out.end(), value) != node.out.end()) return node.Describe();
@@ -323,7 +303,6 @@ Status GraphReader::InferWhole(std::vector<Known>& of_outputs, Counts& counts) {
   auto known = InferShapes(model_.graph, model_.signature.inputs, model_.path);
   if (!known.ok()) return known.status();
   if (const auto folded = ConstantNodes(model_.graph, *known, model_.path); !folded.ok()) return folded.status();
-  if (!options_.texts) WF_RETURN_IF_ERROR(LeaveOutTexts(*known));
   of_outputs = OfOutputs(*known);
   counts = FindCounts(model_.graph, *known);
   return Status::Ok();
@@ -343,7 +322,7 @@ Status GraphReader::InferOutputs() {
   for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
     const Known& computed = of_outputs[i];
     Port& port = model_.signature.outputs[i];
-    if (IsNarrow(computed.dtype) && !options_.texts)
+    if (IsNarrow(computed.dtype) && !options_.narrow)
       return NotBuilt(fmt::format("output `{}` has elements of type {}, which are not supported", port.name, TypeName(computed.dtype)));
     const std::string wanted = port.ToString();
     bool fits = !output_has_shape_[i] || port.dim.size() == computed.dim.size();

@@ -21,7 +21,7 @@ struct ReadOptions {
   uint64_t max_graph_bytes = uint64_t{256} << 20;  // of the file without the elements of initialisers
   uint64_t max_weight_bytes = uint64_t{1} << 40;   // of one constant, in memory
   std::optional<Given> given = {};                 // nothing: a model that takes sequences is refused
-  bool texts = false;                              // outputs of strings stay, and so does what is only stored as inputs and outputs
+  bool narrow = false;                             // what is only stored stays as inputs and outputs
   bool external_data = true;                       // false: refuse every file beside the model
 };
 

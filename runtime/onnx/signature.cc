@@ -240,15 +240,6 @@ Status CheckSignature(const Signature& file, const Signature& wanted) {
   return found.empty() ? Status::Ok() : Status(base::kInvalidArgument, std::move(found[0].text));
 }
 
-Status CheckInputTypes(const Signature& file, const std::string& path) {
-  for (const Port& port : file.inputs) {
-    if (port.dtype == kStringType)
-      return Status(base::kUnimplemented,
-                    fmt::format("`{}`: input `{}` takes strings, which neither calls nor profiles have", path, port.name));
-  }
-  return Status::Ok();
-}
-
 int64_t RowBytes(const Port& port) {
   const auto bytes = LeastBytes({port.dtype, port.dim, std::nullopt}, INT64_MAX);
   return bytes.ok() ? *bytes : INT64_MAX;

@@ -42,9 +42,6 @@ struct Mismatch {
 std::vector<Mismatch> FindMismatches(const Signature& file, const Signature& wanted);
 base::Status CheckSignature(const Signature& file, const Signature& wanted);  // the first of them
 
-// Errors: kUnimplemented when no kernel takes what the model does; the text names the file, which is at `path`.
-base::Status CheckInputTypes(const Signature& file, const std::string& path);
-
 // Bytes of one row, at least: each extent that is no number counts as 1. INT64_MAX: as many, or more.
 int64_t RowBytes(const Port& port);
 

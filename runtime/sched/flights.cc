@@ -216,7 +216,7 @@ void EngineCore::Publish(Job& job, bus::Instance& instance) {
   for (int i = 0; i < job.n_done; ++i) {
     const wf_task& task = plan_.tasks[job.tasks[i]];
     if (task.kind == WF_MODEL) {
-      job.KeepScalars();
+      job.KeepOutputs();
       continue;
     }
     if (job.prior_ns[i] == 0) job.prior_ns[i] = estimates_.Prior(task, instance.frames);

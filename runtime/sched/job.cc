@@ -92,14 +92,12 @@ bool Job::PrepareRow(const wf_task& task, uint16_t id) noexcept {
   const wf_plan& plan = index.plan();
   bool sound = true;
   for (int i = 0; i < model.n_in; ++i) {
-    const std::byte* const value = AddressOf(index, *instance, task.in[i]);
-    const wf_type& type = plan.types[plan.slots[task.in[i]].type];
-    in[i] = type.kind == WF_T_SCALAR ? NewScalar(type, value) : reinterpret_cast<const wf_tensor*>(value);
+    in[i] = InputFor(plan.types[plan.slots[task.in[i]].type], AddressOf(index, *instance, task.in[i]));
     sound = sound && in[i] != nullptr;
   }
   const wf_type& result = plan.types[plan.slots[task.out].type];
   ForEachOutput(plan, result, AddressOf(index, *instance, task.out), [&](int i, const wf_type& type, std::byte* value) {
-    out[i] = type.kind == WF_T_SCALAR ? NewScalar(type, nullptr) : reinterpret_cast<wf_tensor*>(value);
+    out[i] = type.kind == WF_T_TENSOR ? reinterpret_cast<wf_tensor*>(value) : TensorFor(type);
     sound = sound && out[i] != nullptr;
   });
   if (!sound) context.NoMemory();
@@ -108,13 +106,31 @@ bool Job::PrepareRow(const wf_task& task, uint16_t id) noexcept {
   return sound;
 }
 
-// A tensor without axes; of an input with a copy of the value, of an output without data until the run.
-wf_tensor* Job::NewScalar(const wf_type& type, const std::byte* value) noexcept {
+// In which models have what is none: a scalar, a string, a list of strings. Without data.
+wf_tensor* Job::TensorFor(const wf_type& type) noexcept {
   auto* const tensor = static_cast<wf_tensor*>(arena.Allocate(sizeof(wf_tensor), alignof(wf_tensor)));
   if (tensor == nullptr) return nullptr;
   *tensor = {};
-  tensor->dtype = type.dtype;
-  if (value == nullptr) return tensor;
+  tensor->dtype = type.kind == WF_T_SCALAR ? type.dtype : uint8_t{WF_TEXTS};
+  return tensor;
+}
+
+const wf_tensor* Job::InputFor(const wf_type& type, std::byte* value) noexcept {
+  if (type.kind == WF_T_TENSOR) return reinterpret_cast<const wf_tensor*>(value);
+  wf_tensor* const tensor = TensorFor(type);
+  if (tensor == nullptr) return nullptr;
+  if (type.kind == WF_T_STRING) {
+    tensor->data = value;
+    return tensor;
+  }
+  if (type.kind == WF_T_LIST) {
+    const auto& texts = *reinterpret_cast<const wf_list*>(value);
+    tensor->data = texts.ptr;
+    tensor->rank = 1;
+    tensor->dim[0] = static_cast<int64_t>(texts.len);
+    tensor->stride[0] = 1;
+    return tensor;
+  }
   tensor->data = arena.Allocate(WF_ALIGN, WF_ALIGN);  // tensors are readable up to the next multiple
   if (tensor->data == nullptr) return nullptr;
   std::memset(tensor->data, 0, WF_ALIGN);
@@ -122,13 +138,16 @@ wf_tensor* Job::NewScalar(const wf_type& type, const std::byte* value) noexcept 
   return tensor;
 }
 
-void Job::KeepScalars() noexcept {
+void Job::KeepOutputs() noexcept {
   const bus::PlanIndex& index = engine_.index();
   const wf_plan& plan = index.plan();
   const wf_task& task = plan.tasks[tasks[n_tasks - 1]];
   const wf_type& result = plan.types[plan.slots[task.out].type];
   ForEachOutput(plan, result, AddressOf(index, *instance, task.out), [&](int i, const wf_type& type, std::byte* value) {
-    if (type.kind == WF_T_SCALAR) std::memcpy(value, outputs[i]->data, type.size);
+    if (type.kind == WF_T_LIST)
+      *reinterpret_cast<wf_list*>(value) = {outputs[i]->data, static_cast<uint64_t>(outputs[i]->dim[0])};
+    else if (type.kind != WF_T_TENSOR)
+      std::memcpy(value, outputs[i]->data, type.size);
   });
 }
 

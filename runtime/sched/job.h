@@ -39,8 +39,8 @@ class Job final : public batch::Row, public bus::Flight {
   void Deliver() noexcept override;
   // Lays out inputs and outputs of the model task for the row. False: no memory.
   bool PrepareRow(const wf_task& task, uint16_t id) noexcept;
-  // Copies outputs that are scalars of the program to their places, when the row has come back sound.
-  void KeepScalars() noexcept;
+  // Copies outputs that are no tensors of the program to their places, when the row has come back sound.
+  void KeepOutputs() noexcept;
   void Stop() noexcept { std::atomic_ref<uint32_t>(stop_word).store(1, std::memory_order_relaxed); }
   bool stopped() noexcept { return std::atomic_ref<uint32_t>(stop_word).load(std::memory_order_relaxed) != 0; }
 
@@ -63,7 +63,8 @@ class Job final : public batch::Row, public bus::Flight {
 
  private:
   void Finish() noexcept;
-  wf_tensor* NewScalar(const wf_type& type, const std::byte* value) noexcept;
+  wf_tensor* TensorFor(const wf_type& type) noexcept;
+  const wf_tensor* InputFor(const wf_type& type, std::byte* value) noexcept;
 
   EngineCore& engine_;
   const wf_tensor* few_inputs_[kFewPorts];

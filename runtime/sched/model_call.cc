@@ -197,7 +197,7 @@ void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelB
   if (known && binding.batcher != nullptr) binding.batcher->LearnRunOnLoop(binding.batcher->sorts().Of(job->kind, job->inputs), spent);
   LiveOf(instance).arena.Splice(job->arena);
   const bus::Failure* const failure = job->context.failure;
-  if (failure == nullptr) job->KeepScalars();
+  if (failure == nullptr) job->KeepOutputs();
   NoteCompute(instance, id, spent, failure != nullptr);
   if (instance.bus->spans_ != nullptr) NoteSpan(instance, id, {started, started + spent, failure == nullptr ? 0 : failure->code});
   if (failure != nullptr && parts_.observer != nullptr) parts_.observer->OnModelFailed(instance, id, *failure);

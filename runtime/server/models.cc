@@ -63,6 +63,7 @@ class LoadedModel final : public batch::Runnable {
     return apart >= std::min(most, model::kRowsBesideOthers) ? batch::Rows::kApart : batch::Rows::kUnknown;
   }
   void CheckRows(int instance, int64_t most, const std::atomic<bool>& stop) override;
+  void FillTexts(std::span<const wf_tensor> inputs) override { version_->FillTexts(inputs); }
   base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
     const base::Status prepared = version_->Prepare(instance, rows, inputs);
     if (choices_ != nullptr) SaveChoices(*choices_);

@@ -198,7 +198,7 @@ int BenchModel(const Arguments& arguments, std::ostream& out, std::ostream& err)
   const bool is_profiled = arguments.Has("profile") || arguments.Has("trace");
   SessionOptions options{.instances = settings.threads, .choices = ReadChoices(arguments, /*measures=*/true, err)};
   options.threads = settings.run_threads;
-  options.texts = !is_profiled;  // step by step there are no strings
+  if (is_profiled) options.texts = onnx::TextPorts::kNone;  // step by step there are none
   const auto session = OpenOnly(arguments, "bench", err, std::move(options));
   if (session == nullptr) return kFailed;
   for (const std::string& name : session->file().left_out)

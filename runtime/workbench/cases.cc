@@ -96,7 +96,7 @@ Outcome RunDataSet(std::unique_ptr<Session>& session, const onnx::Declared& decl
   if (!given.ok() || !wanted.ok()) return OutcomeOf(given.ok() ? wanted.status() : given.status(), each.folder);
   const auto is_special = [](const onnx::DeclaredPort& port) { return port.is_optional || port.is_sequence; };
   if (session == nullptr || std::any_of(declared.inputs.begin(), declared.inputs.end(), is_special)) {
-    auto opened = Session::Open(each.folder + "/model.onnx", {.texts = true, .given = given->given});
+    auto opened = Session::Open(each.folder + "/model.onnx", {.given = given->given});
     if (!opened.ok()) return OutcomeOf(opened.status(), each.folder);
     session = *std::move(opened);
   }

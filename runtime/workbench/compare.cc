@@ -125,7 +125,7 @@ int CompareModels(const Arguments& arguments, std::ostream& out, std::ostream& e
     return kUsage;
   }
   const std::string &first = arguments.paths.front(), &second = arguments.paths.back();
-  const auto a = Session::Open(first, {.texts = true}), b = Session::Open(second, {.bf16 = *bf16, .texts = true});
+  const auto a = Session::Open(first), b = Session::Open(second, {.bf16 = *bf16});
   if (!a.ok()) return Fail(a.status(), err);
   if (!b.ok()) return Fail(b.status(), err);
   const Pair pair{**a, **b, first, second};

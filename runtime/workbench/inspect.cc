@@ -74,11 +74,14 @@ std::string SamplesText(const Session& session) {
 // With those of elements that programs do not have.
 std::vector<std::string> NotesOf(const Session& session) {
   std::vector<std::string> notes = session.file().notes;
-  const auto add = [&notes](const std::vector<onnx::Port>& ports, const char* what) {
+  size_t place = 0;
+  const auto add = [&](const std::vector<onnx::Port>& ports, const char* what) {
     for (const onnx::Port& port : ports) {
-      const bool is_text = port.dtype == onnx::kStringType;
+      const size_t axes = port.dim.size() - (session.axes().axis[place++] < 0 ? 0 : 1);
+      const bool is_text = port.dtype == onnx::kStringType && axes > 1;
       if (!is_text && !onnx::IsNarrow(port.dtype)) continue;
-      notes.push_back(fmt::format("{} `{}`, which is of {}", what, port.name, is_text ? "strings" : onnx::TypeName(port.dtype)));
+      notes.push_back(fmt::format("{} `{}`, which is of {}", what, port.name,
+                                  is_text ? fmt::format("strings with {} axes a call", axes) : onnx::TypeName(port.dtype)));
     }
   };
   add(session.signature().inputs, "no program can give input");
@@ -168,7 +171,7 @@ void PutJson(const InspectReport& report, std::ostream& out) {
 
 int Inspect(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   SessionOptions options{1, ReadChoices(arguments, /*measures=*/false, err)};
-  options.texts = options.finds_mixing = true;
+  options.finds_mixing = true;
   const auto session = OpenOnly(arguments, "inspect", err, std::move(options));
   if (session == nullptr) return kFailed;
   const auto settings = ReadShapeSettings(arguments, err);

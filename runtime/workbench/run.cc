@@ -27,7 +27,6 @@ int RunModel(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   const auto settings = ReadShapeSettings(arguments, err);
   if (!settings) return kUsage;
   SessionOptions options{1, ReadChoices(arguments, /*measures=*/false, err)};
-  options.texts = true;
   const auto session = OpenOnly(arguments, "run", err, std::move(options));
   if (session == nullptr) return kFailed;
   const auto inputs = InputsFor(*session, arguments, *settings);

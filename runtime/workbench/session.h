@@ -16,7 +16,7 @@ struct SessionOptions {
   int instances = 1;
   std::shared_ptr<kernels::Choices> choices = nullptr;  // of ways of kernels; null: the own ones of their rows
   bool bf16 = false;                                    // as model::LoadOptions
-  bool texts = false;                                   // the same
+  onnx::TextPorts texts = onnx::TextPorts::kAll;        // the same
   bool finds_mixing = false;                            // the same
   std::optional<onnx::Given> given = {};                // the same
   int threads = 1;                                      // the same

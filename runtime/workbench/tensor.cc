@@ -6,7 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/base/dtype.h"
+#include "runtime/abi/dtype.h"
+#include "runtime/abi/view.h"
 #include "runtime/kernels/memory.h"
 #include "runtime/onnx/infer.h"
 
@@ -23,9 +24,7 @@ int64_t Tensor::count() const {
 
 namespace {
 
-int64_t SizeOf(uint8_t dtype) {
-  return dtype == onnx::kStringType ? static_cast<int64_t>(sizeof(std::string_view)) : onnx::ElementSize(dtype);
-}
+int64_t SizeOf(uint8_t dtype) { return dtype == onnx::kStringType ? abi::ElementBytes(dtype) : onnx::ElementSize(dtype); }
 
 }  // namespace
 
@@ -76,21 +75,24 @@ Result<Tensor> MakeTexts(std::vector<std::string> texts, std::vector<int64_t> di
     return Status(base::kInvalidArgument, fmt::format("{} strings for {}", texts.size(), tensor.ToString()));
   struct Held {
     std::vector<std::string> texts;
-    std::vector<std::string_view> views;
+    std::vector<wf_bytes> elements;
   };
   const auto held = std::make_shared<Held>(Held{std::move(texts), {}});
-  held->views.assign(held->texts.begin(), held->texts.end());
-  tensor.elements = std::shared_ptr<uint8_t>(held, reinterpret_cast<uint8_t*>(held->views.data()));
+  for (const std::string& text : held->texts) held->elements.push_back(abi::BytesOf(text));
+  tensor.elements = std::shared_ptr<uint8_t>(held, reinterpret_cast<uint8_t*>(held->elements.data()));
   return tensor;
 }
 
-std::string_view TextAt(const Tensor& tensor, int64_t at) { return reinterpret_cast<const std::string_view*>(tensor.elements.get())[at]; }
+std::string_view TextAt(const Tensor& tensor, int64_t at) {
+  return abi::View(reinterpret_cast<const wf_bytes*>(tensor.elements.get())[at]);
+}
 
 Result<Tensor> CopyOf(const wf_tensor& dense) {
   if (dense.dtype == onnx::kStringType) {
     const Tensor shape{dense.dtype, {dense.dim, dense.dim + dense.rank}, nullptr};
-    const auto* views = static_cast<const std::string_view*>(dense.data);
-    return MakeTexts({views, views + shape.count()}, shape.dim);
+    std::vector<std::string> texts;
+    for (int64_t at = 0; at < shape.count(); ++at) texts.emplace_back(abi::View(static_cast<const wf_bytes*>(dense.data)[at]));
+    return MakeTexts(std::move(texts), shape.dim);
   }
   auto tensor = MakeTensor(dense.dtype, {dense.dim, dense.dim + dense.rank});
   if (tensor.ok() && tensor->size_bytes() > 0) std::memcpy(tensor->elements.get(), dense.data, static_cast<size_t>(tensor->size_bytes()));

@@ -12,7 +12,7 @@
 
 namespace wf::workbench {
 
-// A dense tensor in memory as models take it; elements of onnx::kStringType are std::string_view, those of types that are only stored lie
+// A dense tensor in memory as models take it; elements of onnx::kStringType are wf_bytes, those of types that are only stored lie
 // in onnx::ElementType.   Thread: confined.   Owns: the elements, shared among copies.
 struct Tensor {
   uint8_t dtype = 0;

@@ -34,9 +34,9 @@ def integers(name, values):
     return _number(1, len(values)) + _number(2, INT64) + _bytes(8, name) + _bytes(9, struct.pack(f"<{len(values)}q", *values))
 
 
-def text(name, value):
-    """TensorProto of one string."""
-    return _number(1, 1) + _number(2, STRING) + _bytes(6, value) + _bytes(8, name)
+def text(name, *values):
+    """TensorProto of strings, of one axis."""
+    return _number(1, len(values)) + _number(2, STRING) + b"".join(_bytes(6, value) for value in values) + _bytes(8, name)
 
 
 def value_info(name, shape, element=FLOAT):
@@ -50,13 +50,14 @@ def sequence_info(name, element=FLOAT):
     return _bytes(1, name) + _bytes(2, _bytes(4, _bytes(1, _bytes(1, _number(1, element)))))
 
 
-def node(op, inputs, outputs, name="", **given):
-    """given: attributes, each an integer, a list of integers or the bytes of a graph."""
+def node(op, inputs, outputs, name="", domain="", **given):
+    """given: attributes, each an integer, a list of integers, a tuple of strings or the bytes of a graph."""
     kinds = {int: lambda value: _number(3, value) + _number(20, 2),
              list: lambda values: b"".join(_number(8, value) for value in values) + _number(20, 7),
+             tuple: lambda values: b"".join(_bytes(9, value) for value in values) + _number(20, 8),
              bytes: lambda graph: _bytes(6, graph) + _number(20, 5)}
     attributes = b"".join(_bytes(5, _bytes(1, each) + kinds[type(value)](value)) for each, value in given.items())
-    return b"".join(_bytes(1, i) for i in inputs) + b"".join(_bytes(2, o) for o in outputs) + _bytes(3, name) + _bytes(4, op) + attributes
+    return b"".join(_bytes(1, i) for i in inputs) + b"".join(_bytes(2, o) for o in outputs) + _bytes(3, name) + _bytes(4, op) + attributes + _bytes(7, domain)
 
 
 def graph(nodes, initializers, inputs, outputs):
@@ -65,7 +66,8 @@ def graph(nodes, initializers, inputs, outputs):
 
 
 def model(nodes, initializers, inputs, outputs, opset=17):
-    return _number(1, 8) + _bytes(7, graph(nodes, initializers, inputs, outputs)) + _bytes(8, _bytes(1, "") + _number(2, opset))
+    sets = b"".join(_bytes(8, _bytes(1, domain) + _number(2, version)) for domain, version in (("", opset), ("ai.onnx.ml", 3)))
+    return _number(1, 8) + _bytes(7, graph(nodes, initializers, inputs, outputs)) + sets
 
 
 def weights(count, seed):

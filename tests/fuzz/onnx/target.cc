@@ -6,7 +6,7 @@
 #include "runtime/onnx/signature.h"
 
 int OneInput(const uint8_t* data, size_t size) {
-  wf::onnx::ReadOptions options{.max_graph_bytes = 1 << 20, .max_weight_bytes = 1 << 20, .texts = true};
+  wf::onnx::ReadOptions options{.max_graph_bytes = 1 << 20, .max_weight_bytes = 1 << 20, .narrow = true};
   options.given = wf::onnx::Given{{{"x[0]", WF_F32, {wf::onnx::Dim(2)}}, {"x[1]", WF_F32, {wf::onnx::Dim(3)}}}, {"absent"}};
   const auto model = wf::onnx::ReadModelBytes({data, size}, "fuzz.onnx", options);
   if (!model.ok()) {

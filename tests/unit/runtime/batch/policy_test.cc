@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <string>
 
 #include "tests/unit/support/fake_clock.h"
 #include "tests/unit/support/pads.h"
@@ -113,6 +114,28 @@ TEST_F(PolicyTest, OnlyEqualBytesOfAnInputWithoutBatchAxisShareABatch) {
   }
   EXPECT_EQ(policy_.Close()->rows.count, 2);
   EXPECT_EQ(policy_.Close()->rows.count, 2);
+}
+
+// What a text consists of counts, not where it lies.
+TEST_F(PolicyTest, OnlyEqualStringsOfAnInputWithoutBatchAxisShareABatch) {
+  static const int8_t axes[] = {-1, 0};
+  model_.batch_axis = axes;
+  std::deque<std::string> texts;
+  std::deque<wf_bytes> elements;
+  for (int i = 0; i < 4; ++i) {
+    const std::string& text = texts.emplace_back(i % 2 == 0 ? "north" : "south");
+    elements.push_back({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+    wf_tensor& x = rows_.emplace_back(std::vector<int64_t>{0}).x();
+    x.data = &elements.back();
+    x.dtype = WF_TEXTS;
+    Enter(policy_, rows_.back());
+  }
+  for (const int first : {0, 1}) {
+    const auto closed = policy_.Close();
+    ASSERT_EQ(closed->rows.count, 2);
+    EXPECT_EQ(closed->rows.first, &rows_[static_cast<size_t>(first)]);
+    EXPECT_EQ(closed->rows.last, &rows_[static_cast<size_t>(first + 2)]);
+  }
 }
 
 // The mutex is held while rows are added, so what would be compared byte by byte is not.

@@ -5,8 +5,11 @@
 #include <array>
 #include <deque>
 #include <numeric>
+#include <string>
+#include <utility>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/abi/view.h"
 #include "tests/unit/support/counted_limit.h"
 #include "tests/unit/support/rows.h"
 
@@ -204,6 +207,166 @@ TEST(StagingTest, AnOutputWithoutOneSamplePerRowIsRefused) {
 
 TEST(StagingTest, AnOutputOfAnotherShapeThanItsPortIsRefused) {
   EXPECT_EQ(RefusalOfGrown(Doubler(3, -1, false)), "model `Doubler`, port `x`: a tensor of shape [3, 3] does not fit");
+}
+
+// Gives each string back with a mark behind it, from memory that is another's after the run.
+class Marker final : public Runnable {
+ public:
+  explicit Marker(uint8_t rank) {
+    for (wf_port* port : {&in_, &out_}) {
+      port->name = Text("s");
+      port->dim = dims_;
+      port->rank = rank;
+      port->dtype = WF_TEXTS;
+    }
+    row_.name = Text("Marker");
+    row_.in = &in_;
+    row_.out = &out_;
+    row_.n_in = row_.n_out = 1;
+    row_.batch_axis = axes_;
+    row_.batched = 1;
+  }
+  const wf_model& model() const override { return row_; }
+  int64_t version() const override { return 1; }
+  int64_t max_rows() const override { return 8; }
+  int instance_count() const override { return 1; }
+  base::Status Run(int, int64_t, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs, const base::Wanted*) override {
+    const auto* const given = static_cast<const wf_bytes*>(inputs[0].data);
+    seen.clear();
+    for (uint64_t i = 0; i < abi::DenseBytes(WF_TEXTS, inputs[0].rank, inputs[0].dim) / sizeof(wf_bytes); ++i)
+      seen.emplace_back(abi::View(given[i]));
+    texts_.clear();
+    elements_.clear();
+    for (const std::string& text : seen) texts_.push_back(text + mark);
+    for (const std::string& text : texts_) elements_.push_back(abi::BytesOf(text));
+    outputs[0] = inputs[0];
+    outputs[0].data = elements_.data();
+    return {};
+  }
+
+  std::vector<std::string> seen;
+  std::string mark = "!";
+
+ private:
+  int64_t dims_[1] = {2};
+  int8_t axes_[2] = {0, 0};
+  wf_port in_{}, out_{};
+  wf_model row_{};
+  std::vector<std::string> texts_;
+  std::vector<wf_bytes> elements_;
+};
+
+// A row with a list of strings, or with one of rank 0.
+class TextRow final : public Row {
+ public:
+  TextRow(std::vector<std::string> texts, uint8_t rank) : texts_(std::move(texts)) {
+    for (const std::string& text : texts_) elements_.push_back(abi::BytesOf(text));
+    x_.data = elements_.data();
+    x_.dtype = WF_TEXTS;
+    x_.rank = rank;
+    x_.dim[0] = static_cast<int64_t>(elements_.size());
+    x_.stride[0] = 1;
+    inputs = input_;
+    outputs = output_;
+  }
+  void* Allocate(uint64_t bytes) noexcept override {
+    if (bytes > left) return nullptr;
+    left -= bytes;
+    return blocks_.emplace_back(bytes).data();
+  }
+  void Fail(wf_code, std::string_view) noexcept override {}
+  void Deliver() noexcept override {}
+  std::vector<std::string> result() const {
+    std::vector<std::string> texts;
+    const auto* const elements = static_cast<const wf_bytes*>(y_.data);
+    for (int64_t i = 0; i < (y_.rank == 0 ? 1 : y_.dim[0]); ++i) texts.emplace_back(abi::View(elements[i]));
+    return texts;
+  }
+  const wf_tensor& y() const { return y_; }
+
+  uint64_t left = 1000;
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<wf_bytes> elements_;
+  std::deque<std::vector<uint8_t>> blocks_;
+  wf_tensor x_{}, y_{};
+  const wf_tensor* input_[1] = {&x_};
+  wf_tensor* output_[1] = {&y_};
+};
+
+using Strings = std::vector<std::string>;
+
+TEST(StagingTest, ListsOfStringsAreRowsAsTensorsAre) {
+  Marker model(1);
+  Staging staging(model);
+  TextRow a({"north", ""}, 1), b({"a string that is longer than any that lies inside of its object", "south"}, 1);
+  RowList rows;
+  rows.Append(a);
+  rows.Append(b);
+  ASSERT_TRUE(staging.Gather(rows, 4).ok());
+  ASSERT_TRUE(staging.Run(rows, 0, 4).ok());
+  EXPECT_EQ(model.seen.size(), 8u);
+  EXPECT_EQ(model.seen[7], "");  // rows that are none hold empty strings
+  ASSERT_TRUE(staging.Scatter(rows, 4).ok());
+  TextRow other({"east", "west"}, 1);
+  RowList next;
+  next.Append(other);
+  ASSERT_TRUE(staging.Gather(next, 1).ok());
+  ASSERT_TRUE(staging.Run(next, 0, 1).ok());
+  EXPECT_EQ(a.result(), (Strings{"north!", "!"}));  // their own, when the model's are gone
+  EXPECT_EQ(b.result(), (Strings{"a string that is longer than any that lies inside of its object!", "south!"}));
+}
+
+TEST(StagingTest, AStringIsARowWithoutAxes) {
+  Marker model(0);
+  Staging staging(model);
+  TextRow a({"north"}, 0), b({"south"}, 0);
+  RowList rows;
+  rows.Append(a);
+  rows.Append(b);
+  ASSERT_TRUE(staging.Gather(rows, 2).ok());
+  ASSERT_TRUE(staging.Run(rows, 0, 2).ok());
+  ASSERT_TRUE(staging.Scatter(rows, 2).ok());
+  EXPECT_EQ(a.result(), Strings{"north!"});
+  EXPECT_EQ(b.result(), Strings{"south!"});
+}
+
+TEST(StagingTest, AListOfAnotherLengthIsToldWithBoth) {
+  Marker model(1);
+  Staging staging(model);
+  TextRow row({"north"}, 1);
+  RowList rows;
+  rows.Append(row);
+  EXPECT_EQ(staging.Gather(rows, 1).message(), "model `Marker`, port `s`: a list of 1 string, wanted 2");
+}
+
+TEST(StagingTest, ARowWithoutMemoryForItsStringsFailsAlone) {
+  Marker model(1);
+  Staging staging(model);
+  TextRow poor({"north", "south"}, 1), rich({"north", "south"}, 1);
+  poor.left = 64;  // for the list, and not for what it holds
+  RowList rows;
+  rows.Append(poor);
+  rows.Append(rich);
+  model.mark = std::string(50, '!');
+  ASSERT_TRUE(staging.Gather(rows, 2).ok());
+  ASSERT_TRUE(staging.Run(rows, 0, 2).ok());
+  ASSERT_TRUE(staging.Scatter(rows, 2).ok());
+  EXPECT_EQ(poor.y().data, nullptr);
+  EXPECT_EQ(rich.result()[0], "north" + model.mark);
+}
+
+TEST(StagingTest, StringsOfAModelAreUtf8) {
+  Marker model(1);
+  Staging staging(model);
+  TextRow row({"north", "south"}, 1);
+  RowList rows;
+  rows.Append(row);
+  model.mark = "\xff";
+  ASSERT_TRUE(staging.Gather(rows, 1).ok());
+  ASSERT_TRUE(staging.Run(rows, 0, 1).ok());
+  EXPECT_EQ(staging.Scatter(rows, 1).message(), "model `Marker`, port `s`: a string of it is not UTF-8");
 }
 
 }  // namespace

@@ -20,9 +20,7 @@ using Strings = std::vector<std::string>;
 struct Read {
   explicit Read(Builder& builder) : bytes(builder.Bytes()) {
     kernels::UseOneThread();
-    onnx::ReadOptions options;
-    options.texts = true;
-    auto read = onnx::ReadModelBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "x.onnx", options);
+    auto read = onnx::ReadModelBytes({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "x.onnx");
     WF_CHECK(read.ok(), read.status().message());
     auto made = Optimise(std::make_shared<onnx::Model>(*std::move(read)));
     WF_CHECK(made.ok(), made.status().message());
@@ -141,16 +139,6 @@ TEST(RunTexts, StringsThatAreNoNumbersEndTheRun) {
   Builder::Int(b.Node("Cast", {"x"}, {"y"}), "to", onnx::pb::FLOAT);
   Read read(b);
   EXPECT_EQ(read.Run({"1.5", "one"}, {2}), "`x.onnx`: node `n` (Cast): a string that is no number of the type");
-}
-
-TEST(RunTexts, OutputsOfStringsAreLeftOutUnlessTheyAreAskedFor) {
-  Builder b(20);
-  b.Input("x", {"n"}).Output("y").Output("z");
-  Builder::Int(b.Node("Cast", {"x"}, {"y"}), "to", STRING);
-  b.Node("Relu", {"x"}, {"z"});
-  const auto read = b.Read();
-  ASSERT_TRUE(read.ok()) << read.status().message();
-  EXPECT_EQ(read->left_out, (Strings{"y"}));
 }
 
 }  // namespace

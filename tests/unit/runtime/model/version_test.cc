@@ -151,7 +151,7 @@ TEST(Version, AnInputThatIsOnlyStoredIsTakenWhereStringsAre) {
   const TempFile file({bytes.begin(), bytes.end()});
   LoadOptions options;
   EXPECT_FALSE(Version::Load(file.path(), options).ok());
-  options.texts = true;
+  options.texts = onnx::TextPorts::kAll;
   auto version = Version::Load(file.path(), options);
   ASSERT_TRUE(version.ok()) << version.status().message();
   const onnx::Port& port = (*version)->signature().inputs[0];

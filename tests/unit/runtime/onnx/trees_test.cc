@@ -108,18 +108,5 @@ TEST(ZipMap, AtTheEndOfAModelIsTheTensorThatItReads) {
             "`x.onnx`: node `r` (Relu, ai.onnx opset 17): it reads `maps`, a map for each row: only outputs of the model may be that");
 }
 
-TEST(Strings, ThatAModelGivesAreLeftOutWhereItGivesMore) {
-  Builder b = Classifier(true);
-  b.Output("label").Output("scores");
-  const auto model = b.Read();
-  ASSERT_TRUE(model.ok()) << model.status().message();
-  ASSERT_EQ(model->signature.outputs.size(), 1u);
-  EXPECT_EQ(model->signature.outputs[0].ToString(), "scores: f32[n, 2]");
-  EXPECT_EQ(model->left_out, std::vector<std::string>{"label"});
-  Builder alone = Classifier(true);
-  alone.Output("label");
-  EXPECT_EQ(alone.Error(), "`x.onnx`: node `c` (LinearClassifier, ai.onnx.ml opset 3): outputs of strings are not built");
-}
-
 }  // namespace
 }  // namespace wf::onnx

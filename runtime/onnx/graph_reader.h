@@ -90,6 +90,7 @@ class GraphReader {
   std::string WriterOf(int value) const;
   // The axes of outputs are computed; what the file says about them is only checked, or gives a name where nothing can be computed.
   base::Status InferOutputs();
+  std::unordered_set<std::string> GivenExtents() const;  // symbols of axes of inputs
   // Its steps, which let go what is known of the values between: of very many nodes that is much.
   base::Status InferWhole(std::vector<Known>& of_outputs, Counts& counts);
   std::vector<Known> InferExactly() const;  // of the outputs; empty where it does not succeed

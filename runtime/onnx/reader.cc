@@ -313,26 +313,38 @@ std::vector<Known> GraphReader::InferExactly() const {
   return known.ok() ? OfOutputs(*known) : std::vector<Known>();
 }
 
+std::unordered_set<std::string> GraphReader::GivenExtents() const {
+  std::unordered_set<std::string> given;
+  for (const Port& input : model_.signature.inputs) {
+    for (const Dim& dim : input.dim) {
+      if (auto symbol = dim.symbol()) given.insert(*std::move(symbol));
+    }
+  }
+  return given;
+}
+
 Status GraphReader::InferOutputs() {
   WF_RETURN_IF_ERROR(HoldIndices());
   std::vector<Known> of_outputs;
   Counts counts;
   WF_RETURN_IF_ERROR(InferWhole(of_outputs, counts));
   const std::vector<Known> exact = InferExactly();
+  const std::unordered_set<std::string> given = GivenExtents();
   for (size_t i = 0; i < model_.graph.outputs.size(); ++i) {
     const Known& computed = of_outputs[i];
     Port& port = model_.signature.outputs[i];
     if (IsNarrow(computed.dtype) && !options_.narrow)
       return NotBuilt(fmt::format("output `{}` has elements of type {}, which are not supported", port.name, TypeName(computed.dtype)));
     const std::string wanted = port.ToString();
-    bool fits = !output_has_shape_[i] || port.dim.size() == computed.dim.size();
+    bool fits = !output_has_shape_[i] || port.dim.size() == computed.dim.size(), is_fixed = false;
     for (size_t axis = 0; fits && output_has_shape_[i] && axis < computed.dim.size(); ++axis) {
       fits = !Dim::ProvedDifferent(port.dim[axis], computed.dim[axis]);
+      is_fixed = is_fixed || (port.dim[axis].is_constant() && given.contains(computed.dim[axis].symbol().value_or("")));
     }
     const std::string misfit = fmt::format("output `{}` is declared, but {} computes {}", wanted, WriterOf(model_.graph.outputs[i]),
                                            ToString(computed.dtype, computed.dim));
     if (port.dtype != 0 && port.dtype != computed.dtype) return Fail(misfit);
-    if (!fits) model_.notes.push_back(misfit);  // tools that write these shapes are at times wrong; nodes decide
+    if (!fits || is_fixed) model_.notes.push_back(misfit);  // tools that write these shapes are at times wrong; nodes decide
     port.dtype = computed.dtype;
     Shape dim = computed.dim;
     std::string& found_by = model_.signature.found_by.emplace_back();
@@ -341,7 +353,7 @@ Status GraphReader::InferOutputs() {
     }
     for (size_t axis = 0; fits && output_has_shape_[i] && axis < dim.size(); ++axis) {
       const auto symbol = dim[axis].symbol();
-      if (symbol && symbol->starts_with("_#")) dim[axis] = port.dim[axis];
+      if (symbol && symbol->starts_with("_#") && !given.contains(*symbol)) dim[axis] = port.dim[axis];
     }
     port.dim = std::move(dim);
     Shape& proved = model_.signature.computed.emplace_back();

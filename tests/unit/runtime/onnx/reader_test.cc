@@ -303,6 +303,21 @@ TEST(ReadModel, ADeclaredShapeOfAnOutputThatIsNotSoIsNoted) {
   }
 }
 
+// As LightGBM's classifiers have it, whose label is declared to be one.
+TEST(ReadModel, AnOutputOfAsManyRowsAsAnInputWithoutANameHasThemWhateverIsDeclared) {
+  for (const Builder::Extents& declared : {Builder::Extents{1}, Builder::Extents{"rows"}, Builder::Extents{""}}) {
+    Builder b;
+    b.Input("x", {"", 4}).Output("y", declared, pb::INT64);
+    pb::NodeProto& best = b.Node("ArgMax", {"x"}, {"y"});
+    Builder::Int(best, "axis", 1);
+    Builder::Int(best, "keepdims", 0);
+    const auto model = b.Read();
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->signature.outputs[0].dim[0], model->signature.inputs[0].dim[0]);
+    EXPECT_EQ(model->notes.size(), declared[0].value == 1 ? 1u : 0u);
+  }
+}
+
 TEST(ReadModel, NamesFromTheFileAreMadePrintable) {
   Builder b;
   b.Input("x", {4}).Output("y");

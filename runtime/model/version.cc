@@ -14,7 +14,6 @@
 #include "runtime/model/runs.h"
 #include "runtime/model/samples.h"
 #include "runtime/model/walk.h"
-#include "runtime/onnx/mixing.h"
 
 namespace wf::model {
 
@@ -68,9 +67,6 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (!axes.ok()) return Status(axes.status().code(), fmt::format("`{}`: {}", path, axes.status().message()));
   version->loaded_.axes = *std::move(axes);
   version->loaded_.is_open = version->FindOpenExtents();
-  const onnx::Node* const mixing =
-      options.finds_mixing && written == nullptr && version->loaded_.axes.batched ? onnx::FindMixing(*file) : nullptr;
-  if (mixing != nullptr) version->loaded_.mixing = mixing->Label();
   version->loaded_.contents = Contents(file->graph);
   if (!options.texts) WF_RETURN_IF_ERROR(onnx::CheckInputTypes(file->signature, path));
   WF_RETURN_IF_ERROR(version->CheckRows(path));

@@ -13,7 +13,6 @@
 #include "runtime/abi/plan.h"
 #include "runtime/base/text.h"
 #include "runtime/onnx/infer.h"
-#include "runtime/onnx/mixing.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
 #include "runtime/onnx/text_ports.h"
@@ -93,7 +92,7 @@ class ModelCheck {
     model_.signature_written = decl_.has_signature;
     model_.symbols = body_.symbols;
     ApplyBlock();
-    WarnOfMixing();
+    WarnOfMixing(axes);
     Publish();
     return true;
   }
@@ -279,7 +278,7 @@ class ModelCheck {
     real.outputs = ToPorts(written_.outputs, file ? &file->outputs : nullptr);
     const std::vector<onnx::Mismatch> mismatches = file ? onnx::FindMismatches(*file, real) : std::vector<onnx::Mismatch>();
     for (const onnx::Mismatch& mismatch : mismatches) ReportMismatch(mismatch, *file);
-    return mismatches.empty() && Take(onnx::ChooseBatchAxis(file ? *file : real, nullptr, &real), axes);
+    return mismatches.empty() && Take(onnx::ChooseBatchAxis(file ? *file : real, read_ ? &read_->graph : nullptr, &real), axes);
   }
   bool Take(base::Result<onnx::BatchAxes> chosen, onnx::BatchAxes& axes) {
     if (!chosen.ok()) {
@@ -386,14 +385,12 @@ class ModelCheck {
     model_.versions = values_.versions->value.versions;
   }
 
-  // Of a batch axis that nobody wrote; calls that the block sets apart share nothing.
-  void WarnOfMixing() {
-    if (decl_.has_signature || !model_.batched || model_.defaults.batch_max == 1) return;
-    const onnx::Node* node = onnx::FindMixing(*read_);
-    if (node == nullptr) return;
-    env_.Report(decl_.binding.arguments[0].span, kModelMixes, {entity_.name, node->Label()})
+  // Of a batch axis that is written; rows that the block sets apart share nothing.
+  void WarnOfMixing(const onnx::BatchAxes& axes) {
+    if (axes.mixing.empty() || model_.defaults.batch_max == 1) return;
+    env_.Report(decl_.name.span, kModelMixes, {entity_.name, axes.mixing})
         .Help("`{ batch 1; }` behind the model says so, too")
-        .Help("a written signature says what is wanted: `batch` as its axis 0, or another name there, and a call gives the whole axis");
+        .Help("with another name than `batch` for the axis, or without a signature, a call gives all of it, which is one run");
   }
 
   void Publish() {

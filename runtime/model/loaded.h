@@ -36,7 +36,6 @@ struct LoadOptions {
   bool warm_up = true;
   bool bf16 = false;  // products of f32 are of numbers rounded to bf16, where this machine has instructions for it
   onnx::TextPorts texts = onnx::TextPorts::kOfCalls;  // inputs and outputs that are its own; of all of them what is only stored, too
-  bool finds_mixing = false;                          // of a file whose batch axis nobody wrote, what Version::mixing() tells
   std::optional<onnx::Given> given = {};              // what runs give; a written signature says it itself
   int threads = 1;                                    // that work at one run: the caller's, and others that each instance starts
   std::shared_ptr<kernels::Choices> choices;          // of ways of kernels, that models share; null: the own ones of their rows
@@ -50,8 +49,7 @@ struct Loaded {
   std::shared_ptr<const onnx::Model> file;  // without its graph, which became the program
   onnx::BatchAxes axes;
   Program program;
-  Contents contents = {};  // of the file
-  std::string mixing = {};
+  Contents contents = {};                                 // of the file
   std::vector<std::unique_ptr<TextBorder>> borders = {};  // of each instance
   bool is_open = false;                                   // it leaves extents of inputs, other than that of samples, to the caller
 

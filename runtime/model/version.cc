@@ -15,7 +15,6 @@
 #include "runtime/model/runs.h"
 #include "runtime/model/samples.h"
 #include "runtime/model/walk.h"
-#include "runtime/onnx/mixing.h"
 
 namespace wf::model {
 
@@ -69,9 +68,6 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   if (!axes.ok()) return Status(axes.status().code(), fmt::format("`{}`: {}", path, axes.status().message()));
   version->loaded_.axes = *std::move(axes);
   version->loaded_.is_open = version->FindOpenExtents();
-  const onnx::Node* const mixing =
-      options.finds_mixing && written == nullptr && version->loaded_.axes.batched ? onnx::FindMixing(*file) : nullptr;
-  if (mixing != nullptr) version->loaded_.mixing = mixing->Label();
   version->loaded_.contents = Contents(file->graph);
   version->sample_texts_ = SampleTexts(file->graph, file->signature.inputs);
   WF_RETURN_IF_ERROR(version->CheckRows(path));

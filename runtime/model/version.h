@@ -61,8 +61,6 @@ class Version {
   const std::vector<std::string>& left_out() const { return loaded_.file->left_out; }  // outputs of the file that are not in it
   const std::vector<std::string>& notes() const { return loaded_.file->notes; }        // what the file says and is not so
   const onnx::BatchAxes& axes() const { return loaded_.axes; }
-  // The node that is certain to compute with elements of several samples (FindMixing), if it was looked for; empty: none is known.
-  const std::string& mixing() const { return loaded_.mixing; }
   const onnx::Model& file() const { return *loaded_.file; }  // its graph has become the program
   const Contents& contents() const { return loaded_.contents; }
   const Program& program() const { return loaded_.program; }

@@ -1,329 +1,17 @@
 #include "runtime/onnx/mixing.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "runtime/onnx/einsum.h"
-#include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/infer.h"
+#include "runtime/onnx/mixing_rule.h"
 
 namespace wf::onnx {
 namespace {
-
-// Symbols of extents along which samples lie. The one for their number stands only there: no operator makes an axis of it out of anything
-// else. `found`: how many elements a node found in the data of all samples, with that node.
-struct Counted {
-  std::string samples;
-  std::map<std::string, const Node*> found;
-};
-
-bool HasSymbol(const Dim& dim, const std::string& symbol);
-
-// A quotient by an extent that is no number may have lost the symbol.
-bool HasSymbol(const Dim::Atom& atom, const std::string& symbol) {
-  return atom.division.empty() ? atom.symbol == symbol : atom.division[1].is_constant() && HasSymbol(atom.division[0], symbol);
-}
-
-// The extent depends on the symbol: all that is computed along the axis is computed from elements of all samples.
-bool HasSymbol(const Dim& dim, const std::string& symbol) {
-  if (dim.is_constant() || dim.fault() != Dim::Fault::kNone) return false;
-  const std::vector<Dim::Term> terms = dim.terms();
-  return std::any_of(terms.begin(), terms.end(), [&](const Dim::Term& term) {
-    return std::any_of(term.atoms.begin(), term.atoms.end(), [&](const Dim::Atom& atom) { return HasSymbol(atom, symbol); });
-  });
-}
-
-bool AnyHasSymbol(std::span<const Dim> dims, const std::string& symbol) {
-  return std::any_of(dims.begin(), dims.end(), [&](const Dim& dim) { return HasSymbol(dim, symbol); });
-}
-
-// One node beside those symbols. Concat along such an axis is none of these rules: what it joins may be taken apart again.
-class MixingRule {
- public:
-  // of_places: by value, its elements may be places of rows among the samples.
-  MixingRule(const NodeContext& node, const Counted& counted, const std::vector<bool>& of_places)
-      : node_(node), counted_(counted), of_places_(of_places) {
-    // Beside an axis of samples, one of what was found may be masked by which sample each belongs to.
-    for (size_t i = 0; i < node.node.in.size(); ++i) follows_found_ = follows_found_ && !(node.has_in(i) && HasSamples(node.in(i).dim));
-  }
-
-  bool Holds() const {
-    switch (node_.node.op) {
-      case Op::kReduceL1:
-      case Op::kReduceL2:
-      case Op::kReduceLogSum:
-      case Op::kReduceLogSumExp:
-      case Op::kReduceMax:
-      case Op::kReduceMean:
-      case Op::kReduceMin:
-      case Op::kReduceProd:
-      case Op::kReduceSum:
-      case Op::kReduceSumSquare:
-        return Reduces();
-      case Op::kSoftmax:
-      case Op::kLogSoftmax:
-        return Normalises();
-      case Op::kGlobalAveragePool:
-      case Op::kGlobalLpPool:
-      case Op::kGlobalMaxPool:
-      case Op::kInstanceNormalization:
-      case Op::kDeformConv:
-        return AnyFrom(2);
-      case Op::kMatMul:
-      case Op::kMatMulInteger:
-      case Op::kMsMatMulIntegerToFloat:
-        return Multiplies(1);
-      case Op::kQLinearMatMul:
-        return Multiplies(3);
-      case Op::kDynamicQuantizeLinear:
-        return AnyFrom(0);
-      case Op::kGemm:
-        return Counts(Dims(0)[node_.node.Int("transA", 0) != 0 ? 0 : 1]) || Counts(Dims(1)[node_.node.Int("transB", 0) != 0 ? 1 : 0]);
-      case Op::kConv:
-      case Op::kConvInteger:
-      case Op::kConvTranspose:
-        return SlidesOver(1);
-      case Op::kQLinearConv:
-        return SlidesOver(3);
-      case Op::kAveragePool:
-      case Op::kLpPool:
-      case Op::kMaxPool:
-        return SlidesOver(0);
-      case Op::kGather:
-      case Op::kGatherElements:
-      case Op::kScatterElements:
-        return Picks(node_.node.Int("axis", 0));
-      case Op::kGatherND:
-      case Op::kScatterND:
-        return PicksTuples();
-      case Op::kCompress:
-        return PicksFirst();
-      case Op::kSlice:
-        return Slices();
-      case Op::kArgMax:
-      case Op::kArgMin:
-        return Along(node_.node.Int("axis", 0));
-      case Op::kTopK:
-        return Along(node_.node.Int("axis", -1));
-      case Op::kCumSum:
-        return Accumulates();
-      case Op::kHardmax:
-        return Normalises();
-      default:
-        return MixesWhole();
-    }
-  }
-
- private:
-  // Of operators that take some axes as a whole.
-  bool MixesWhole() const {
-    switch (node_.node.op) {
-      case Op::kLayerNormalization:
-      case Op::kSimplifiedLayerNormalization:
-        return AnyFrom(Axis(node_.node.Int("axis", -1)));
-      case Op::kMsSkipLayerNormalization:
-      case Op::kMsSkipSimplifiedLayerNormalization:
-        return Counts(Dims(0).back());
-      case Op::kTfIdfVectorizer:
-        return Counts(Dims(0).back());
-      case Op::kLpNormalization:
-        return Counts(Dims(0)[Axis(node_.node.Int("axis", -1))]);
-      case Op::kMeanVarianceNormalization:
-        return NormalisesAxes();
-      case Op::kLRN:
-        return Counts(Dims(0)[1]);
-      case Op::kMlNormalizer:
-        return !Dims(0).empty() && Counts(Dims(0).back());
-      case Op::kReverseSequence:
-        return Counts(Dims(0)[Axis(node_.node.Int("time_axis", 0))]);
-      case Op::kIf:
-        return HasSamples(Dims(0));  // one condition of all samples
-      case Op::kLoop:
-        return (node_.has_in(0) && HasSamples(Dims(0))) || (node_.has_in(1) && HasSamples(Dims(1)));
-      case Op::kGroupNormalization:
-      case Op::kSTFT:
-      case Op::kMsAttention:
-      case Op::kMsMultiHeadAttention:
-      case Op::kMsGroupQueryAttention:
-        return AnyFrom(1);
-      case Op::kBatchNormalization:
-        return Trains() && AnyFrom(0);
-      case Op::kRNN:
-      case Op::kGRU:
-      case Op::kLSTM:
-        return Counts(Dims(0)[node_.node.Int("layout", 0) != 0 ? 1 : 0]) || (node_.node.Int("#in_bytes", 0) != 0 && AnyFrom(0));
-      case Op::kDFT:
-        return Transforms();
-      case Op::kDet:
-      case Op::kMsInverse:
-        return AnyFrom(node_.rank(0) - 2);
-      case Op::kEinsum:
-        return SumsLabels();
-      case Op::kMsFusedMatMul:
-        return Counts(FromBack(0, node_.node.Int("transA", 0) != 0 ? 2 : 1)) ||
-               Counts(FromBack(1, node_.rank(1) > 1 && node_.node.Int("transB", 0) == 0 ? 2 : 1));
-      case Op::kNegativeLogLikelihoodLoss:
-      case Op::kSoftmaxCrossEntropyLoss:
-        return AnyFrom(node_.node.String("reduction", "mean") == "none" ? 1 : 0);
-      default:
-        return false;
-    }
-  }
-
-  size_t Axis(int64_t axis) const { return static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(node_.rank(0)) : axis); }
-  const Dim& FromBack(size_t input, size_t count) const { return Dims(input)[node_.rank(input) - count]; }
-
-  bool Trains() const {
-    bool trains = node_.node.Int("training_mode", 0) != 0;
-    for (size_t i = 1; i < node_.node.out.size(); ++i) trains = trains || node_.has_out(i);
-    return trains;
-  }
-
-  bool NormalisesAxes() const {
-    std::vector<int64_t> axes = {0, 2, 3};
-    if (const Attribute* given = node_.node.Find("axes")) axes = given->ints;
-    return std::any_of(axes.begin(), axes.end(), [&](int64_t axis) { return Counts(Dims(0)[Axis(axis)]); });
-  }
-
-  bool Transforms() const {
-    const auto given = node_.Numbers(2);
-    const bool as_input = node_.node.opset >= 20;
-    if (as_input && node_.has_in(2) && !given) return AnyFrom(0);
-    return Counts(Dims(0)[Axis(!as_input ? node_.node.Int("axis", 1) : given ? given->front() : -2)]);
-  }
-
-  bool SumsLabels() const {
-    std::vector<size_t> ranks;
-    for (size_t i = 0; i < node_.node.in.size(); ++i) ranks.push_back(node_.rank(i));
-    const auto labels = ParseEinsum(node_.node.String("equation", ""), ranks);
-    for (size_t i = 0; labels.ok() && i < ranks.size(); ++i) {
-      for (size_t axis = 0; axis < ranks[i]; ++axis) {
-        if (labels->in[i][axis] >= labels->out_rank && Counts(Dims(i)[axis])) return true;
-      }
-    }
-    return false;
-  }
-
-  const Shape& Dims(size_t input) const { return node_.in(input).dim; }
-
-  bool HasSamples(const Shape& dims) const { return AnyHasSymbol(dims, counted_.samples); }
-  bool Counts(const Dim& dim) const {
-    if (HasSymbol(dim, counted_.samples)) return true;
-    const auto is_in = [&](const auto& found) { return HasSymbol(dim, found.first); };
-    return follows_found_ && std::any_of(counted_.found.begin(), counted_.found.end(), is_in);
-  }
-  // Each place of the axis is one of a sample's own.
-  bool IsOfRows(const Dim& dim) const {
-    const auto symbol = dim.symbol();
-    return symbol && (*symbol == counted_.samples || (follows_found_ && counted_.found.contains(*symbol)));
-  }
-  bool AnyFrom(size_t axis) const {
-    const Shape& dims = Dims(0);
-    return axis < dims.size() &&
-           std::any_of(dims.begin() + static_cast<ptrdiff_t>(axis), dims.end(), [&](const Dim& d) { return Counts(d); });
-  }
-
-  bool Reduces() const {
-    std::vector<bool> reduced;
-    if (!ReducedAxes(node_, reduced).ok()) return false;
-    for (size_t axis = 0; axis < reduced.size(); ++axis) {
-      if (reduced[axis] && Counts(Dims(0)[axis])) return true;
-    }
-    return false;
-  }
-
-  bool Along(int64_t wanted) const {
-    size_t axis = 0;
-    return node_.Axis(wanted, node_.rank(0), axis).ok() && Counts(Dims(0)[axis]);
-  }
-
-  bool Accumulates() const {
-    const auto axis = node_.Numbers(1);
-    return axis && axis->size() == 1 && Along((*axis)[0]);
-  }
-
-  // Before opset 13 a row is all from the axis on.
-  bool Normalises() const {
-    const bool rows = node_.node.opset < 13;
-    const int64_t wanted = node_.node.Int("axis", rows ? 1 : -1);
-    const size_t axis = static_cast<size_t>(wanted < 0 ? wanted + static_cast<int64_t>(node_.rank(0)) : wanted);
-    return rows ? AnyFrom(axis) : Counts(Dims(0)[axis]);
-  }
-
-  bool Multiplies(size_t right) const {
-    return Counts(Dims(0).back()) || Counts(Dims(right)[node_.rank(right) == 1 ? 0 : node_.rank(right) - 2]);
-  }
-
-  // A multiple may be windowed so that no window takes from two samples; rows that were joined to the samples do not part them. weights:
-  // the input that they are; 0: there are none.
-  bool SlidesOver(size_t weights) const {
-    std::vector<int64_t> kernel(node_.node.Ints("kernel_shape").begin(), node_.node.Ints("kernel_shape").end());
-    if (weights > 0) {
-      kernel.clear();
-      for (size_t axis = 2; axis < node_.rank(weights); ++axis) kernel.push_back(Dims(weights)[axis].constant().value_or(1));
-    }
-    for (size_t i = 0; i < kernel.size() && 2 + i < node_.rank(0); ++i) {
-      const Dim& extent = Dims(0)[2 + i];
-      if (kernel[i] > 1 && HasSamples({extent}) && !HasSamples({extent - Dim::Symbol(counted_.samples)})) return true;
-    }
-    return false;
-  }
-
-  // By indices that are no places of rows: for a sample alone they are its own, and in a batch they are still those of the first and last.
-  bool Picks(int64_t wanted) const {
-    size_t axis = 0;
-    return node_.Axis(wanted, node_.rank(0), axis).ok() && IsOfRows(Dims(0)[axis]) && !OfPlaces(1);
-  }
-  // By a condition that is as long in each batch.
-  bool PicksFirst() const {
-    return node_.node.Find("axis") != nullptr && IsOfRows(Dims(0)[Axis(node_.node.Int("axis", 0))]) && Dims(1)[0].is_constant();
-  }
-  bool PicksTuples() const {
-    const size_t first = static_cast<size_t>(node_.node.Int("batch_dims", 0));
-    const int64_t count = Dims(1).back().constant().value_or(0);
-    for (size_t axis = first; axis < node_.rank(0) && axis < first + static_cast<size_t>(count); ++axis) {
-      if (IsOfRows(Dims(0)[axis]) && !OfPlaces(1)) return true;
-    }
-    return false;
-  }
-  bool OfPlaces(size_t input) const { return of_places_[static_cast<size_t>(node_.node.in[input])]; }
-
-  // Of two samples it takes not both in their order.
-  bool Slices() const {
-    std::optional<std::vector<int64_t>> starts, ends, axes, steps;
-    const bool known = node_.IntsOf("starts", 1, starts).ok() && node_.IntsOf("ends", 2, ends).ok() && node_.IntsOf("axes", 3, axes).ok() &&
-                       node_.IntsOf("steps", 4, steps).ok();
-    if (!known || !starts || !ends) return false;
-    const auto from_begin = [](int64_t at) { return at < 0 ? at + 2 : at; };
-    for (size_t i = 0; i < starts->size(); ++i) {
-      size_t axis = 0;
-      if (!node_.Axis(axes ? (*axes)[i] : static_cast<int64_t>(i), node_.rank(0), axis).ok() || !IsOfRows(Dims(0)[axis])) continue;
-      const bool both = (!steps || (*steps)[i] == 1) && from_begin((*starts)[i]) <= 0 && from_begin((*ends)[i]) >= 2;
-      if (!both) return true;
-    }
-    return false;
-  }
-
-  const NodeContext& node_;
-  const Counted& counted_;
-  const std::vector<bool>& of_places_;
-  bool follows_found_ = true;
-};
-
-// What is followed of the elements of a graph's values, by value.
-struct Elements {
-  explicit Elements(size_t values) : of_data(values, false), of_places(values, false), counts(values, nullptr) {}
-  std::vector<bool> of_data;        // they depend on elements of the model's inputs
-  std::vector<bool> of_places;      // they may be places of rows among the samples, or are chosen by such
-  std::vector<const Node*> counts;  // they depend on how many elements this node found in all samples; null: not known to
-};
-
-constexpr size_t Index(int value) { return static_cast<size_t>(value); }
 
 // By value: an output for which `wanted` holds may depend on its elements, not on its shape alone.
 std::vector<bool> ReachesOutput(const Graph& graph, const std::vector<bool>& wanted) {
@@ -367,6 +55,29 @@ bool IsExtent(const Node& node, size_t i) {
     case Op::kTopK:
     case Op::kTrilu:
     case Op::kOneHot:
+    case Op::kUpsample:
+    case Op::kAffineGrid:
+    case Op::kCenterCropPad:
+    case Op::kCol2Im:
+    case Op::kMaxUnpool:
+      return i > 0;
+    default:
+      return false;
+  }
+}
+
+// Input i says which row of another input is meant: that has its own place in each batch.
+bool PicksRow(const NodeContext& context, size_t i) {
+  switch (context.node.op) {
+    case Op::kGather:
+    case Op::kGatherElements:
+    case Op::kGatherND:
+    case Op::kScatterElements:
+    case Op::kScatterND: {
+      const Shape& dims = context.in(0).dim;
+      return i == 1 && std::any_of(dims.begin(), dims.end(), [](const Dim& dim) { return !dim.is_constant(); });
+    }
+    case Op::kRoiAlign:
       return i > 0;
     default:
       return false;
@@ -386,8 +97,8 @@ class Search {
       NodeContext context(graph_, node, known_, true);
       Follow(context);
       if (std::none_of(node.out.begin(), node.out.end(), [&](int value) { return value >= 0 && read[Index(value)]; })) continue;
-      if (MixingRule(context, counted_, elements_.of_places).Holds()) return &node;
-      if (node.op == Op::kIf && elements_.counts[Index(node.in[0])] != nullptr) return elements_.counts[Index(node.in[0])];
+      if (ComputesAcross(context, counted_, elements_)) return &node;
+      if (const Node* by = DecidedBy(node); by != nullptr) return by;
       if (const Node* inner = FindInBodies(context, read); inner != nullptr) return inner->name.empty() ? &node : inner;
     }
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
@@ -397,7 +108,23 @@ class Search {
     return nullptr;
   }
 
+  // After Find. The node by which an output depends on how many samples there are, or on their places; read: by output.
+  const Node* FindRows(const std::vector<bool>& read) const {
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      if (read[i] && Rows(graph_.outputs[i]) != nullptr) return Rows(graph_.outputs[i]);
+    }
+    return nullptr;
+  }
+
  private:
+  const Node* Rows(int value) const { return elements_.rows[Index(value)]; }
+
+  // The node by which a number of all samples is its condition.
+  const Node* DecidedBy(const Node& node) const {
+    if (node.op == Op::kIf) return elements_.counts[Index(node.in[0])] != nullptr ? elements_.counts[Index(node.in[0])] : Rows(node.in[0]);
+    return node.op == Op::kLoop && node.has_in(1) ? Rows(node.in[1]) : nullptr;
+  }
+
   // Sets what follows for the elements of the node's results.
   void Follow(NodeContext& context) {
     const Node& node = context.node;
@@ -419,6 +146,130 @@ class Search {
       elements_.counts[Index(node.out[i])] = IsOfShapes(node.op) ? CountIn(out) : IsNumber(out) ? nullptr : counts;
       if (finds && node.op == Op::kUnique && i == 3) elements_.counts[Index(node.out[i])] = &node;  // how often each is there
     }
+    if (node.op == Op::kIf || node.op == Op::kLoop || node.op == Op::kScan) {
+      FollowStates(context);
+    } else {
+      FollowRows(context);
+      FollowAhead(context);
+    }
+  }
+
+  // What goes round is as it began; what the bodies make of it is looked for there.
+  void FollowStates(const NodeContext& context) {
+    const size_t first = context.node.op == Op::kLoop ? 2 : 0;
+    for (size_t i = 0; i < States(context) && i < context.node.out.size(); ++i) {
+      if (context.has_out(i) && context.has_in(first + i)) elements_.rows[Index(context.node.out[i])] = Rows(context.node.in[first + i]);
+    }
+  }
+
+  void FollowRows(NodeContext& context) {
+    const Node& node = context.node;
+    const Node* rows = IsByPlace(context) ? &node : IsSettled(context) ? nullptr : RowsInto(context);
+    for (size_t i = 0; i < node.out.size(); ++i) {
+      if (!context.has_out(i)) continue;
+      const Known& out = context.out(i);
+      if (rows != nullptr) AddBySamples(node, out, *rows);
+      elements_.rows[Index(node.out[i])] = out.content ? RowsIn(*out.content, rows == nullptr ? node : *rows) : rows;
+    }
+  }
+
+  // Of the elements that it reads. A place beside another may tell no more than whose each is.
+  const Node* RowsInto(const NodeContext& context) const {
+    const Node& node = context.node;
+    const Node* rows = nullptr;
+    size_t of_rows = 0, of_places = 0;
+    for (size_t i = 0; i < node.in.size() && !IsOfShapes(node.op); ++i) {
+      if (!context.has_in(i) || IsExtent(node, i) || PicksRow(context, i)) continue;
+      const Node* by = Rows(node.in[i]);
+      const bool is_place = elements_.of_places[Index(node.in[i])];
+      if (rows == nullptr) rows = by;
+      of_rows += by != nullptr || is_place ? 1 : 0;
+      of_places += is_place ? 1 : 0;
+    }
+    return of_places > 0 && of_rows > 1 ? nullptr : rows;
+  }
+
+  // Its elements are others for each place among the samples, from the first on.
+  bool IsByPlace(NodeContext& context) const {
+    const Node& node = context.node;
+    if (node.op == Op::kRange) return context.has_out(0) && AnyHasSymbol(context.out(0).dim, counted_.samples);
+    if (node.op != Op::kSlice || !context.has_in(2) || !context.Content(2)) return false;
+    std::optional<std::vector<int64_t>> axes;
+    if (!context.IntsOf("axes", 3, axes).ok()) return false;
+    const std::vector<Dim>& ends = *context.Content(2);
+    for (size_t i = 0; i < ends.size(); ++i) {
+      size_t axis = 0;
+      if (!HasSymbol(ends[i], counted_.samples)) continue;
+      if (context.Axis(axes ? (*axes)[i] : static_cast<int64_t>(i), context.rank(0), axis).ok() && context.in(0).dim[axis].is_constant())
+        return true;
+    }
+    return false;
+  }
+
+  // A comparison of their number that is the same for whatever number there is: is it above 0?
+  bool IsSettled(const NodeContext& context) const {
+    constexpr Op kThese[] = {Op::kEqual, Op::kGreater, Op::kGreaterOrEqual, Op::kLess, Op::kLessOrEqual};
+    const Op op = context.node.op;
+    if (std::find(std::begin(kThese), std::end(kThese), op) == std::end(kThese)) return false;
+    const auto &a = context.Content(0), &b = context.Content(1);
+    if (!a || !b || a->size() != 1 || b->size() != 1) return false;
+    const Dim difference = (*a)[0] - (*b)[0];
+    const auto linear = difference.AsLinear();
+    if (!linear || linear->symbol != counted_.samples) return op == Op::kEqual && Dim::ProvedDifferentAbove0((*a)[0], (*b)[0]);
+    const Dim of_one_dim = Dim(linear->mul) + Dim(linear->add);
+    if (!of_one_dim.is_constant()) return false;
+    const int64_t of_one = *of_one_dim.constant();
+    if (linear->mul > 0) return of_one > 0 || (of_one == 0 && (op == Op::kGreaterOrEqual || op == Op::kLess));
+    return of_one < 0 || (of_one == 0 && (op == Op::kLessOrEqual || op == Op::kGreater));
+  }
+
+  void AddBySamples(const Node& node, const Known& out, const Node& rows) {
+    const std::string own = "_#x" + std::to_string(node.index) + '.';
+    for (const Dim& dim : out.content.value_or(std::vector<Dim>())) {
+      if (const auto symbol = dim.symbol(); symbol && symbol->starts_with(own)) counted_.by_samples.emplace(*symbol, &rows);
+    }
+  }
+  const Node* RowsIn(const std::vector<Dim>& content, const Node& by) const {
+    if (AnyHasSymbol(content, counted_.samples)) return &by;
+    for (const auto& [symbol, node] : counted_.by_samples) {
+      if (AnyHasSymbol(content, symbol)) return node;
+    }
+    return nullptr;
+  }
+
+  void FollowAhead(NodeContext& context) {
+    const Node& node = context.node;
+    if (!context.has_out(0)) return;
+    auto& ahead = elements_.ahead[Index(node.out[0])];
+    if (node.op == Op::kPad) ahead = PaddedAhead(context);
+    if (node.op == Op::kConcat) ahead = JoinedAhead(context);
+    if ((node.op == Op::kIdentity || node.op == Op::kCast) && context.has_in(0)) ahead = elements_.ahead[Index(node.in[0])];
+  }
+  bool IsSamples(const Dim& dim) const { return dim.symbol() == counted_.samples; }
+
+  std::optional<Elements::Joined> PaddedAhead(const NodeContext& context) const {
+    const auto [given, pads] = context.FindInts("pads", 1);
+    const auto [limited, axes] = context.FindInts("axes", 3);
+    if (!pads || (limited && !axes)) return std::nullopt;
+    for (size_t i = 0; i < pads->size() / 2; ++i) {
+      size_t axis = 0;
+      const bool is_axis = context.Axis(axes ? (*axes)[i] : static_cast<int64_t>(i), context.rank(0), axis).ok();
+      if (is_axis && IsSamples(context.in(0).dim[axis])) return Elements::Joined{axis, (*pads)[i]};
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Elements::Joined> JoinedAhead(const NodeContext& context) const {
+    size_t axis = 0;
+    if (!context.Axis(context.node.Int("axis", 0), context.rank(0), axis).ok()) return std::nullopt;
+    int64_t before = 0;
+    for (size_t i = 0; i < context.node.in.size(); ++i) {
+      const Dim& dim = context.in(i).dim[axis];
+      if (IsSamples(dim)) return Elements::Joined{axis, before};
+      if (!dim.is_constant()) return std::nullopt;
+      before += *dim.constant();
+    }
+    return std::nullopt;
   }
 
   void AddFound(const Node& node, const Shape& dims) {
@@ -450,12 +301,51 @@ class Search {
       if (!known.ok()) continue;
       const bool loops = context.node.op == Op::kLoop;
       if (loops && AnyHasSymbol((*known)[Index(body.outputs[0])].dim, counted_.samples))
-        return &context.node;                 // one condition of all samples
-      Counted counted{counted_.samples, {}};  // names of unknown extents are those of one graph
-      if (const Node* inner = Search(body, *known, Inside(context, attribute), std::move(counted)).Find(Wanted(context, body, read)))
-        return inner;
+        return &context.node;  // one condition of all samples
+      Search search(body, *known, Inside(context, attribute),
+                    Counted{counted_.samples});  // names of unknown extents are those of one graph
+      if (const Node* inner = search.Find(Wanted(context, body, read)); inner != nullptr) return inner;
+      if (const Node* inner = search.FindRows(ReadOf(context, body, read)); inner != nullptr) return inner;
+      const bool by_rows = loops && ((context.has_in(0) && Rows(context.node.in[0]) != nullptr) || search.GoesOnByRows());
+      if (by_rows && search.CarriesRows(context, read)) return &context.node;
     }
     return nullptr;
+  }
+
+  // Of a Loop, this being its body.
+  bool GoesOnByRows() const {
+    std::vector<bool> by_rows(graph_.values.size(), false);
+    for (size_t value = 0; value < by_rows.size(); ++value) by_rows[value] = elements_.rows[value] != nullptr;
+    Spread(graph_, by_rows);
+    return by_rows[Index(graph_.outputs[0])];
+  }
+
+  // Of a Loop that has as many turns as there are samples, this being its body: what it learns of one goes on to the next, and something
+  // reads it. What has places for all of them, or grows with each, keeps them apart.
+  bool CarriesRows(const NodeContext& context, const std::vector<bool>& read) const {
+    std::vector<bool> of_row(graph_.values.size(), false);
+    for (const Node& node : graph_.nodes) {
+      const auto is_of_all = [&](int value) {
+        return value >= 0 && elements_.of_data[Index(value)] && AnyHasSymbol(known_[Index(value)].dim, counted_.samples);
+      };
+      if (IsOfShapes(node.op) || std::none_of(node.in.begin(), node.in.end(), is_of_all)) continue;
+      for (const int value : node.out) {
+        if (value >= 0 && !AnyHasSymbol(known_[Index(value)].dim, counted_.samples)) of_row[Index(value)] = true;
+      }
+    }
+    Spread(graph_, of_row);
+    for (size_t state = 0; state < States(context); ++state) {
+      const int next = graph_.outputs[1 + state];
+      const Shape& dims = known_[Index(graph_.inputs[2 + state])].dim;
+      const bool is_fixed = std::all_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.is_constant(); });
+      if (!is_fixed || !of_row[Index(next)]) continue;
+      const std::vector<bool> of_state = DependsOn(graph_, 2 + state, 3 + state);
+      for (size_t out = 0; out + 1 < graph_.outputs.size(); ++out) {
+        const bool is_read = context.has_out(out) && read[Index(context.node.out[out])];
+        if (is_read && (out == state || of_state[Index(graph_.outputs[1 + out])])) return true;
+      }
+    }
+    return false;
   }
 
   static size_t States(const NodeContext& context) {
@@ -499,7 +389,9 @@ class Search {
       const size_t value = context.has_in(from) ? Index(context.node.in[from]) : 0;
       inside.of_data[at] = goes_round || elements_.of_data[value];
       inside.of_places[at] = goes_round || elements_.of_places[value];
-      if (!goes_round) inside.counts[at] = elements_.counts[value];
+      if (goes_round) continue;
+      inside.counts[at] = elements_.counts[value];
+      inside.rows[at] = elements_.rows[value];
     }
     return inside;
   }
@@ -515,10 +407,23 @@ class Search {
     return wanted;
   }
 
+  // Of a body: what is read of the node's results.
+  static std::vector<bool> ReadOf(NodeContext& context, const Graph& body, const std::vector<bool>& read) {
+    const size_t ahead = context.node.op == Op::kLoop ? 1 : 0;
+    std::vector<bool> wanted;
+    for (size_t i = 0; i < body.outputs.size(); ++i)
+      wanted.push_back(i >= ahead && context.has_out(i - ahead) && read[Index(context.node.out[i - ahead])]);
+    return wanted;
+  }
+
   // By value of a body: its elements depend on those of its inputs from `first` on, before `end`.
   static std::vector<bool> DependsOn(const Graph& body, size_t first, size_t end) {
     std::vector<bool> depends(body.values.size(), false);
     for (size_t i = first; i < end; ++i) depends[Index(body.inputs[i])] = true;
+    Spread(body, depends);
+    return depends;
+  }
+  static void Spread(const Graph& body, std::vector<bool>& depends) {
     for (const Node& node : body.nodes) {
       const bool reads = std::any_of(node.in.begin(), node.in.end(), [&](int value) { return value >= 0 && depends[Index(value)]; });
       if (!reads || IsOfShapes(node.op)) continue;
@@ -526,7 +431,6 @@ class Search {
         if (value >= 0) depends[Index(value)] = true;
       }
     }
-    return depends;
   }
 
   // A Scan that walks along the samples takes what it learns of one to the next, and something reads it.
@@ -556,19 +460,25 @@ class Search {
 
 }  // namespace
 
-const Node* FindMixing(const Model& model) {
-  const Graph& graph = model.graph;
+const Node* FindMixing(const Signature& signature, const Graph& graph, const std::vector<int8_t>& axes) {
   const Dim samples = base::UnknownDims("s").Next();  // one symbol, that the file cannot have
-  std::vector<Port> inputs = model.signature.inputs;
-  for (Port& input : inputs) {
-    WF_CHECK(!input.dim.empty(), input.name);
-    input.dim[0] = samples;
+  std::vector<Port> inputs = signature.inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const auto axis = static_cast<size_t>(axes[i]);
+    if (axes[i] >= 0 && axis < inputs[i].dim.size()) inputs[i].dim[axis] = samples;
   }
-  auto known = InferShapes(graph, inputs, model.path, true);
+  auto known = InferShapes(graph, inputs, "", true);
   if (!known.ok()) return nullptr;
   Elements elements(graph.values.size());
   for (const int input : graph.inputs) elements.of_data[Index(input)] = true;
-  return Search(graph, *known, std::move(elements), {*samples.symbol(), {}}).Find(std::vector<bool>(graph.outputs.size(), true));
+  const std::vector<bool> wanted(graph.outputs.size(), true);
+  Search search(graph, *known, std::move(elements), Counted{*samples.symbol()});
+  const Node* found = search.Find(wanted);
+  return found != nullptr ? found : search.FindRows(wanted);
+}
+
+std::string MixingText(const Node& node) {
+  return IsOfShapes(node.op) ? "results depend on how long it is, by " + node.Label() : node.Label() + " computes across it";
 }
 
 }  // namespace wf::onnx

@@ -10,6 +10,7 @@
 #include "runtime/base/text.h"
 #include "runtime/onnx/infer.h"
 #include "runtime/onnx/lengths.h"
+#include "runtime/onnx/mixing.h"
 
 namespace wf::onnx {
 namespace {
@@ -220,6 +221,10 @@ Result<BatchAxes> ChooseUnwritten(const Signature& file, const Graph* graph) {
     return none(
         fmt::format("nothing says that axis 0 of `{}` is as long as that of `{}`", unlike.port->ToString(), unlike.input->ToString()));
   result.axis.assign(ports.size(), 0);
+  if (graph != nullptr) {
+    if (const Node* mixing = FindMixing(file, *graph, result.axis); mixing != nullptr)
+      return none(fmt::format("axis 0 counts no samples: {}", MixingText(*mixing)));
+  }
   result.batched = true;
   result.reason = "axis 0 is dynamic in every input and output";
   return result;
@@ -274,7 +279,10 @@ std::vector<std::vector<bool>> UnprovedExtents(const Signature& file, const Sign
 Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Graph* graph, const Signature* written) {
   if (written == nullptr) return ChooseUnwritten(file, graph);
   WF_RETURN_IF_ERROR(CheckSignature(file, *written));
-  return ChooseWritten(file, *written);
+  auto chosen = ChooseWritten(file, *written);
+  if (!chosen.ok() || !chosen->batched || graph == nullptr) return chosen;
+  if (const Node* mixing = FindMixing(file, *graph, chosen->axis); mixing != nullptr) chosen->mixing = MixingText(*mixing);
+  return chosen;
 }
 
 Signature WithoutBatchAxis(const Signature& signature, const BatchAxes& axes) {

@@ -15,15 +15,18 @@ struct BatchAxes {
   bool batched = false;      // runs of several samples are possible
   bool dropped = false;      // the axis is a literal 1: calls do not see it, one sample a run
   std::string reason;        // of the choice, for `check --verbose`
+  std::string mixing =
+      {};  // how a node is certain to compute across the samples that the signature marks (MixingText); empty: none is known
 };
 
 // The name that marks the batch axis in a written signature.
 inline constexpr std::string_view kBatchSymbol = "batch";
 
-// Chooses the batch axis of a model. `graph`: of the file; null: axes that only its nodes could show to be of samples are not. `written`:
-// the signature in the program, or null; its axes are the file's, one of each port possibly `batch`. Errors: kInvalidArgument when the
-// written signature does not fit the file, or an output of a model with a batch axis has none.   Cost: nothing where axis 0 has one name
-// in the file; else shape inferences, two and one for each further name that an input's axis 0 has, which end at kMostLengthWork.
+// Chooses the batch axis of a model. `graph`: of the file; null: axes that only its nodes could show to be of samples are not, and no node
+// is known to compute across them. `written`: the signature in the program, or null; its axes are the file's, one of each port possibly
+// `batch`. Errors: kInvalidArgument when the written signature does not fit the file, or an output of a model with a batch axis has none.
+// Cost: one shape inference (FindMixing); where axis 0 has several names in the file, two more and one for each further name that an
+// input's axis 0 has, which end at kMostLengthWork.
 base::Result<BatchAxes> ChooseBatchAxis(const Signature& file, const Graph* graph, const Signature* written = nullptr);
 
 // The signature that calls see: without the axes chosen above.

@@ -101,8 +101,8 @@ class LoadedModel final : public batch::Runnable {
 
 // What a node does across rows may show for numbers alone that are not made up: one that is certain to needs no trial.
 base::Status LoadedModel::CheckApart(int instance, int64_t together, const std::atomic<bool>& stop) {
-  if (version_->mixing().empty()) return model::CheckRowsApart(*version_, instance, together, stop);
-  return {base::kFailedPrecondition, version_->mixing() + " computes across axis 0, and no signature that is written marks it `batch`"};
+  if (version_->axes().mixing.empty()) return model::CheckRowsApart(*version_, instance, together, stop);
+  return {base::kFailedPrecondition, "the signature says `batch`, but " + version_->axes().mixing};
 }
 
 void LoadedModel::CheckRows(int instance, int64_t most, const std::atomic<bool>& stop) {
@@ -114,8 +114,8 @@ void LoadedModel::CheckRows(int instance, int64_t most, const std::atomic<bool>&
   if (apart.ok()) return;
   const bool is_mixed = apart.code() == base::kFailedPrecondition;
   observe::Log(observe::Level::kWarning,
-               is_mixed ? "rows of a model depend on one another: each call runs alone"
-                        : "whether rows of a model depend on one another cannot be found out: each call runs alone",
+               is_mixed ? "rows of a model depend on one another: each row runs alone"
+                        : "whether rows of a model depend on one another cannot be found out: each row runs alone",
                {{"model", View(row_.name)},
                 {"version", version()},
                 {"reason", apart.message()},
@@ -313,7 +313,6 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.instances = instances;
   options.signature = row.signature_written != 0 ? &compiled.signature : nullptr;
   options.signature_written = row.signature_written != 0;
-  options.finds_mixing = true;
   options.max_bytes = std::min(options.max_bytes, memory_.process_bytes);
   options.share = memory_.share;
   options.requests_bytes = memory_.requests_bytes;

@@ -66,11 +66,6 @@ std::string PortsText(const std::vector<onnx::Port>& ports) {
   return text.empty() ? "none" : text;
 }
 
-std::string SamplesText(const Session& session) {
-  if (session.mixing().empty()) return session.axes().reason;
-  return fmt::format("{}; {} computes across it, so a server runs each call alone", session.axes().reason, session.mixing());
-}
-
 // With those of elements that programs do not have.
 std::vector<std::string> NotesOf(const Session& session) {
   std::vector<std::string> notes = session.file().notes;
@@ -101,7 +96,7 @@ void PutText(const InspectReport& report, std::ostream& out) {
   ports("inputs", report.session.signature().inputs);
   ports("outputs", report.session.signature().outputs);
   for (const std::string& note : NotesOf(report.session)) out << fmt::format("note: {}\n", note);
-  out << fmt::format("samples: {}\n", SamplesText(report.session));
+  out << fmt::format("samples: {}\n", report.session.axes().reason);
   out << fmt::format("weights: {}, {}\n", base::Counted(contents.weights.count, "tensor"), BytesText(contents.weights.bytes));
   for (const auto& [type, counted] : contents.weights_by_type)
     out << fmt::format("  {:<6} {:>6} {:>12}\n", type, counted.count, BytesText(counted.bytes));
@@ -162,7 +157,7 @@ void PutJson(const InspectReport& report, std::ostream& out) {
       PortsJson(report.session.signature().inputs), PortsJson(report.session.signature().outputs));
   if (!notes.empty()) out << fmt::format("\"notes\": [{}], ", notes);
   out << fmt::format("\"batched\": {}, \"samples\": {}, \"weights\": {{\"tensors\": {}, \"bytes\": {}, \"types\": {{{}}}}}, ",
-                     report.session.is_batched(), base::QuoteJson(SamplesText(report.session)), contents.weights.count,
+                     report.session.is_batched(), base::QuoteJson(report.session.axes().reason), contents.weights.count,
                      contents.weights.bytes, types);
   out << fmt::format("\"nodes\": {}, \"operators\": {{{}}}, \"run\": {}}}\n", contents.nodes, operators, PlanJson(report));
 }
@@ -171,7 +166,6 @@ void PutJson(const InspectReport& report, std::ostream& out) {
 
 int Inspect(const Arguments& arguments, std::ostream& out, std::ostream& err) {
   SessionOptions options{1, ReadChoices(arguments, /*measures=*/false, err)};
-  options.finds_mixing = true;
   const auto session = OpenOnly(arguments, "inspect", err, std::move(options));
   if (session == nullptr) return kFailed;
   const auto settings = ReadShapeSettings(arguments, err);

@@ -32,7 +32,6 @@ Result<std::unique_ptr<Session>> Session::Open(const std::string& path, SessionO
   options.instances = session.instances;
   options.warm_up = false;
   options.texts = session.texts;
-  options.finds_mixing = session.finds_mixing;
   options.choices = std::move(session.choices);
   options.bf16 = session.bf16;
   options.given = std::move(session.given);

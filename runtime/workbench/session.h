@@ -17,7 +17,6 @@ struct SessionOptions {
   std::shared_ptr<kernels::Choices> choices = nullptr;  // of ways of kernels; null: the own ones of their rows
   bool bf16 = false;                                    // as model::LoadOptions
   onnx::TextPorts texts = onnx::TextPorts::kAll;        // the same
-  bool finds_mixing = false;                            // the same
   std::optional<onnx::Given> given = {};                // the same
   int threads = 1;                                      // the same
 };
@@ -34,7 +33,6 @@ class Session {
   const model::Contents& contents() const { return version_->contents(); }
   const model::Program& program() const { return version_->program(); }
   const onnx::BatchAxes& axes() const { return version_->axes(); }
-  const std::string& mixing() const { return version_->mixing(); }
   // Whether axis 0 of inputs and outputs counts samples, of which a run takes any number.
   bool is_batched() const { return version_->axes().batched; }
 

@@ -1,7 +1,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/onnx/mixing.h"
 #include "runtime/onnx/reader.h"
 #include "runtime/onnx/signature.h"
 
@@ -13,8 +12,7 @@ int OneInput(const uint8_t* data, size_t size) {
     WF_CHECK(!model.status().message().empty());
     return 0;
   }
-  const auto axes = wf::onnx::ChooseBatchAxis(model->signature, &model->graph);
-  if (axes.ok() && axes->batched) (void)wf::onnx::FindMixing(*model);
+  (void)wf::onnx::ChooseBatchAxis(model->signature, &model->graph);
   for (const auto& each : model->graph.weights) {
     const wf::onnx::Weight& weight = *each;
     std::vector<uint8_t> elements(static_cast<size_t>(weight.size_bytes()));

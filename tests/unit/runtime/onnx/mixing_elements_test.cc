@@ -6,21 +6,9 @@
 namespace wf::onnx {
 namespace {
 
+using testing::AddBody;
 using testing::Builder;
 using testing::MixingIn;
-
-// A body of a node, whose inner nodes `add` makes.
-void AddBody(pb::NodeProto& node, const std::string& name, const std::vector<std::string>& in, const std::vector<std::string>& out,
-             const std::function<void(Builder&)>& add) {
-  Builder inner;
-  for (const std::string& each : in) inner.graph.add_input()->set_name(each);
-  for (const std::string& each : out) inner.Output(each);
-  add(inner);
-  pb::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(pb::AttributeProto::GRAPH);
-  *attribute.mutable_g() = inner.graph;
-}
 
 void AddNumber(Builder& builder, const std::string& name, int64_t value) { builder.Tensor(name, {}, pb::INT64).add_int64_data(value); }
 
@@ -28,10 +16,10 @@ void AddNumber(Builder& builder, const std::string& name, int64_t value) { build
 TEST(FindMixing, InABranch) {
   const auto branches = [](const std::string& inner, const std::vector<int64_t>& axes) {
     return [=](Builder& builder) {
-      builder.Longs("two", {2});
+      builder.Longs("zero", {0});
       builder.Longs("axes", axes);
       Builder::Int(builder.Node("Shape", {"x"}, {"count"}), "end", 1);
-      builder.Node("Greater", {"count", "two"}, {"many"});
+      builder.Node("Greater", {"count", "zero"}, {"many"});
       auto& node = builder.Node("If", {"many"}, {"y"}, "if");
       AddBody(node, "then_branch", {}, {"a"}, [&](Builder& then) {
         then.Node("ReduceSum", {"x", "axes"}, {"sum"}, inner);

@@ -34,7 +34,8 @@ Program AsItIs(const std::shared_ptr<const onnx::Model>& model, onnx::Graph grap
 
 class Optimiser {
  public:
-  Optimiser(const std::shared_ptr<onnx::Model>& model, int64_t max_bytes) : model_(model), max_bytes_(max_bytes) {
+  Optimiser(const std::shared_ptr<onnx::Model>& model, int64_t max_bytes)
+      : model_(model), max_bytes_(std::min(max_bytes, onnx::MostConstantBytes(model->graph))) {
     program_ = AsItIs(model_, std::exchange(model->graph, {}));
     gone_.resize(program_.graph.nodes.size(), false);
   }

@@ -71,7 +71,7 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   version->loaded_.contents = Contents(file->graph);
   version->sample_texts_ = SampleTexts(file->graph, file->signature.inputs);
   WF_RETURN_IF_ERROR(version->CheckRows(path));
-  auto program = Optimise(file, std::min(options.max_bytes, onnx::kMostConstantBytes));
+  auto program = Optimise(file, options.max_bytes);
   if (!program.ok()) return program.status();
   version->loaded_.program = *std::move(program);
   for (int i = 0; i < options.instances; ++i)

@@ -62,7 +62,7 @@ template <int64_t kChannels>
     at[i] = static_cast<int32_t>(y.at) * row + static_cast<int32_t>(x.at) * static_cast<int32_t>(kChannels);
     at_below[i] = at[i] + (y.at < px.height - 1 ? row : 0);
     across[i] = x.share, down[i] = y.share;
-    inside[i] = 0 - static_cast<uint32_t>(IsOn(places.v[i], px.height) & IsOn(places.u[i], px.width));
+    inside[i] = 0 - (static_cast<uint32_t>(IsOn(places.v[i], px.height)) & static_cast<uint32_t>(IsOn(places.u[i], px.width)));
   }
   const auto load = [&](int32_t from) {
     const int32_t within = std::min(from, last);

@@ -338,6 +338,13 @@ static bool IsComputedFromShapes(const Node& node, std::span<const Known> known)
   return std::none_of(node.attributes.begin(), node.attributes.end(), has_body) && std::all_of(node.out.begin(), node.out.end(), is_known);
 }
 
+int64_t MostConstantBytes(const Graph& graph) {
+  constexpr int64_t kOfWeights = 4;  // a weight that is converted from 8 bits, or one that is rearranged four times
+  int64_t stored = 0;
+  for (const Weight& weight : graph.weights) stored += weight.stored_bytes();
+  return kMostConstantBytes + kOfWeights * stored;
+}
+
 base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model, int64_t max_bytes,
                                               int64_t max_work) {
   std::vector<bool> is_constant(graph.values.size()), found(graph.nodes.size());
@@ -355,18 +362,17 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
                                 node.Describe(), work, max_work));
     }
     work_left -= work;
-    const bool is_cheap = node.op == Op::kDequantizeLinear || node.op == Op::kConstantOfShape;
-    if (is_cheap && !LeastBytes(known[static_cast<size_t>(node.out[0])], left).ok()) continue;  // a step of each run
+    int64_t rest = left;
+    bool fits = true;
     for (const int index : node.out) {
-      if (index < 0) continue;
-      const Known& out = known[static_cast<size_t>(index)];
-      const auto bytes = LeastBytes(out, left);
-      if (!bytes.ok()) {
-        return Status(base::kOutOfRange, fmt::format("`{}`: {}: with its result {} more than {} bytes are computed from constants alone",
-                                                     model, node.Describe(), ToString(out.dtype, out.dim), max_bytes));
-      }
-      left -= *bytes;
-      is_constant[static_cast<size_t>(index)] = true;
+      const auto bytes = !fits || index < 0 ? base::Result<int64_t>(0) : LeastBytes(known[static_cast<size_t>(index)], rest);
+      fits = fits && bytes.ok();
+      rest -= fits ? *bytes : 0;
+    }
+    if (!fits) continue;  // a step of each run
+    left = rest;
+    for (const int index : node.out) {
+      if (index >= 0) is_constant[static_cast<size_t>(index)] = true;
     }
     found[i] = true;
   }

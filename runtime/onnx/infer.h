@@ -27,7 +27,7 @@ struct Followed {
   bool is_spent() const { return weight > kMost; }
 };
 
-// Of one tensor, and of all that nodes compute from constants alone, when a model is loaded and when it is compiled in.
+// Of one tensor, and of what nodes compute from constants alone beside what its weights allow.
 inline constexpr int64_t kMostTensorBytes = int64_t{4} << 30, kMostConstantBytes = int64_t{256} << 20;
 inline constexpr int64_t kMostConstantWork = int64_t{1} << 32;  // multiply-adds, or as long steps, of all that is computed from constants
 
@@ -53,11 +53,11 @@ base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const 
 // `followed`: of the pass that this is a part of, which it adds to; null: this is not one of many.
 base::Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact = false, Followed* followed = nullptr);
 
-// By node: it reads constants alone, so that it is computed when the model is loaded. Errors: kOutOfRange when the results together have
-// more than max_bytes, or take more than max_work; the node is named. A DequantizeLinear or ConstantOfShape for which there is no room
-// stays a node.
-base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model,
-                                              int64_t max_bytes = kMostConstantBytes, int64_t max_work = kMostConstantWork);
+// By node: it reads constants alone, so that it is computed when the model is loaded. One whose results have no room in max_bytes beside
+// those before it stays a step of each run. Errors: kOutOfRange when they take more than max_work; the node is named.
+base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model, int64_t max_bytes,
+                                              int64_t max_work = kMostConstantWork);
+int64_t MostConstantBytes(const Graph& graph);  // kMostConstantBytes, and what its weights make, as they are rearranged and converted
 
 // Window of a convolution or pooling over `spatial` axes. Errors: a wrong number of values, or values out of range; text without file and
 // node.

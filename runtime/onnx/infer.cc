@@ -341,7 +341,7 @@ static bool IsComputedFromShapes(const Node& node, std::span<const Known> known)
 int64_t MostConstantBytes(const Graph& graph) {
   constexpr int64_t kOfWeights = 4;  // a weight that is converted from 8 bits, or one that is rearranged four times
   int64_t stored = 0;
-  for (const Weight& weight : graph.weights) stored += weight.stored_bytes();
+  for (const auto& weight : graph.weights) stored += weight == nullptr ? 0 : weight->stored_bytes();
   return kMostConstantBytes + kOfWeights * stored;
 }
 

@@ -10,12 +10,14 @@ using testing::AddBody;
 using testing::Builder;
 using testing::MixingIn;
 
-void AddNumber(Builder& builder, const std::string& name, int64_t value) { builder.Tensor(name, {}, pb::INT64).add_int64_data(value); }
+void AddScalarNumber(Builder& builder, const std::string& name, int64_t value) {
+  builder.Tensor(name, {}, pb::INT64).add_int64_data(value);
+}
 
 // `n`: how many samples there are.
 void AddCount(Builder& builder) {
-  AddNumber(builder, "zero", 0);
-  AddNumber(builder, "one", 1);
+  AddScalarNumber(builder, "zero", 0);
+  AddScalarNumber(builder, "one", 1);
   builder.Node("Shape", {"x"}, {"extents"}, "shape");
   builder.Node("Gather", {"extents", "zero"}, {"n"}, "count");
 }
@@ -35,7 +37,7 @@ std::string MixingWhere(const std::function<void(Builder&)>& condition) {
 TEST(FindMixing, HowManySamplesThereAre) {
   const auto compared = [](const std::string& op, int64_t limit) {
     return MixingWhere([&](Builder& builder) {
-      AddNumber(builder, "limit", limit);
+      AddScalarNumber(builder, "limit", limit);
       builder.Node(op, {"n", "limit"}, {"holds"}, "compare");
     });
   };
@@ -66,8 +68,8 @@ TEST(FindMixing, HowManySamplesThereAreInShapes) {
                   builder.Node("Shape", {"x"}, {"extents"});
                   builder.Longs("first", {0});
                   builder.Longs("rest", {-1});
-                  AddNumber(builder, "two", 2);
-                  AddNumber(builder, "zero", 0);
+                  AddScalarNumber(builder, "two", 2);
+                  AddScalarNumber(builder, "zero", 0);
                   builder.Node("Gather", {"extents", "two"}, {"w"});
                   Builder::Int(builder.Node("Cast", {"w"}, {"width"}), "to", pb::FLOAT);
                   builder.Node("Div", {"x", "width"}, {"h"});
@@ -92,7 +94,7 @@ TEST(FindMixing, ABranchForManySamples) {
   const auto branches = [](int64_t limit) {
     return MixingIn([&](Builder& builder) {
       AddCount(builder);
-      AddNumber(builder, "limit", limit);
+      AddScalarNumber(builder, "limit", limit);
       builder.Node("Greater", {"n", "limit"}, {"many"});
       auto& node = builder.Node("If", {"many"}, {"y"}, "if");
       AddBody(node, "then_branch", {}, {"a"}, [](Builder& then) { then.Node("Neg", {"x"}, {"a"}); });
@@ -130,7 +132,7 @@ TEST(FindMixing, ALoopThatCarriesRowsOn) {
 TEST(FindMixing, WhatIsElsewhereForEachPlace) {
   EXPECT_EQ(MixingWhere([](Builder& builder) {
               builder.Longs("behind", {1});
-              AddNumber(builder, "ten", 10);
+              AddScalarNumber(builder, "ten", 10);
               builder.Node("Range", {"zero", "n", "one"}, {"places"}, "places");
               builder.Node("Greater", {"places", "ten"}, {"far"});
               builder.Node("Unsqueeze", {"far", "behind"}, {"holds"});

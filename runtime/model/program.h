@@ -28,8 +28,8 @@ struct Program {
   void Rename(const std::string& name);  // the subject, of the bodies too
 };
 
-// Takes the graph out of the model, whose files the constants go on reading. max_bytes: of all results that are computed here, MostConstantBytes at most. Errors: a
-// constant cannot be read or computed; the message names file and node.
+// Takes the graph out of the model, whose files the constants go on reading. max_bytes: of all results that are computed here,
+// MostConstantBytes at most. Errors: a constant cannot be read or computed; the message names file and node.
 base::Result<Program> Optimise(const std::shared_ptr<onnx::Model>& model, int64_t max_bytes = INT64_MAX);
 
 // The kernel's view of a node: parameters from attributes and constant inputs, and which of the node's inputs the kernel reads.

@@ -290,7 +290,7 @@ std::vector<KnownModel> MakeModels() {
        PooledFile, Pooled},
       {Call("Pair", {"p", "q"}, {Param("a", Tensor(DType::kI64, {"p"})), Param("b", Tensor(DType::kI64, {"q"}))}, pair), "", true, "",
        PairFile, Pair},
-      {Call("Mixed", {"w"}, {Param("x", i64_w)}, i64_w), "", true, "", MixedFile, Mixed},
+      {Call("Mixed", {"w"}, {Param("x", i64_w)}, i64_w), "(x: i64[batch, w]) -> i64[batch, w]", true, "", MixedFile, Mixed},
       {Call("Column", {}, {Param("x", Tensor(DType::kF32, {"3"}))}, Tensor(DType::kF32, {"3"})), "(x: f32[3, batch]) -> f32[batch, 3]",
        true, "", ColumnFile, Column},
       {Call("Flipped", {"w"}, {Param("x", Tensor(DType::kBool, {"w"}))}, Tensor(DType::kBool, {"w"})), "", true, "", FlippedFile, Flipped},

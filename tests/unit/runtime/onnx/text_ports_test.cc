@@ -29,7 +29,7 @@ struct Chosen {
 // A label and a list of words for each row, words in two axes, and a number.
 Builder Texts() {
   Builder b(20);
-  b.Input("x", {"n"}).Input("p", {"n", "2"}).Input("q", {"n", "2", "2"});
+  b.Input("x", {"n"}).Input("p", {"n", 2}).Input("q", {"n", 2, 2});
   b.Output("label").Output("list").Output("deep").Output("z");
   const auto to_text = [&](const char* from, const char* to) { Builder::Int(b.Node("Cast", {from}, {to}), "to", pb::STRING); };
   to_text("x", "label");
@@ -80,7 +80,7 @@ TEST(TextPorts, AWrittenSignatureNeedNotNameThem) {
 
 TEST(TextPorts, WhereNothingElseIsLeftTheModelIsRefused) {
   Builder b(20);
-  b.Input("q", {"n", "2", "2"}).Output("deep");
+  b.Input("q", {"n", 2, 2}).Output("deep");
   Builder::Int(b.Node("Cast", {"q"}, {"deep"}), "to", pb::STRING);
   EXPECT_EQ(Chosen(b, TextPorts::kOfCalls).axes.status().message(),
             "its outputs are strings, of which a call can have one or a list: `deep: string[n, 2, 2]`");
@@ -88,7 +88,7 @@ TEST(TextPorts, WhereNothingElseIsLeftTheModelIsRefused) {
 
 TEST(TextPorts, InputsWithMoreAxesAreRefused) {
   Builder b(20);
-  b.Input("s", {"n", "2", "2"}, pb::STRING).Output("y");
+  b.Input("s", {"n", 2, 2}, pb::STRING).Output("y");
   Builder::Int(b.Node("Cast", {"s"}, {"y"}), "to", pb::FLOAT);
   EXPECT_EQ(Chosen(b, TextPorts::kOfCalls).axes.status().message(),
             "input `s: string[n, 2, 2]` takes strings, of which a call can give one or a list");

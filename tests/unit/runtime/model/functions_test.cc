@@ -24,7 +24,7 @@ struct Value {
   template <typename T>
   Value(uint8_t dtype, const std::vector<int64_t>& dim, const std::vector<T>& values)
       : memory(kernels::Allocate(static_cast<int64_t>(values.size() * sizeof(T)))) {
-    std::memcpy(memory.get(), values.data(), values.size() * sizeof(T));
+    if (!values.empty()) std::memcpy(memory.get(), values.data(), values.size() * sizeof(T));
     tensor.dtype = dtype;
     tensor.rank = static_cast<uint8_t>(dim.size());
     tensor.data = memory.get();

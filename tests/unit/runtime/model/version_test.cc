@@ -71,6 +71,7 @@ base::Result<std::unique_ptr<Version>> LoadCase(const Case& each, int64_t max_ro
   options.name = each.name;
   options.max_rows = max_rows;
   options.warm_up = warm_up;
+  options.texts = onnx::TextPorts::kNone;  // what is held against are numbers
   return Version::Load(file.path(), options);
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <utility>
 
 #include "runtime/base/error_codes.h"
@@ -13,7 +12,7 @@ namespace {
 template <typename T>
 std::vector<T> Elements(const ir::Value& tensor) {
   std::vector<T> elements(tensor.text->size() / sizeof(T));
-  std::memcpy(elements.data(), tensor.text->data(), tensor.text->size());
+  std::ranges::copy(*tensor.text, reinterpret_cast<char*>(elements.data()));  // memcpy would refuse the null of an empty vector
   return elements;
 }
 template <typename T>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -19,7 +18,7 @@ using testing::Builder;
 template <typename T>
 std::vector<T> Elements(const Array& array) {
   std::vector<T> elements(array.bytes.size() / sizeof(T));
-  std::memcpy(elements.data(), array.bytes.data(), array.bytes.size());
+  std::ranges::copy(array.bytes, reinterpret_cast<char*>(elements.data()));  // memcpy would refuse the null of an empty vector
   return elements;
 }
 template <typename T>

@@ -18,6 +18,7 @@ ValueId Builder::Append(Op op, BlockId block, size_t depth) {
   const bool is_param = op.kind == OpKind::kParam;
   body_.ops.push_back(std::move(op));
   depth_.push_back(static_cast<uint32_t>(depth));
+  blocks_.push_back(block);
   (is_param ? body_[block].params : body_[block].ops).push_back(id);
   return id;
 }
@@ -46,10 +47,7 @@ BlockId Builder::Close(ValueId result) {
 
 bool Builder::IsVisible(ValueId value) const {
   const size_t depth = DepthOf(value);
-  if (depth >= open_.size()) return false;
-  const Block& block = body_[open_[depth]];
-  return std::find(block.params.begin(), block.params.end(), value) != block.params.end() ||
-         std::find(block.ops.begin(), block.ops.end(), value) != block.ops.end();
+  return depth < open_.size() && open_[depth] == blocks_[static_cast<size_t>(value)];
 }
 
 std::vector<BlockId> Builder::Leave(size_t depth) {

@@ -95,6 +95,7 @@ class Builder {
   Place place_;
   std::vector<BlockId> open_;
   std::vector<uint32_t> depth_;                                     // per value
+  std::vector<BlockId> blocks_;                                     // per value: which defines it
   std::map<std::tuple<OpKind, TypeId, uint64_t>, ValueId> leaves_;  // scalars, constants and slots of the entry block
 };
 

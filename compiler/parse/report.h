@@ -86,6 +86,10 @@ class Reporter {
   std::optional<size_t> FoldWithoutFor(size_t in) const;
   std::optional<std::string> HelpForChoice(const Mistake& mistake) const;
   std::optional<std::string> HelpForParameter(const Mistake& mistake) const;
+  std::optional<std::string> HelpForQuestion(const Mistake& mistake) const;
+  std::optional<std::string> HelpForField(const Mistake& mistake) const;
+  std::optional<std::string> HelpForHead(const Mistake& mistake) const;
+  std::optional<std::string> HelpForValueOfBody(const Mistake& mistake) const;
   std::optional<std::string> HelpForAssign(const Mistake& mistake) const;
   std::optional<std::string> HelpForComma(const Mistake& mistake) const;
   std::optional<std::string> HelpForArm(const Mistake& mistake) const;

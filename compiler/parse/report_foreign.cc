@@ -133,6 +133,9 @@ Help Reporter::HelpForParameter(const Mistake& mistake) const {
 
 Help Reporter::HelpForAssign(const Mistake& mistake) const {
   const size_t at = mistake.at;
+  if (at > 1 && TypeAt(at - 2) == T::KW_SERVICE)  // `service S = W;`
+    return fmt::format("a service publishes what stands in its braces: `service {} {{ workflow {}; }}`", Spelling(at - 1),
+                       TypeAt(at + 1) == T::NAME ? Spelling(at + 1) : "W");
   if (mistake.rule == P::RuleSetting) return std::nullopt;
   if (mistake.rule == P::RuleTypeField) {
     const int32_t braces = tokens_.opener[at];
@@ -181,6 +184,7 @@ Help Reporter::HelpForComma(const Mistake& mistake) const {
     const std::string generic = Spelling(at - 3);
     if (IsOneOf("map Map dict Dict HashMap BTreeMap unordered_map", generic))
       return fmt::format("the keys of a map are always strings: `map<{}>`", TypeAt(at + 2) == T::GT ? Spelling(at + 1) : "i64");
+    if (generic == "Result") return fmt::format("a type says nothing of failures; the result is `{}`", Spelling(at - 1));
     if (IsOneOf("tensor Tensor array Array ndarray", generic)) return "a tensor is the type of its elements and its extents: `f32[3, 4]`";
   }
   if (mistake.rule == P::RuleRequireStmt && Expects(mistake, T::SEMI)) {
@@ -482,6 +486,10 @@ Help Reporter::HelpForForeign(const Mistake& mistake) const {
   if (of_params && Expects(mistake, T::COLON)) {
     if (auto parameter = HelpForParameter(mistake)) return parameter;
   }
+  if (auto question = HelpForQuestion(mistake)) return question;
+  if (auto field = HelpForField(mistake)) return field;
+  if (auto head = HelpForHead(mistake)) return head;
+  if (auto value = HelpForValueOfBody(mistake)) return value;
   return HelpForHabit(mistake);
 }
 

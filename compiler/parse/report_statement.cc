@@ -209,7 +209,9 @@ bool Reporter::ReportAssignment(const Mistake& mistake) {
   if (it->is_plain && it->op == it->first + 1) {
     auto built = emitter_.Emit(SpanAt(it->first), diag::kAssignment, {name});
     const bool may_be_node = mistake.rule == P::RuleCallStmt;
-    if (IsBoundAbove(name, it->first)) {
+    if (name == "depends_on" || name == "needs") {
+      built.Help("a node waits for what it reads, and for nothing else; leave `" + name + "` out");
+    } else if (IsBoundAbove(name, it->first)) {
       built.Help(HelpToChange(*it));
     } else if (may_be_node && HoldsWaitingCall(it->op, it->end)) {
       built.Help(fmt::format("write `node {} = {};`", name, TextBetween(it->op + it->width, it->end, "…")));
@@ -250,6 +252,13 @@ bool Reporter::ReportCallInBlock(const Mistake& mistake) {
   return true;
 }
 
+// `raise E;`, `assert c;` where a value is made.
+std::string_view HelpToFail(std::string_view word) {
+  const auto ours = OursFor(Foreign::kStart, word);
+  if (ours == "require") return "what has to hold stands behind `require`: `require x > 0.0 else fail E;`";
+  return ours == "fail" ? "where a value is made, `require` fails: `require x > 0.0 else fail E;`" : "";
+}
+
 // `while (c) {`, `try {`, `int y = 1;`: statements of other languages.
 bool Reporter::ReportForeignStatement(const Mistake& mistake) {
   const auto first = StatementAt(mistake);
@@ -261,6 +270,7 @@ bool Reporter::ReportForeignStatement(const Mistake& mistake) {
   const bool has_value = mistake.at == *first + 1 && (next == T::NAME || next == T::INT || next == T::FLOAT || next == T::MEASURE);
   auto help = is_call || next == T::ASSIGN ? std::string_view() : OursFor(Foreign::kStatement, name);
   if (help.empty() && has_value) help = OursFor(Foreign::kSetting, name);
+  if (help.empty() && has_value && IsOfBlock(mistake.rule)) help = HelpToFail(name);
   if (help.empty() && !declares) return false;
   auto built = emitter_.Emit(SpanAt(*first), diag::kUnknownStart, {name, "statement"});
   const auto words = Starters(mistake.rule == P::RuleCallStmt ? kInBody : kInBlock);
@@ -293,6 +303,8 @@ std::optional<std::string> Reporter::HelpToDeclare(size_t word) const {
   while (TypeAt(next) == T::NAME && diag::IsForeign(Foreign::kModifier, Spelling(next))) ++next;
   const std::string said = fmt::format("leave out `{}`", TextBetween(word, next, name));
   if (Starts(TypeAt(next), kDeclarations)) return fmt::format("{}: `{} ..`", said, Spelling(next));
+  if (TypeAt(next) == T::NAME && (TypeAt(next + 1) == T::COLON || TypeAt(next + 1) == T::ASSIGN))
+    return fmt::format("{}; a value outside of braces is a `const`: `const {} ..`", said, Spelling(next));
   const auto declared = HelpToDeclare(next);
   return declared ? said + "; " + *declared : said;
 }
@@ -333,6 +345,8 @@ void Reporter::HelpToStart(const Mistake& mistake, size_t word, diag::Builder& b
     built.Help(fmt::format("a `{}` is declared in no braces, above the workflow", name));
   } else if (TypeAt(word) == T::KW_PACKAGE) {
     built.Help("`package` stands once, before everything else");
+  } else if (of_file && (TypeAt(word) == T::KW_LET || OursFor(Foreign::kStart, name) == "let")) {
+    built.Help("a value outside of braces is a `const`: `const N: i64 = 5;`");
   } else if (const auto import = of_file ? HelpToImport(word) : std::nullopt) {
     built.Help(*import);
   } else if (const auto ours = OursFor(Foreign::kStart, name); std::find(words.begin(), words.end(), ours) != words.end()) {

@@ -164,7 +164,7 @@ void StringReader::ReadHole() {
   auto error = emitter_.Emit(SpanFrom(begin, end), diag::kBadHole, {inner.empty() ? "nothing" : "`" + diag::Shorten(inner) + "`"});
   at_ = end;
   if (inner.empty()) {
-    error.Help("a brace itself is written `{{`");
+    error.Help("a value is put in by its name, `{x}`; a brace itself is written `{{`");
   } else if (const std::string_view name = SpacedName(inner); !name.empty()) {
     error.Help("leave out the spaces").Fix(SpanFrom(begin + 1, inner_end), std::string(name));
   } else if (close == std::string_view::npos && LeavesOpen(inner)) {

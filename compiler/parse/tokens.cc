@@ -22,6 +22,12 @@ bool BeginsOperand(std::string_view before) {
   return last != std::string_view::npos && std::string_view("(,:=>[").find(before[last]) != std::string_view::npos;
 }
 
+// Where a declaration or a statement begins: `@cached` above a workflow.
+bool BeginsStatement(std::string_view before) {
+  const size_t last = before.find_last_not_of(" \t\r\n");
+  return last == std::string_view::npos || std::string_view(";{}").find(before[last]) != std::string_view::npos;
+}
+
 std::optional<std::string> HelpForCharacter(char32_t character, std::string_view before) {
   if (character == '&' && BeginsOperand(before)) return "a value is handed on as it is, and never changes; leave out the `&`";
   switch (character) {
@@ -36,10 +42,15 @@ std::optional<std::string> HelpForCharacter(char32_t character, std::string_view
     case '~':
       return std::string(kNoOperatorsOfBits);
     case '@':
+      if (BeginsStatement(before))
+        return "nothing is decorated; what holds of a node stands in braces behind it, `node y = f(x) { timeout 2ms; }`, and what holds of "
+               "a "
+               "service in its own";
       return "a product of matrices is `[r, c] => sum[i](a[r, i] * b[i, c])`";
     case '^':
       return fmt::format("a power is written `pow(x, y)`; {}", kNoOperatorsOfBits);
     case '$':
+      return "a name stands as it is, and a hole of a text is `{x}`: `\"x is {x}\"`";
     case '\\':
       return std::nullopt;
     default:

@@ -9,6 +9,7 @@
 #include "compiler/sema/consts.h"
 #include "compiler/sema/help.h"
 #include "compiler/sema/resolve_type.h"
+#include "compiler/sema/waiting.h"
 #include "runtime/abi/defaults.h"
 
 namespace wf::sema {
@@ -500,6 +501,7 @@ ExprPtr CheckConversion(Body& body, DType dtype, const Call& call, const Where& 
     auto builder = body.env.Report(call.span(), kCannotConvert, {ToString(found), ToString(target)});
     if (numbers) builder.Help("compare it: `x != 0`");
     if (found->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+    if (found->kind == TypeKind::kString) builder.Help(HelpToReadText(ToString(target), CodeAt(body, value->span, "text")));
     return Poison(body, call.span());
   }
   if (found->dtype == dtype) {

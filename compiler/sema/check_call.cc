@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "compiler/diag/foreign.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/consts.h"
+#include "compiler/sema/help.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/settings.h"
 #include "compiler/sema/waiting.h"
@@ -166,6 +168,18 @@ bool IsBuiltinMember(Body& body, const ast::MemberExpr& member) {
   return true;
 }
 
+// `int(text)`: the call that converts numbers elsewhere reads texts, too. False: it is none, or of no text.
+bool ReportReadText(Body& body, const ast::NameExpr& name, const Call& call) {
+  const auto given = GivenArguments(call);
+  const auto* argument = given.size() == 1 ? ast::DynAs<ast::NameExpr>(*given[0].value) : nullptr;
+  const auto local = argument != nullptr ? body.Find(argument->name) : std::nullopt;
+  const std::string_view type = diag::OursFor(diag::Foreign::kType, name.name);
+  const bool is_text = local && body.locals[*local].type->kind == TypeKind::kString;
+  if (!is_text || type.empty() || type == "string" || body.module.damaged) return false;
+  body.env.Report(name.span, kUnknownName, {name.name}).Help(HelpToReadText(std::string(type), argument->name));
+  return true;
+}
+
 // Nothing: the name is another's.
 std::optional<ExprPtr> CheckNamedCall(Body& body, const ast::NameExpr& name, const Call& call, TypeRef wanted, const Where& where) {
   const Entity* const entity = FindEntity(body.module, name.name);
@@ -184,6 +198,7 @@ std::optional<ExprPtr> CheckNamedCall(Body& body, const ast::NameExpr& name, con
     SkipArguments(body, call);
     return Poison(body, call.span());
   }
+  if (!declared && ReportReadText(body, name, call)) return CheckArgumentsOnly(body, call, where);
   return std::nullopt;
 }
 

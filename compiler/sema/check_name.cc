@@ -154,6 +154,9 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
     builder.Help("`" + member.text + "[i](x[i])` goes through `x`");
   else if (is_list && IsReducer(member.text))
     builder.Help("`" + member.text + "[i < len(xs)](xs[i])` goes through `xs`");
+  else if (type->kind != TypeKind::kRecord && IsBuiltinName(member.text) && member.text != NameOf(Builtin::kLen))
+    builder.Help("`" + member.text + "` is a function: `" + member.text + "(" + CodeAt(body, object->span, "x") +
+                 (member.text == "pow" || IsReducer(member.text) ? ", y)`" : ")`"));
   else if (type->kind == TypeKind::kTensor)
     builder.Help("`len(x)` is its first extent; a dimension that a type names, such as `n` of `f32[n]`, is read as a number");
   else if (NameOf(Builtin::kLen) == member.text || !OurNameFor(member.text).empty())

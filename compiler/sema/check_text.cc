@@ -39,6 +39,13 @@ class Template {
   ExprPtr text_;
 };
 
+// What stands for a text, a number or a bool that is not there.
+std::string NothingOf(const Type& type) {
+  if (type.kind == TypeKind::kString) return "\"\"";
+  if (type.dtype == DType::kBool) return "false";
+  return ir::IsFloat(type.dtype) ? "0.0" : "0";
+}
+
 }  // namespace
 
 ExprPtr CheckString(Body& body, const ast::StringExpr& expr, const Where& where) {
@@ -55,7 +62,8 @@ ExprPtr CheckString(Body& body, const ast::StringExpr& expr, const Where& where)
       if (value->type->kind == TypeKind::kList)
         builder.Help("its elements are joined by std.text: `text.join([str(x) for x in " + CodeAt(body, value->span, "xs") + "], \", \")`");
       if (value->type->kind == TypeKind::kOptional && HasText(value->type->element))
-        builder.Help("give it a value first, and show that: `let n = " + CodeAt(body, value->span, "x") + " ?? ..;`, and then `{n}`");
+        builder.Help("give it a value first, and show that: `let shown = " + CodeAt(body, value->span, "x") + " ?? " +
+                     NothingOf(*value->type->element) + ";`, and then `{shown}`");
       broken = true;
     }
     broken = broken || IsPoison(*value);

@@ -50,4 +50,8 @@ std::string ReducedBy(const Body& body, std::string_view reducer, const Expr& va
          "])";
 }
 
+std::string HelpToReadText(const std::string& type, const std::string& text) {
+  return "a text is read by std.json, as the type that is wanted: `let n: " + type + " = json.parse(" + text + ");`";
+}
+
 }  // namespace wf::sema

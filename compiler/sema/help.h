@@ -11,6 +11,9 @@ namespace wf::sema {
 constexpr std::string_view kHelpToCompare = "`close(a, b)` compares two tensors of one shape, all of their elements";
 inline bool IsInTest(const Body& body) { return body.self != nullptr && body.self->kind == ast::DeclKind::kTestDecl; }
 
+// Help for a text that is converted to a number.
+std::string HelpToReadText(const std::string& type, const std::string& text);
+
 // Help for an arm of a `match` that is the name of a value.
 std::string HelpToCompareIn(const std::string& name);
 

@@ -337,6 +337,8 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
     builder.Help("it is a part of `batch`, without a `;` before it: `batch 32 within " + (has_time ? setting.args[0].text : "2ms") + ";`");
   } else if (place == kInService && IsMethod(setting.name.text)) {
     builder.Help("a workflow is published by its name, and called by `POST /Service/name`: `workflow W as \"name\";`");
+  } else if (place == kInService && (setting.name.text == "rpc" || setting.name.text == "method")) {
+    builder.Help("a service publishes workflows, and what they take and yield is declared with them: `workflow Get;`");
   } else if (place == kInService && setting.name.text == "port") {
     builder.Help("ports are chosen when the server starts: `--http-port 8080`");
   } else if (const auto ours = diag::OursFor(diag::Foreign::kSettingName, setting.name.text);

@@ -1,0 +1,83 @@
+// Help where the shape of a value or a declaration is told as other languages tell it: what may be missing, fields, heads.
+
+#include <fmt/format.h>
+
+#include "compiler/diag/foreign.h"
+#include "compiler/parse/report.h"
+#include "grammar/WfParser.h"
+
+namespace wf::parse {
+namespace {
+
+using diag::Foreign;
+using diag::OursFor;
+using P = grammar::WfParser;
+using Help = std::optional<std::string>;
+
+constexpr std::string_view kAsRest =
+    "what is called takes as many values as it has parameters; many of one type are a list: `rest: list<i64>`";
+
+}  // namespace
+
+// `a?.x`, `a ?: 3`, `age?: i64`.
+Help Reporter::HelpForQuestion(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (at == 0 || TypeAt(at) != T::QUESTION) return std::nullopt;
+  const bool is_name = TypeAt(at - 1) == T::NAME;
+  const std::string value = is_name ? Spelling(at - 1) : "a";
+  const size_t next = TypeAt(at + 1);
+  if (mistake.rule == P::RuleTypeField && is_name && next == T::COLON)
+    return fmt::format("what may be `none` has a `?` behind its type: `{}: {}?`", value,
+                       TypeAt(at + 2) == T::NAME ? Spelling(at + 2) : "i64");
+  if (next == T::COLON && SpanAt(at).end == SpanAt(at + 1).begin)
+    return fmt::format("what may be `none` is given a value by `??`: `{} ?? {}`", value, TextBetween(at + 2, EndOfValue(at + 2), ".."));
+  if (next == T::DOT && is_name && TypeAt(at + 2) == T::NAME)
+    return fmt::format("what may be `none` is asked for before its member is read: `match {} {{ none => .., v => v.{} }}`", value,
+                       Spelling(at + 2));
+  return std::nullopt;
+}
+
+// `string name = 1;`, `repeated string names = 1;`, `readonly id: i64;` among the fields of a type.
+Help Reporter::HelpForField(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (at == 0 || mistake.rule != P::RuleTypeField || TypeAt(at) != T::NAME || TypeAt(at - 1) != T::NAME) return std::nullopt;
+  const std::string word = Spelling(at - 1);
+  const auto ours = [](const std::string& type) {
+    const std::string_view known = OursFor(Foreign::kType, type);
+    return known.empty() ? type : std::string(known);
+  };
+  if (TypeAt(at + 1) == T::COLON || diag::IsForeign(Foreign::kModifier, word))
+    return fmt::format("a field has a name and a type, and no word before them; leave `{}` out", word);
+  if (TypeAt(at + 1) == T::NAME && word == "repeated")
+    return fmt::format("what is there many times is a list: `{}: list<{}>;`", Spelling(at + 1), ours(Spelling(at)));
+  if (TypeAt(at + 1) == T::NAME && word == "optional")
+    return fmt::format("what may be `none` has a `?` behind its type: `{}: {}?;`", Spelling(at + 1), ours(Spelling(at)));
+  return fmt::format("the name stands before the type: `{}: {};`", Spelling(at), ours(word));
+}
+
+// `workflow W {`, `model M {`, `f(*rest: i64)`, `f(...rest: i64)`: heads of declarations.
+Help Reporter::HelpForHead(const Mistake& mistake) const {
+  const size_t at = mistake.at, type = TypeAt(at);
+  if ((mistake.rule == P::RuleParams || mistake.rule == P::RuleParam) && (type == T::STAR || type == T::DOT)) return std::string(kAsRest);
+  if (type != T::LBRACE || at < 2 || TypeAt(at - 1) != T::NAME) return std::nullopt;
+  const size_t word = TypeAt(at - 2);
+  const std::string name = Spelling(at - 1);
+  if (word == T::KW_MODEL && mistake.rule != P::RuleServiceBody && Expects(mistake, T::ASSIGN))
+    return fmt::format("a model is bound to its file: `model {} = onnx(\"model.onnx\");`", name);
+  if (word == T::KW_WORKFLOW && Expects(mistake, T::LPAREN))
+    return fmt::format("what a workflow takes and yields stands behind its name: `workflow {}(x: f32) -> (y: f32) {{ .. }}`", name);
+  if (word == T::KW_FN && Expects(mistake, T::LPAREN))
+    return fmt::format("what a function takes and yields stands behind its name: `fn {}(x: f32) -> f32 {{ .. }}`", name);
+  if ((word == T::KW_WORKFLOW || word == T::KW_MODEL) && Expects(mistake, T::SEMI))  // in a service
+    return "settings stand in the service itself, or at the nodes of the workflow: `timeout 5s;`";
+  return std::nullopt;
+}
+
+// `y` in front of the `}` of a workflow, where a block would have its value.
+Help Reporter::HelpForValueOfBody(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (mistake.rule != P::RuleCallStmt || at != mistake.statement + 1 || TypeAt(at) != T::RBRACE) return std::nullopt;
+  return fmt::format("a workflow yields named results, by `return`: `return ({0}: {0});`", Spelling(at - 1));
+}
+
+}  // namespace wf::parse

@@ -49,7 +49,10 @@ void ReplaceInTables(llvm::Module& module, const Replaced& replaced) {
 // False: nothing was left out, and another round would find the same.
 bool Replace(llvm::Module& module, const Replaced& replaced) {
   for (const auto& [function, first] : replaced) {
-    if (first->hasFnAttribute("wf-body")) first->addFnAttr(llvm::Attribute::NoInline);  // or each node would have it anew
+    if (first->hasFnAttribute("wf-body")) {  // or nodes would have it anew, by their tables
+      first->addFnAttr(llvm::Attribute::NoInline);
+      first->addFnAttr(llvm::Attribute::NoDuplicate);
+    }
     function->replaceUsesWithIf(first, [](const llvm::Use& use) { return llvm::isa<llvm::Instruction>(use.getUser()); });
   }
   ReplaceInTables(module, replaced);

@@ -195,6 +195,7 @@ bool BodyRun::RunLeaf(ValueId id, const Op& op) {
     case OpKind::kParam:
       return true;
     case OpKind::kScalar:
+    case OpKind::kExtent:
       Set(id, op.imm);
       return true;
     case OpKind::kConstant:

@@ -32,6 +32,7 @@ class BodyPrinter {
   std::string Immediate(const Op& op) const {
     switch (op.kind) {
       case OpKind::kScalar:
+      case OpKind::kExtent:
         return " " + ScalarText(program_.types[op.type].dtype, op.imm);
       case OpKind::kConstant: {
         const Constant& constant = program_.constants[op.imm];

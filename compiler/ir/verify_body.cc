@@ -129,10 +129,12 @@ class BodyVerifier {
         if (!IsScalar(id)) return "not of a scalar type";
         return MaskTo(TypeOf(id).dtype, op.imm) == op.imm ? "" : "bits beyond the dtype's width";
       case OpKind::kConstant:
-        return op.imm < program_.constants.size() && program_.constants[op.imm].type == op.type ? "" : "not of its constant's type";
+        return op.imm < program_.constants.size() && Fits(types_, program_.constants[op.imm].type, op.type) ? ""
+                                                                                                            : "not of its constant's type";
       case OpKind::kSlot:
-        return op.imm < program_.slots.size() && program_.slots[op.imm].type == op.type ? "" : "not of its slot's type";
+        return op.imm < program_.slots.size() && Fits(types_, program_.slots[op.imm].type, op.type) ? "" : "not of its slot's type";
       case OpKind::kElement:
+      case OpKind::kExtent:
         return IsScalar(id, DType::kI64) ? "" : "i64 wanted";
 #define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #define LEAF_OP(enumerator, name, arguments, blocks)

@@ -9,6 +9,7 @@
 #include "compiler/ir/interpret.h"
 #include "compiler/lower/escape.h"
 #include "runtime/abi/plan.h"
+#include "runtime/abi/values.h"
 #include "runtime/base/check.h"
 
 namespace wf::lower {
@@ -16,6 +17,8 @@ namespace {
 
 using ir::OpKind;
 using llvm::Value;
+
+constexpr size_t kManyTensors = 128;  // that a body reads
 
 }  // namespace
 
@@ -37,10 +40,13 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       values_(body_.ops.size()),
       stays_(FindLocalBuilds(context.program(), body_)),
       slots_(context.program().slots.size()) {
+  size_t tensors = 0;
   for (const ir::Op& op : body_.ops) {
+    tensors += op.kind == OpKind::kSlot && context_.type(op.type).kind == ir::TypeKind::kTensor ? 1 : 0;
     uses_sticky_ |= op.kind == OpKind::kCheckIndex || op.kind == OpKind::kCheckDivisor || op.kind == OpKind::kStickyIf ||
                     op.kind == OpKind::kTensorOfList;
   }
+  has_many_tensors_ = tensors >= kManyTensors;
   alias_domain_ = llvm::MDBuilder(context.llvm()).createAnonymousAliasScopeDomain("body");
 }
 
@@ -89,13 +95,28 @@ Value* BodyEmitter::SlotAddress(ir::SlotId id) {
 }
 
 // Loaded once, at the start: a slot that a body reads is written before and never again.
-Leaves BodyEmitter::SlotValue(ir::SlotId id) {
+Leaves BodyEmitter::SlotValue(ir::SlotId id, ir::TypeId type) {
   Leaves& known = slots_[static_cast<size_t>(id)];
   if (!known.empty()) return known;
   Value* address = SlotAddress(id);
   const llvm::IRBuilder<>::InsertPointGuard guard(b_);
   b_.SetInsertPoint(entry_->getTerminator());
-  return known = LoadValue(context_, b_, context_.program()[id].type, address);
+  return known = LoadValue(context_, b_, type, address);
+}
+
+// Where its elements lie. The slots of a body that reads very many tensors are asked each time: no CPU has registers for all of them, and
+// LLVM would take long to find out which of them to keep.
+Value* BodyEmitter::DataOf(ir::ValueId tensor) {
+  const ir::Op& op = body_[tensor];
+  if (!has_many_tensors_ || op.kind != OpKind::kSlot) return Get(tensor)[0];
+  const ir::RegionId region = context_.program().slots[op.imm].region;
+  Value*& frame = frames_of_many_[static_cast<uint32_t>(region)];
+  if (frame == nullptr) {
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    b_.SetInsertPoint(entry_->getTerminator());
+    frame = InFrame(static_cast<uint32_t>(FramesUp(context_.program(), task_.region, region)), 0);
+  }
+  return b_.CreateLoad(b_.getPtrTy(), Offset(b_, frame, frames_.slots[op.imm].offset + offsetof(wf_tensor, data)), "data");
 }
 
 // The nearest enclosing region that an EACH enters holds the position.

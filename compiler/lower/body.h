@@ -55,8 +55,8 @@ class BodyEmitter {
   const Leaves& Get(ir::ValueId id) const;
   Value* Scalar(ir::ValueId id) const { return Get(id)[0]; }
   Value* InFrame(uint32_t up, uint32_t offset);
-  Value *SlotAddress(ir::SlotId slot), *ElementIndex();
-  Leaves SlotValue(ir::SlotId slot);
+  Value *SlotAddress(ir::SlotId slot), *ElementIndex(), *DataOf(ir::ValueId tensor);
+  Leaves SlotValue(ir::SlotId slot, ir::TypeId type), ConstantTensor(ir::ValueId id, const Leaves& leaves);
   llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name = "");  // in the entry block
   llvm::AllocaInst* LocalBytes(uint64_t bytes, uint64_t align);
   void Return(Value* code);          // of a runtime function: as it is, or negative for a pick function
@@ -154,10 +154,9 @@ class BodyEmitter {
   Leaves Contiguous(ir::TypeId type, const Leaves& tensor);  // a dense copy unless it is dense
   void CopyElements(ir::TypeId type, const Leaves& from, const Target& target);
   Leaves EmitReshape(const ir::Op& op);
-  Value* EmitReduce(const ir::Op& op);
   Value *ReduceUnrolled(const ir::Op& op, uint64_t count), *ReduceLoop(const ir::Op& op, Value* count);
   std::vector<Value*> ReduceLanes(const ir::Op& op, Value* count, size_t sums, const std::function<void(size_t)>& enter);
-  Value* ReduceBuffered(const ir::Op& op, Value* count);
+  Value *EmitReduce(const ir::Op& op), *ReduceBuffered(const ir::Op& op, Value* count);
   std::vector<Value*> CombineLanes(const ir::Op& op, llvm::ArrayRef<Value*> lanes);
 
   // ---- lists, maps: list.cc ----
@@ -176,17 +175,18 @@ class BodyEmitter {
   llvm::IRBuilder<> b_;
   Value *ctx_, *frame_array_, *stop_ = nullptr;  // stop_: what ctx->stop is, once wanted
   Places places_;
-  bool is_pick_, masks_bytes_;                   // masks_bytes_: the CPU loads and stores bytes under a mask
-  bool uses_sticky_ = false, has_lanes_ = true;  // has_lanes_: may rows be written as lanes?
+  bool is_pick_, masks_bytes_;                                              // masks_bytes_: the CPU loads and stores bytes under a mask
+  bool uses_sticky_ = false, has_lanes_ = true, has_many_tensors_ = false;  // has_lanes_: may rows be written as lanes?
   PartCutter parts_;
   LongLists long_lists_;
   Block *entry_ = nullptr, *failed_ = nullptr, *sticky_failed_ = nullptr, *left_ = nullptr;  // left_: where there are parts
   llvm::AllocaInst *sticky_ = nullptr, *code_ = nullptr;
-  int loops_ = 0, folds_ = 0, tensor_blocks_ = 0;  // how deep the builder stands
-  std::vector<Leaves> values_;                     // by ValueId
-  std::vector<bool> stays_;                        // by ValueId: a build whose elements nobody keeps beyond its block
-  std::vector<Leaves> slots_;                      // by SlotId, once loaded
-  llvm::DenseSet<uint32_t> filled_;                // tensors that surely have elements, while a nest that relies on it is written
+  int loops_ = 0, folds_ = 0, tensor_blocks_ = 0;    // how deep the builder stands
+  std::vector<Leaves> values_;                       // by ValueId
+  std::vector<bool> stays_;                          // by ValueId: a build whose elements nobody keeps beyond its block
+  std::vector<Leaves> slots_;                        // by SlotId, once loaded
+  llvm::DenseMap<uint32_t, Value*> frames_of_many_;  // by RegionId
+  llvm::DenseSet<uint32_t> filled_;                  // tensors that surely have elements, while a nest that relies on it is written
   llvm::DenseMap<uint32_t, std::pair<llvm::AllocaInst*, llvm::AllocaInst*>> scratch_;
   std::map<std::tuple<uint32_t, uint32_t, size_t>, llvm::AllocaInst*> call_memory_;
   llvm::DenseMap<uint32_t, TwoBlocks> two_blocks_;  // by the build that makes the next accumulator

@@ -39,7 +39,7 @@ BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::Load(const ir::Op& op) {
   llvm::Type* element = o_.context_.Memory(dtype);
   Lane lane;
   if (shape_.is_flat) {
-    lane.run = b_.CreateInBoundsGEP(element, tensor[0], first_);
+    lane.run = b_.CreateInBoundsGEP(element, o_.DataOf(op.args[0]), first_);
   } else if (const auto stride = StrideOf(op); !stride) {
     lane.vector = LoadScattered(op, tensor);
   } else {
@@ -49,7 +49,7 @@ BodyEmitter::LaneBlock::Lane BodyEmitter::LaneBlock::Load(const ir::Op& op) {
       lane.vector = LoadOfPixels(tensor, at);
       return lane;
     }
-    Value* address = b_.CreateInBoundsGEP(element, tensor[0], o_.ElementOffset(tensor, at));
+    Value* address = b_.CreateInBoundsGEP(element, o_.DataOf(op.args[0]), o_.ElementOffset(tensor, at));
     if (*stride == 1) {
       lane.run = address;
     } else {

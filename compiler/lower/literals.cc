@@ -52,7 +52,7 @@ class Reader {
       add(op.type);
       add_all(op.args);
       add_all(op.blocks);
-      add(is_free_[i] || op.kind == OpKind::kSlot ? 0 : op.imm);
+      add(is_free_[i] || op.kind == OpKind::kSlot || op.kind == OpKind::kExtent ? 0 : op.imm);
     }
     for (const ir::Block& block : body_.blocks) {
       add_all(block.params);

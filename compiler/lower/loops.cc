@@ -46,7 +46,7 @@ bool IsLong(ir::OpKind kind) {
 // Is there something of that length?
 bool IsInMemory(const ir::Body& body, ir::ValueId extent, int steps) {
   const ir::Op& op = body[extent];
-  if (op.kind == ir::OpKind::kScalar) return op.imm <= kTurnsUnseen || static_cast<int64_t>(op.imm) < 0;
+  if (op.kind == ir::OpKind::kScalar || op.kind == ir::OpKind::kExtent) return op.imm <= kTurnsUnseen || static_cast<int64_t>(op.imm) < 0;
   if (op.kind == ir::OpKind::kDim || op.kind == ir::OpKind::kListLen || op.kind == ir::OpKind::kStringLen) return true;
   if (steps == 0) return false;
   const auto is = [&](size_t arg) { return IsInMemory(body, op.args[arg], steps - 1); };

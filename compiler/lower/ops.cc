@@ -46,6 +46,17 @@ Leaves BodyEmitter::EmitScalar(const ir::Op& op) {
   return {EmitScalarOp(b_, op.kind, arg, context_.type(op.type).dtype, args)};
 }
 
+// The table of the task has its elements, and the extents that the code is not to know.
+Leaves BodyEmitter::ConstantTensor(ir::ValueId id, const Leaves& leaves) {
+  const std::vector<int64_t>&dims = TypeOf(id).dims, &known = context_.type(context_.program().constants[body_[id].imm].type).dims;
+  llvm::SmallVector<Value*, 4> extents(leaves.begin() + 1, leaves.begin() + 1 + static_cast<ptrdiff_t>(dims.size()));
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] < 0 && known[axis] >= 0)
+      extents[axis] = places_.Extent(b_, llvm::cast<llvm::ConstantInt>(extents[axis])->getZExtValue());
+  }
+  return DenseTensor(places_.Elements(id, llvm::cast<llvm::Constant>(leaves[0])), extents);
+}
+
 Leaves BodyEmitter::EmitLeaf(ir::ValueId id) {
   const ir::Op& op = body_[id];
   switch (op.kind) {
@@ -53,11 +64,12 @@ Leaves BodyEmitter::EmitLeaf(ir::ValueId id) {
       return Get(id);
     case OpKind::kConstant: {
       Leaves leaves = ConstantValue(context_, b_, op.imm);
-      if (TypeOf(id).kind == ir::TypeKind::kTensor) leaves[0] = places_.Elements(id, llvm::cast<llvm::Constant>(leaves[0]));
-      return leaves;
+      return TypeOf(id).kind == ir::TypeKind::kTensor ? ConstantTensor(id, leaves) : leaves;
     }
     case OpKind::kSlot:
-      return SlotValue(static_cast<ir::SlotId>(op.imm));
+      return SlotValue(static_cast<ir::SlotId>(op.imm), op.type);
+    case OpKind::kExtent:
+      return {places_.Extent(b_, op.imm)};
     case OpKind::kElement:
       return {ElementIndex()};
     case OpKind::kScalar: {

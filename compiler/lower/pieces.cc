@@ -65,8 +65,9 @@ bool Pieces::ReadOp(ValueId id) {
       return true;
     }
   }
-  const bool is_known_kind = ir::IsScalarArithmetic(op.kind) || op.kind == OpKind::kScalar || op.kind == OpKind::kDim ||
-                             op.kind == OpKind::kLoad || op.kind == OpKind::kCheckIndex || op.kind == OpKind::kCheckDivisor;
+  const bool is_known_kind = ir::IsScalarArithmetic(op.kind) || op.kind == OpKind::kScalar || op.kind == OpKind::kExtent ||
+                             op.kind == OpKind::kDim || op.kind == OpKind::kLoad || op.kind == OpKind::kCheckIndex ||
+                             op.kind == OpKind::kCheckDivisor;
   if (!is_known_kind) return false;
   role = RoleOf(op);
   if (op.kind == OpKind::kSelect && changes_[static_cast<size_t>(op.args[0])] && role == Role::kVaries) AddChoice(op.args[0]);

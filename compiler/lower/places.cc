@@ -16,6 +16,10 @@ llvm::Value* Places::Number(llvm::IRBuilder<>& b, uint32_t value) {
   return argument_ == nullptr ? b.getInt32(value) : Read(b.getInt32Ty(), value);
 }
 
+llvm::Value* Places::Extent(llvm::IRBuilder<>& b, uint64_t value) {
+  return argument_ == nullptr ? b.getInt64(value) : Read(b.getInt64Ty(), value);
+}
+
 bool Places::Has(ir::ValueId id) const { return argument_ != nullptr && !literals_.empty() && literals_[static_cast<size_t>(id)]; }
 
 llvm::Value* Places::Literal(ir::ValueId id, llvm::Type* type, uint64_t bits) {

@@ -15,8 +15,8 @@ namespace wf::lower {
 // Does the body hold loops whose speed depends on the CPU's vectors?
 bool HasLoops(const ir::Body& body);
 
-// What differs between tasks that do the same: slots, offsets, lines, some literals and tensors. In a function with a third argument these
-// are read from the table of i32 that it leads to, so that the bodies of such tasks are equal; in others they are constants.
+// What differs between tasks that do the same: slots, offsets, lines, some literals, extents and tensors. In a function with a third
+// argument these are read from the table of i32 that it leads to, so that the bodies of such tasks are equal; in others they are constants.
 // Borrows: the literals; the function, which has its entry block when the first is asked for.
 class Places {
  public:
@@ -28,6 +28,7 @@ class Places {
   Places(llvm::Function& function, const TaskLiterals& literals);
   llvm::Value* Number(llvm::IRBuilder<>& b, uint32_t value);  // i32
   llvm::Value* Offset(llvm::IRBuilder<>& b, llvm::Value* address, uint32_t bytes);
+  llvm::Value* Extent(llvm::IRBuilder<>& b, uint64_t value);  // i64
   // The scalar `id` of the body, a float; null: it is none of the literals.
   llvm::Value* Literal(ir::ValueId id, llvm::Type* type, uint64_t bits);
   // The elements of the constant tensor `id`; `bytes` where it is none of the literals.

@@ -289,7 +289,7 @@ Value* BodyEmitter::ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> a
 // any.
 bool BodyEmitter::IsLoopIndex(ir::ValueId id) const {
   const ir::Op& op = body_[id];
-  if (op.kind == OpKind::kParam || op.kind == OpKind::kScalar || op.kind == OpKind::kDim) return true;
+  if (op.kind == OpKind::kParam || op.kind == OpKind::kScalar || op.kind == OpKind::kExtent || op.kind == OpKind::kDim) return true;
   const bool is_sum = op.kind == OpKind::kAdd || op.kind == OpKind::kSub || op.kind == OpKind::kMul;
   if (!is_sum) return false;
   const auto is_param = [&](ir::ValueId arg) { return body_[arg].kind == OpKind::kParam; };
@@ -322,7 +322,7 @@ Value* BodyEmitter::LoadElement(const ir::Op& op) {
   const bool is_flat = flat_block_ != nullptr && !at.empty() && op.args[1] == flat_block_->params[0];
   Value* offset = is_flat ? flat_ : ElementOffset(tensor, at);
   llvm::Type* type = context_.Memory(dtype);
-  Value* address = b_.CreateInBoundsGEP(type, tensor[0], offset);
+  Value* address = b_.CreateInBoundsGEP(type, DataOf(op.args[0]), offset);
   if (Value* some = HasElements(op); some != nullptr) address = b_.CreateSelect(some, address, context_.TensorData({}));
   llvm::LoadInst* load = b_.CreateLoad(type, address);
   TagLoad(load);

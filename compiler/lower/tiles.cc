@@ -20,7 +20,8 @@ constexpr uint64_t kPanelBytes = 256 << 10;  // a part of the cache of a core, w
 constexpr unsigned kFromOutside = 0, kRow = 1, kColumn = 2, kTerm = 4;
 
 bool IsPlainKind(OpKind kind) {
-  return ir::IsScalarArithmetic(kind) || ir::IsMath(kind) || kind == OpKind::kLoad || kind == OpKind::kScalar || kind == OpKind::kDim;
+  return ir::IsScalarArithmetic(kind) || ir::IsMath(kind) || kind == OpKind::kLoad || kind == OpKind::kScalar || kind == OpKind::kExtent ||
+         kind == OpKind::kDim;
 }
 }  // namespace
 

@@ -60,7 +60,8 @@ bool BodyEmitter::Transposition::MovesOnly() const {
     if (id == load_.args[0]) return false;
     const ir::OpKind kind = o_.body_[id].kind;
     const bool is_sum = kind == ir::OpKind::kAdd || kind == ir::OpKind::kSub || kind == ir::OpKind::kMul;
-    if (id != block_.result && !is_sum && kind != ir::OpKind::kScalar && kind != ir::OpKind::kDim) return false;
+    const bool is_number = kind == ir::OpKind::kScalar || kind == ir::OpKind::kExtent || kind == ir::OpKind::kDim;
+    if (id != block_.result && !is_sum && !is_number) return false;
   }
   return std::all_of(load_.args.begin() + 1, load_.args.end(), [&](ir::ValueId index) { return o_.IsLoopIndex(index); });
 }

@@ -90,6 +90,7 @@ class Counter {
     return kind == OpKind::kBuild || kind == OpKind::kReduce || kind == OpKind::kFold || kind == OpKind::kListBuild ||
            kind == OpKind::kListFilter;
   }
+  static bool IsNumber(OpKind kind) { return kind == OpKind::kScalar || kind == OpKind::kExtent; }
   static bool IsLength(OpKind kind) { return kind == OpKind::kDim || kind == OpKind::kListLen || kind == OpKind::kStringLen; }
   llvm::Value* Double(llvm::Value* integer) { return b_.CreateSIToFP(integer, b_.getDoubleTy()); }
 
@@ -107,7 +108,7 @@ class Counter {
     const ir::Block& block = body_[op.blocks[0]];
     const std::set<ir::ValueId> varying = ir::FindVarying(body_, op.blocks[0], block.params.back());
     const Count rows = OwnTurns(op, op.args.size() - 1), all = OwnTurns(op, op.args.size());
-    Count last = body_[op.args.back()].kind == OpKind::kScalar ? Count{} : CountOf(op.args.back());
+    Count last = IsNumber(body_[op.args.back()].kind) ? Count{} : CountOf(op.args.back());
     if (last.number != nullptr) last.number = b_.CreateFMul(Larger(last.number, Number(kLanes)), Number(1 / kLanes));
     Count most = all;
     for (const ir::ValueId id : block.ops) {
@@ -148,7 +149,7 @@ class Counter {
     for (size_t i = 0; i < axes; ++i) {
       const Count extent = CountOf(op.args[i]);
       for (const ir::BlockId block : op.blocks) counts_[body_[block].params[i]] = MostOf(extent);  // an index is less
-      if (body_[op.args[i]].kind != OpKind::kScalar) turns = Product(turns, extent);
+      if (!IsNumber(body_[op.args[i]].kind)) turns = Product(turns, extent);
     }
     return turns;
   }
@@ -162,7 +163,7 @@ class Counter {
 
   Count Computed(ir::ValueId id) {
     const ir::Op& op = body_[id];
-    if (op.kind == OpKind::kScalar) return {Number(static_cast<double>(static_cast<int64_t>(op.imm))), true, true};
+    if (IsNumber(op.kind)) return {Number(static_cast<double>(static_cast<int64_t>(op.imm))), true, true};
     if (op.kind == OpKind::kConvert) return Wrapped(CountOf(op.args[0]), context_.type(op.type).dtype);
     if (op.kind == OpKind::kCheckDivisor) return CountOf(op.args[0]);
     if (op.kind == OpKind::kCheckIndex || op.kind == OpKind::kRem) return MostOf(CountOf(op.args[1]));

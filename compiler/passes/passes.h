@@ -28,6 +28,7 @@ void Hoist(ir::Program& program);
 void Tabulate(ir::Program& program);
 void SplitChecks(ir::Program& program);
 void EstimateCost(ir::Program& program);
+void ShareExtents(ir::Program& program);
 void FormStrands(ir::Program& program);
 
 }  // namespace wf::passes

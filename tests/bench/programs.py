@@ -79,4 +79,16 @@ def weights(count):
     return matrices("x: f32[m, 17]", [f"[i < m, j < 9] => sum[l < 17](x[i, l] * W{i}[l, j])" for i in range(count)], "[0, 0]", constants + "\n")
 
 
-SHAPES = (chain, fan, sums, products, weights)
+def shapes(count):
+    """Each is a product of two matrices whose extents no other has."""
+    parameters = ", ".join(f"a{i}: f32[{3 + i}, 5], b{i}: f32[5, {7 + i}]" for i in range(count))
+    return matrices(parameters, [f"[i < {3 + i}, j < {7 + i}] => sum[l < 5](a{i}[i, l] * b{i}[l, j])" for i in range(count)], "[0, 0]")
+
+
+def joined(count):
+    """All are read by the last."""
+    nodes = [(f"n{i}", f"[k] => x[k] * {i % 7 + 1}.5") for i in range(count - 1)]
+    return service(["x"], [*nodes, ("whole", "[k] => " + " + ".join(f"{name}[k]" for name, _ in nodes))], "whole")
+
+
+SHAPES = (chain, fan, sums, products, weights, shapes, joined)

@@ -234,5 +234,33 @@ TEST_F(BodyTest, LanesOfTheLesserAndTheGreater) {
   Check(kSizes, 3);
 }
 
+// More than there are registers for: where their elements lie is read where these are.
+TEST_F(BodyTest, RowsOfVeryManyTensorsAreThoseOfFew) {
+  const TypeId vector = Tensor(DType::kF32, {-1}), matrix = Tensor(DType::kF32, {-1, -1});
+  const auto add = [&](size_t rank) {
+    const std::vector<TypeId> in(130, rank == 1 ? vector : matrix);
+    cases_.Add("of rank " + std::to_string(rank), in, in[0], [this, rank](Builder& b, const In& given) {
+      const ir::BlockId block = b.Open(std::vector<TypeId>(rank, I64()));
+      std::vector<ValueId> at, extents;
+      for (size_t axis = 0; axis < rank; ++axis) at.push_back(b.Param(axis));
+      ValueId sum = b.F32(0);
+      for (const ValueId tensor : given) sum = b.Add(sum, b.Load(tensor, at));
+      b.Close(sum);
+      for (size_t axis = 0; axis < rank; ++axis) extents.push_back(b.Dim(given[0], axis));
+      return b.Build(DType::kF32, extents, block);
+    });
+  };
+  add(1);
+  add(2);
+  cases_.Add("of sums", std::vector<TypeId>(130, vector), Scalar(DType::kF32), [this](Builder& b, const In& given) {
+    const ir::BlockId block = b.Open({I64()});
+    ValueId sum = b.F32(0);
+    for (const ValueId tensor : given) sum = b.Add(sum, b.Load(tensor, {b.Param(0)}));
+    b.Close(sum);
+    return b.Reduce(ReduceKind::kSum, DType::kF32, b.Dim(given[0], 0), block);
+  });
+  Check({0, 1, 17, 33}, 2);
+}
+
 }  // namespace
 }  // namespace wf::lower::testing

@@ -311,6 +311,19 @@ TEST(Compound, AnEmbeddingInBlocksOfHalfBytes) {
   }
 }
 
+TEST(Compound, AnEmbeddingInBlocksOfWhatIsStoredIn4Bits) {
+  for (const int type : {onnx::pb::UINT4, onnx::pb::INT4}) {
+    Case rows;
+    rows.Input("i", {"n"}, INT32);
+    onnx::pb::TensorProto& table = rows.Tensor("table", {2, 16}, type);
+    for (int i = 0; i < 16; ++i) table.add_int32_data(0x9a);
+    Builder::SetFloats(rows.Tensor("scales", {2, 1}, FLOAT), {1, 10});
+    Builder::Int(rows.Compound("GatherBlockQuantized", {"table", "i", "scales"}), "block_size", 16);
+    const F got = Result<float>(rows, {ElementsOf<int32_t>(WF_I32, {1}, {-1})});
+    EXPECT_EQ((F{got[0], got[1]}), type == onnx::pb::INT4 ? (F{-60, -70}) : (F{100, 90}));
+  }
+}
+
 TEST(Compound, WhatIsThereOnceInTheOrderInWhichItComes) {
   Case unique;
   unique.Input("x", {5});

@@ -17,6 +17,7 @@
 #include "runtime/kernels/einsum/einsum.h"
 #include "runtime/kernels/embed_norm/embed_norm.h"
 #include "runtime/kernels/fold/fold.h"
+#include "runtime/kernels/gather_blocks/gather_blocks.h"
 #include "runtime/kernels/gelu/gelu.h"
 #include "runtime/kernels/grams/grams.h"
 #include "runtime/kernels/grid_sample/grid_sample.h"
@@ -56,14 +57,15 @@
 
 namespace wf::kernels {
 
-using Params = std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather,
-                            Where, Copy, AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose,
-                            CountGrams, CumSum, DeformConv, Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold,
-                            GatherElements, GatherND, GridSample, GroupNorm, Hardmax, Impute, IntegerBinary, IntegerConv, IntegerMatMul,
-                            Inverse, JoinFeatures, LayerNorm, LinearModel, LocalNorm, Lookup, LpNorm, MatMulNBits, MeanVariance, MelWeights,
-                            NonMaxSuppression, NonZero, Normalize, OneHot, OneOfCategories, Quantise, RandomNumbers, Range, Recurrent,
-                            Resize, ReverseSequence, RoiAlign, Rotary, Scale, ScatterElements, ScatterND, ShortDft, SignalWindow, Split,
-                            Svm, TextOp, TopK, TrainStep, TreeEnsemble, Triangle, Unique, Unpool, Variadic, View>;
+using Params =
+    std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy,
+                 AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose, CountGrams, CumSum,
+                 DeformConv, Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold, GatherBlocks, GatherElements,
+                 GatherND, GridSample, GroupNorm, Hardmax, Impute, IntegerBinary, IntegerConv, IntegerMatMul, Inverse, JoinFeatures,
+                 LayerNorm, LinearModel, LocalNorm, Lookup, LpNorm, MatMulBnb4, MatMulNBits, MeanVariance, MelWeights, NonMaxSuppression,
+                 NonZero, Normalize, OneHot, OneOfCategories, Quantise, RandomNumbers, Range, Recurrent, Resize, ReverseSequence, RoiAlign,
+                 Rotary, Scale, ScatterElements, ScatterND, ShortDft, SignalWindow, Split, Svm, TextOp, TopK, TrainStep, TreeEnsemble,
+                 Triangle, Unique, Unpool, Variadic, View>;
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {

@@ -52,9 +52,19 @@ Status LowerFusedMatMul(Lowering& of) {
 Status LowerMatMulNBits(Lowering& of) {
   of.lowered.params = kernels::MatMulNBits{of.node.Int("K", 0), of.node.Int("N", 0), of.node.Int("bits", 4), of.node.Int("block_size", 32)};
   of.KeepInputs(std::min<size_t>(of.node.in.size(), 4));
-  if (!of.context.has_in(5)) return Status::Ok();
-  of.lowered.in.resize(5, -1);
-  of.lowered.in[4] = of.node.in[5];
+  const auto move = [&](size_t from, size_t to) {
+    if (!of.context.has_in(from)) return;
+    of.lowered.in.resize(to + 1, -1);
+    of.lowered.in[to] = of.node.in[from];
+  };
+  move(5, 4);
+  move(4, 5);
+  return Status::Ok();
+}
+
+Status LowerMatMulBnb4(Lowering& of) {
+  of.lowered.params =
+      kernels::MatMulBnb4{of.node.Int("K", 0), of.node.Int("N", 0), of.node.Int("block_size", 64), of.node.Int("quant_type", 0) == 1};
   return Status::Ok();
 }
 

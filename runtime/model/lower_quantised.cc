@@ -78,6 +78,19 @@ Status LowerDequantizeLinear(Lowering& of) {
   return Status::Ok();
 }
 
+Status LowerGatherBlockQuantized(Lowering& of) {
+  const onnx::Known& data = of.context.in(0);
+  const size_t rank = data.dim.size();
+  kernels::GatherBlocks blocks;
+  blocks.axis = FromEnd(of.node.Int("gather_axis", 0), rank);
+  blocks.block_axis = FromEnd(of.node.Int("quantize_axis", 1), rank);
+  blocks.block = of.node.Int("block_size", 128);
+  blocks.is_packed = data.dtype == WF_U8 && of.node.Int("bits", 4) == 4;
+  blocks.zero = data.dtype != WF_U8 ? 0 : blocks.is_packed ? 8 : 128;
+  of.lowered.params = blocks;
+  return Status::Ok();
+}
+
 Status LowerDynamicQuantizeLinear(Lowering& of) {
   of.lowered.params = kernels::DynamicQuantise{};
   return Status::Ok();

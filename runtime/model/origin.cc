@@ -30,7 +30,8 @@ bool Origin::HasBadWeights(const onnx::Node& node) {
     const int weight = value < 0 ? -1 : program_.graph.values[static_cast<size_t>(value)].weight;
     if (weight < 0) return false;
     const Kinds kinds = KindsOfWeight(weight);
-    const bool picks = node.op == Op::kGather || node.op == Op::kGatherElements || node.op == Op::kGatherND || node.op == Op::kCompress;
+    constexpr Op kPicking[] = {Op::kGather, Op::kGatherElements, Op::kGatherND, Op::kMsGatherBlockQuantized, Op::kCompress};
+    const bool picks = std::find(std::begin(kPicking), std::end(kPicking), node.op) != std::end(kPicking);
     if (picks) return kinds.nan && !kinds.finite;  // whatever it picks
     return kinds.nan || (multiplies && kinds.infinite);
   });

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "runtime/kernels/text/text.h"
+#include "runtime/kernels/text/tokens.h"
 #include "runtime/kernels/texts.h"
 #include "runtime/onnx/op.h"
 
@@ -127,6 +128,50 @@ class SplitPart final : public TextPart {
   const int64_t most_splits_;
 };
 
+class TokenPart final : public TextPart {
+ public:
+  TokenPart(const Program& program, size_t index, const PartLimits& limits, std::unique_ptr<kernels::Tokeniser> tokeniser)
+      : TextPart(program, index, limits), tokeniser_(std::move(tokeniser)), pad_(FirstOf(node_, "pad_value")) {}
+
+ private:
+  Status RunNode(const Elements& input, std::vector<Elements>& values) override {
+    const int64_t count = input.info.count();
+    int64_t most = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      WF_RETURN_IF_ERROR(Check(i));
+      int64_t tokens = 0;
+      tokeniser_->ForEach(TextAt(input, i), [&](std::string_view) { ++tokens; });
+      most = std::max(most, tokens);
+    }
+    const bool is_marked = node_.Int("mark", 0) != 0 && most > 0;
+    const int64_t width = most + (is_marked ? 2 : 0);
+    std::vector<int64_t> dim = input.info.dim;
+    dim.push_back(width);
+    std::shared_ptr<uint8_t> memory;
+    WF_RETURN_IF_ERROR(Give(0, InfoOf(onnx::kStringType, std::move(dim)), values, memory));
+    auto* const tokens = reinterpret_cast<int64_t*>(memory.get());
+    int64_t pad = 0;
+    WF_RETURN_IF_ERROR(NumberOf(pad_, pad));
+    std::fill_n(tokens, count * width, pad);
+    for (int64_t i = 0; i < count; ++i) {
+      WF_RETURN_IF_ERROR(Check(i));
+      int64_t* at = tokens + i * width;
+      Status status;
+      const auto put = [&](std::string_view token) {
+        if (status.ok()) status = NumberOf(token, *at++);
+      };
+      if (is_marked) put("\x02");
+      tokeniser_->ForEach(TextAt(input, i), put);
+      if (is_marked) put("\x03");
+      WF_RETURN_IF_ERROR(status);
+    }
+    return Status::Ok();
+  }
+
+  const std::unique_ptr<kernels::Tokeniser> tokeniser_;
+  const std::string_view pad_;
+};
+
 class NormaliserPart final : public TextPart {
  public:
   NormaliserPart(const Program& program, size_t index, const PartLimits& limits)
@@ -168,13 +213,22 @@ class NormaliserPart final : public TextPart {
 }  // namespace
 
 bool IsOfTexts(const onnx::Node& node) {
-  return node.op == onnx::Op::kStringSplit || (node.op == onnx::Op::kStringNormalizer && node.Find("stopwords") != nullptr);
+  return node.op == onnx::Op::kStringSplit || node.op == onnx::Op::kMsTokenizer ||
+         (node.op == onnx::Op::kStringNormalizer && node.Find("stopwords") != nullptr);
 }
 
 Result<std::unique_ptr<Part>> MakeTextPart(const Program& program, size_t index, const PartLimits& limits) {
   if (limits.texts == nullptr) return Status(base::kUnimplemented, "strings are not supported here");
-  if (program.graph.nodes[index].op == onnx::Op::kStringSplit)
-    return std::unique_ptr<Part>(std::make_unique<SplitPart>(program, index, limits));
+  const onnx::Node& node = program.graph.nodes[index];
+  if (node.op == onnx::Op::kMsTokenizer) {
+    const onnx::Attribute* const separators = node.Find("separators");
+    auto tokeniser = kernels::Tokeniser::Make(separators == nullptr ? std::span<const std::string>() : separators->strings,
+                                              std::string(FirstOf(node, "tokenexp")), node.Int("mincharnum", 1));
+    if (!tokeniser.ok())
+      return Status(tokeniser.status().code(), fmt::format("`{}`: {}: {}", program.subject, node.Describe(), tokeniser.status().message()));
+    return std::unique_ptr<Part>(std::make_unique<TokenPart>(program, index, limits, *std::move(tokeniser)));
+  }
+  if (node.op == onnx::Op::kStringSplit) return std::unique_ptr<Part>(std::make_unique<SplitPart>(program, index, limits));
   return std::unique_ptr<Part>(std::make_unique<NormaliserPart>(program, index, limits));
 }
 

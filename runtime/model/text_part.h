@@ -4,7 +4,7 @@
 
 namespace wf::model {
 
-// Whether it is a StringSplit or a StringNormalizer, whose strings tell how many results there are.
+// Whether it is a StringSplit, a Tokenizer or a StringNormalizer, whose strings tell how many results there are.
 bool IsOfTexts(const onnx::Node& node);
 
 // The part that is one of these.

@@ -71,7 +71,8 @@ Result<bool> DependsOnData(const Program& program, std::span<const onnx::Port> i
 
 bool HasNodesOfData(const Program& program) {
   using onnx::Op;
-  constexpr Op kCounting[] = {Op::kCompress, Op::kNonMaxSuppression, Op::kNonZero, Op::kUnique, Op::kStringNormalizer, Op::kStringSplit};
+  constexpr Op kCounting[] = {Op::kCompress,         Op::kNonMaxSuppression, Op::kNonZero,    Op::kUnique,
+                              Op::kStringNormalizer, Op::kStringSplit,       Op::kMsTokenizer};
   const auto is_of_data = [&](const onnx::Node& node) {
     return HasBody(node) || std::find(std::begin(kCounting), std::end(kCounting), node.op) != std::end(kCounting);
   };

@@ -31,11 +31,17 @@ class CompoundWriter {
 
   Status Run(Op op) {
     switch (op) {
+      case Op::kMsCDist:
+        return Distances();
       case Op::kMsDequantizeLinear:
+      case Op::kMsGridSample:
       case Op::kMsPad:
       case Op::kMsQuantizeLinear:
+      case Op::kMsRange:
       case Op::kMsTrilu:
         return Renamed();
+      case Op::kMsExpandDims:
+        return ExpandDims();
       case Op::kMsDynamicQuantizeLSTM:
         return DynamicLstm();
       case Op::kMsDynamicQuantizeMatMul:
@@ -63,6 +69,8 @@ class CompoundWriter {
         return QuantisedGemm();
       case Op::kMsQLinearConcat:
         return Concat();
+      case Op::kMsQLinearConv:
+        return QuantisedConv();
       case Op::kMsQLinearWhere:
         return Where();
       case Op::kMsQLinearAveragePool:
@@ -71,10 +79,18 @@ class CompoundWriter {
         return Around("GlobalAveragePool", {"channels_last"});
       case Op::kMsQLinearLeakyRelu:
         return Around("LeakyRelu", {});
+      case Op::kMsQLinearReduceMean:
+        return Around("ReduceMean", {});
       case Op::kMsQLinearSigmoid:
         return Around("Sigmoid", {});
       case Op::kMsQLinearSoftmax:
         return Softmax();
+      case Op::kMsTransposeMatMul:  // what FusedMatMul was called
+        nodes_.push_back(node_);
+        nodes_.back().set_op_type("FusedMatMul");
+        return Status::Ok();
+      case Op::kMsUnique:
+        return Unique();
       default:
         return {base::kUnimplemented, "it is not supported"};
     }
@@ -166,8 +182,9 @@ class CompoundWriter {
     return status;
   }
 
-  // With as many spatial axes as the window has; where none is given, with those of images.
-  void ChannelsFirst(const char* op, const std::vector<std::string_view>& others, const std::string& x, const std::string& y) {
+  // With as many spatial axes as the window has; where none is given, with those of images. `behind`: its inputs from the second on.
+  void ChannelsFirst(const char* op, const std::vector<std::string_view>& others, const std::string& x, const std::string& y,
+                     const std::vector<std::string>& behind = {}) {
     const pb::AttributeProto* const window = Find("kernel_shape");
     const int64_t spatial = window == nullptr ? 2 : window->ints_size();
     std::vector<int64_t> to_first = {0, spatial + 1}, to_last = {0};
@@ -177,8 +194,60 @@ class CompoundWriter {
     }
     to_last.push_back(1);
     SetInts(Add("Transpose", {x}, Part("channels first")), "perm", to_first);
-    Keep(others, Add(op, {Part("channels first")}, Part("result")));
+    pb::NodeProto& added = Add(op, {Part("channels first")}, Part("result"));
+    for (const std::string& each : behind) added.add_input(each);
+    Keep(others, added);
     SetInts(Add("Transpose", {Part("result")}, y), "perm", to_last);
+  }
+
+  // Filters lie as those of the standard's.
+  Status QuantisedConv() {
+    const std::vector<std::string> behind(node_.input().begin() + 1, node_.input().end());
+    if (Int("channels_last", 0) != 0) {
+      ChannelsFirst("QLinearConv", {"channels_last"}, In(0), node_.output(0), behind);
+      return Status::Ok();
+    }
+    pb::NodeProto& added = Add("QLinearConv", {In(0)}, node_.output(0));
+    for (const std::string& each : behind) added.add_input(each);
+    Keep({"channels_last"}, added);
+    return Status::Ok();
+  }
+
+  // Of each row of one from each row of the other: a a + b b - 2 a b, where rounding gives no less than 0.
+  Status Distances() {
+    const pb::AttributeProto* const given = Find("metric");
+    const std::string metric = given == nullptr ? "sqeuclidean" : given->s();
+    if (metric != "euclidean" && metric != "sqeuclidean")
+      return {base::kUnimplemented, fmt::format("metric `{}`, euclidean and sqeuclidean are supported", Printable(metric))};
+    for (const auto& [in, squares] : {std::pair(In(0), "a a"), std::pair(In(1), "b b")})
+      SetInts(Add("ReduceSumSquare", {in}, Part(squares)), "axes", {1});
+    SetInts(Add("Transpose", {Part("b b")}, Part("b b of columns")), "perm", {1, 0});
+    pb::NodeProto& product = Add("FusedMatMul", {In(0), In(1)}, Part("products"), kMicrosoft);
+    SetFloat(product, "alpha", -2);
+    SetInt(product, "transB", 1);
+    Add("Add", {Part("products"), Part("a a")}, Part("sum"));
+    Add("Add", {Part("sum"), Part("b b of columns")}, Part("squares"));
+    const bool is_root = metric == "euclidean";
+    Add("Relu", {Part("squares")}, is_root ? Part("whole") : node_.output(0));
+    if (is_root) Add("Sqrt", {Part("whole")}, node_.output(0));
+    return Status::Ok();
+  }
+
+  // In the order in which they come first; where each lies is no result.
+  Status Unique() {
+    pb::NodeProto& added = Add("Unique", {In(0)}, node_.output(0));
+    SetInt(added, "sorted", 0);
+    added.add_output("");
+    for (int i = 1; i < node_.output_size(); ++i) added.add_output(node_.output(i));
+    return Status::Ok();
+  }
+
+  Status ExpandDims() {
+    SetInts(Add("Constant", {}, Part("one")), "value_ints", {1});
+    SetInt(Add("Cast", {In(1)}, Part("wide")), "to", pb::INT64);
+    Add("Reshape", {Part("wide"), Part("one")}, Part("axes"));
+    Add("Unsqueeze", {In(0), Part("axes")}, node_.output(0));
+    return Status::Ok();
   }
 
   // From opset 13 on a Softmax goes along one axis, before along all from it on.

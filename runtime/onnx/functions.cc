@@ -198,6 +198,8 @@ class Writer {
     for (pb::ValueInfoProto& input : *graph.mutable_input()) input.set_name(call.Name(input.name()));
     for (pb::ValueInfoProto& output : *graph.mutable_output()) output.set_name(call.Name(output.name()));
     for (pb::TensorProto& tensor : *graph.mutable_initializer()) tensor.set_name(call.Name(tensor.name()));
+    for (pb::SparseTensorProto& tensor : *graph.mutable_sparse_initializer())
+      tensor.mutable_values()->set_name(call.Name(tensor.values().name()));
     return Status::Ok();
   }
 

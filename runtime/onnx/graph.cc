@@ -47,6 +47,22 @@ std::string_view OpName(Op op) {
   return "?";
 }
 
+Attribute IntAttribute(const char* name, int64_t value) {
+  Attribute attribute;
+  attribute.name = name;
+  attribute.kind = Attribute::Kind::kInt;
+  attribute.i = value;
+  return attribute;
+}
+
+Attribute IntsAttribute(const char* name, std::vector<int64_t> values) {
+  Attribute attribute;
+  attribute.name = name;
+  attribute.kind = Attribute::Kind::kInts;
+  attribute.ints = std::move(values);
+  return attribute;
+}
+
 const Attribute* Node::Find(std::string_view attribute) const {
   for (const Attribute& each : attributes) {
     if (each.name == attribute) return &each;

@@ -81,6 +81,9 @@ struct Attribute {
   size_t first_capture = 0;          // kGraph: of the inputs of the node, those that the last of the body take: what it reads from outside
 };
 
+Attribute IntAttribute(const char* name, int64_t value);
+Attribute IntsAttribute(const char* name, std::vector<int64_t> values);
+
 enum class Op : uint16_t;  // op.h
 std::string_view OpName(Op op);
 

@@ -37,7 +37,6 @@ class GraphReader {
     bool is_absent = false;
     int stacked = -1;  // instead of elements: a tensor of them along its axis 0, as many as a run tells
   };
-  // What a name stands for.
   struct Thing {
     int value = -1;                    // a tensor; -1: it is none
     std::optional<Sequence> sequence;  // nothing, and no value: there is no such name
@@ -52,7 +51,6 @@ class GraphReader {
     std::unordered_map<std::string, Sequence> sequences;  // the same
     std::vector<int> captured;                            // values of `outer`, which the last inputs of the graph are
   };
-  // A body that was read.
   struct Body {
     std::string attribute;
     std::vector<int> captured;  // values around it
@@ -78,6 +76,7 @@ class GraphReader {
   void LetGo();  // what nothing asks for once all nodes are read
   base::Status ReadImports();
   base::Status ReadInitializers(const std::vector<std::vector<Piece>>& pieces);
+  base::Status ReadSparseInitializers(const pb::GraphProto& proto);  // of the model or a body
   base::Status ReadInputs();
   base::Status ReadInput(const pb::ValueInfoProto& input);
   base::Status ReadSequenceInput(const pb::ValueInfoProto& input, Port port);
@@ -117,6 +116,8 @@ class GraphReader {
   int Find(Scope& scope, const std::string& name);
   int Capture(Scope& scope, int outside, const std::string& name);
   base::Status ReadBody(const pb::GraphProto& proto, const Node& node, Attribute& attribute);
+  // Names of its inputs but for initialisers, which files of an old format list there, too.
+  static std::vector<std::string> GivenInputs(const pb::GraphProto& body);
   base::Status ReadInner(const pb::GraphProto& proto, Body& body);
   base::Status ReadInnerNodes(const pb::GraphProto& proto);
   // What its bodies read from outside, behind the node's own inputs.
@@ -149,8 +150,8 @@ class GraphReader {
   base::Status TakeSequence(const pb::NodeProto& proto, const Node& node, int input, const Sequence*& out);
   base::Status TakeTensor(const pb::NodeProto& proto, const Node& node, int input, int& value);
   base::Status CheckSameTypes(const Node& node, const std::vector<int>& values);
-  // The sizes of the parts of SplitToSequence along an axis.
-  base::Status PartsOf(const pb::NodeProto& proto, const Node& node, int value, int64_t axis, std::vector<int64_t>& sizes);
+  // The sizes of the parts of SplitToSequence along an axis; nothing: 1 each, and only a run tells how many.
+  base::Status PartsOf(const pb::NodeProto& proto, const Node& node, int value, int64_t axis, std::optional<std::vector<int64_t>>& sizes);
   base::Result<int64_t> PositionOf(const pb::NodeProto& proto, const Node& node, int input, int64_t count, int64_t most);
   base::Status GatherAt(const Node& node, const std::vector<int>& elements, int position, int& value);
   // A new node that stands for a part of `node`, its outputs new values.
@@ -160,11 +161,10 @@ class GraphReader {
   const Known* KnownOf(int value);
   // Its integers, when it is a constant or follows from shapes and has no more than so many.
   std::optional<std::vector<int64_t>> IntegersOf(int value, size_t most = 1);
-  static Attribute IntAttribute(const char* name, int64_t value);
-  static Attribute IntsAttribute(const char* name, std::vector<int64_t> values);
 
   // read_growing.cc. `done`: it was a loop that puts one tensor behind each sequence that it carries, and nothing else with them.
   base::Status ReadGrowingLoop(const pb::NodeProto& proto, const Node& node, bool& done);
+  base::Status StackParts(const Node& node, int value, bool keeps_axis, int& stacked);  // those of SplitToSequence, of 1 each
   base::Status ReadStacked(const pb::NodeProto& proto, const Node& node, int stacked);
 
   Model& model_;
@@ -180,8 +180,9 @@ class GraphReader {
   std::vector<Body> bodies_;   // of the node that is being read
   int written_out_nodes_ = 0;  // of bodies
   uint64_t written_out_bytes_ = 0;
-  size_t elements_ = 0;       // of all sequences, each time one is made
-  std::vector<Known> known_;  // of the values of the model's graph that nodes were read of, as far as somebody asked
+  int64_t sparse_left_bytes_ = kMostConstantBytes;  // for what is stored sparse
+  size_t elements_ = 0;                             // of all sequences, each time one is made
+  std::vector<Known> known_;                        // of the values of the model's graph that nodes were read of, as far as somebody asked
   Followed followed_;
   size_t known_nodes_ = 0;
   bool is_stuck_ = false;  // a node is none that inference takes

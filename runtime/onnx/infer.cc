@@ -29,9 +29,23 @@ Types TypesOf(Op op) {
 
 // What files do with elements that are only stored.
 bool TakesNarrow(Op op) {
-  constexpr Op kThese[] = {Op::kCast, Op::kCastLike, Op::kDequantizeLinear, Op::kFlatten,  Op::kIdentity, Op::kIf,
-                           Op::kLoop, Op::kPad,      Op::kQuantizeLinear,   Op::kReshape,  Op::kScan,     Op::kShape,
-                           Op::kSize, Op::kSqueeze,  Op::kTranspose,        Op::kUnsqueeze};
+  constexpr Op kThese[] = {Op::kCast,
+                           Op::kCastLike,
+                           Op::kDequantizeLinear,
+                           Op::kFlatten,
+                           Op::kIdentity,
+                           Op::kIf,
+                           Op::kLoop,
+                           Op::kPad,
+                           Op::kQuantizeLinear,
+                           Op::kReshape,
+                           Op::kScan,
+                           Op::kShape,
+                           Op::kSize,
+                           Op::kSqueeze,
+                           Op::kTranspose,
+                           Op::kUnsqueeze,
+                           Op::kMsGatherBlockQuantized};
   return std::find(std::begin(kThese), std::end(kThese), op) != std::end(kThese);
 }
 

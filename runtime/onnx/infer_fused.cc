@@ -268,7 +268,6 @@ Status InferMatMulNBits(NodeContext& node) {
   if (k < 1 || k > kMost || n < 1 || n > kMost || block < 16 || block > 4096 || (block & (block - 1)) != 0)
     return node.Fail(fmt::format("K {}, N {}, block_size {}", k, n, block));
   if (bits != 2 && bits != 4 && bits != 8) return node.NotBuilt(fmt::format("{} bits are not supported", bits));
-  WF_RETURN_IF_ERROR(LacksInputs(node, {4}));
   if (node.rank(0) == 0 || Dim::ProvedDifferent(node.in(0).dim.back(), k))
     return node.Fail(fmt::format("input {} for K {}", node.InType(0), k));
   const int64_t blocks = (k + block - 1) / block, zero_bytes = (blocks * bits + 7) / 8;
@@ -282,7 +281,30 @@ Status InferMatMulNBits(NodeContext& node) {
     if (Dim::ProvedDifferent(Product(node.in(3).dim), Dim(n) * Dim(packed ? zero_bytes : blocks)))
       return node.Fail(fmt::format("zero points {}", node.InType(3)));
   }
+  WF_RETURN_IF_ERROR(IsI32(node, 4));
+  if (node.has_in(4) && !Same(node.in(4).dim, {Dim(k)}) && !Same(node.in(4).dim, {Dim(blocks * block)}))
+    return node.Fail(fmt::format("groups {}, wanted i32[{}]", node.InType(4), k));
   WF_RETURN_IF_ERROR(HasShape(node, 5, {Dim(n)}));
+  Shape out = node.in(0).dim;
+  out.back() = n;
+  Set(node, 0, std::move(out));
+  return Status::Ok();
+}
+
+Status InferMatMulBnb4(NodeContext& node) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  const int64_t k = node.node.Int("K", 0), n = node.node.Int("N", 0), block = node.node.Int("block_size", 0),
+                type = node.node.Int("quant_type", -1);
+  if (k < 1 || k > kMost || n < 1 || n > kMost || block < 16 || block > 4096 || (block & (block - 1)) != 0)
+    return node.Fail(fmt::format("K {}, N {}, block_size {}", k, n, block));
+  if (type != 0 && type != 1) return node.NotBuilt(fmt::format("quant_type {} is not supported", type));
+  if (node.rank(0) == 0 || Dim::ProvedDifferent(node.in(0).dim.back(), k))
+    return node.Fail(fmt::format("input {} for K {}", node.InType(0), k));
+  if (node.in(1).dtype != WF_U8 || Dim::ProvedDifferent(Product(node.in(1).dim), (n * k + 1) / 2))
+    return node.Fail(fmt::format("weights {}, wanted u8[{}]", node.InType(1), (n * k + 1) / 2));
+  WF_RETURN_IF_ERROR(node.SameType(0, 2));
+  if (Dim::ProvedDifferent(Product(node.in(2).dim), (n * k + block - 1) / block))
+    return node.Fail(fmt::format("scales {}", node.InType(2)));
   Shape out = node.in(0).dim;
   out.back() = n;
   Set(node, 0, std::move(out));

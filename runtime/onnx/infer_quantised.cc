@@ -138,6 +138,41 @@ Status InferDequantizeLinear(NodeContext& node) {
   return Status::Ok();
 }
 
+// Elements of 4 bits in u8 lie two in a byte, and so do their zero points.
+Status InferGatherBlockQuantized(NodeContext& node) {
+  const uint8_t from = node.in(0).dtype;
+  const int64_t bits = node.node.Int("bits", 4), block = node.node.Int("block_size", 128);
+  const base::Narrow narrow = NarrowOf(from);
+  if (from != WF_U8 && narrow != base::Narrow::kU4 && narrow != base::Narrow::kI4)
+    return node.NotBuilt(fmt::format("{} as quantised numbers", node.InType(0)));
+  if (bits != 4 && (bits != 8 || from != WF_U8)) return node.NotBuilt(fmt::format("{} bits in {} are not supported", bits, node.InType(0)));
+  if (block < 16 || block > (1 << 20) || (block & (block - 1)) != 0) return node.Fail(fmt::format("block_size {}", block));
+  WF_RETURN_IF_ERROR(WantScale(node, 2));
+  WF_RETURN_IF_ERROR(WantZeroOf(node, 3, 0));
+  const bool is_packed = from == WF_U8 && bits == 4;
+  size_t axis = 0, block_axis = 0;
+  WF_RETURN_IF_ERROR(node.Axis(node.node.Int("gather_axis", 0), node.rank(0), axis));
+  WF_RETURN_IF_ERROR(node.Axis(node.node.Int("quantize_axis", 1), node.rank(0), block_axis));
+  if (axis == block_axis || (from == WF_U8 && (axis != 0 || block_axis + 1 != node.rank(0))))
+    return node.NotBuilt(fmt::format("taken along axis {} and in blocks along {}, {}, is not supported", axis, block_axis, node.InType(0)));
+  Shape whole = node.in(0).dim, taken = node.in(1).dim;
+  if (is_packed) whole.back() = Dim(2) * whole.back();
+  Shape scales = whole;
+  scales[block_axis] = Dim::FloorDiv(whole[block_axis] + Dim(block - 1), Dim(block));
+  if (Differ(node.in(2).dim, scales))
+    return node.Fail(fmt::format("scale {} for {} in blocks of {}", node.InType(2), node.InType(0), block));
+  if (is_packed) scales.back() = Dim::FloorDiv(scales.back() + Dim(1), Dim(2));
+  if (node.has_in(3) && Differ(node.in(3).dim, scales))
+    return node.Fail(fmt::format("zero point {} beside scale {}", node.InType(3), node.InType(2)));
+  if (node.in(1).dtype != WF_I32 && node.in(1).dtype != WF_I64) return node.Fail(fmt::format("indices {}", node.InType(1)));
+  node.out(0).dtype = node.in(2).dtype;
+  Shape& out = node.out(0).dim;
+  out.assign(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(axis));
+  out.insert(out.end(), taken.begin(), taken.end());
+  out.insert(out.end(), whole.begin() + static_cast<ptrdiff_t>(axis) + 1, whole.end());
+  return out.size() <= WF_MAX_RANK ? Status::Ok() : node.NotBuilt(fmt::format("a result of {} axes", out.size()));
+}
+
 Status InferDynamicQuantizeLinear(NodeContext& node) {
   if (node.in(0).dtype != WF_F32) return node.Fail(fmt::format("{} to quantise, wanted f32", node.InType(0)));
   node.out(0).dtype = WF_U8;

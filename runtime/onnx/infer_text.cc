@@ -48,6 +48,7 @@ bool IsOfRunTexts(const Node& node, std::span<const Known> known) {
     case Op::kStringConcat:
     case Op::kStringNormalizer:
     case Op::kStringSplit:
+    case Op::kMsTokenizer:
       return true;
     default:
       return false;
@@ -78,6 +79,22 @@ Status InferStringSplit(NodeContext& node) {
   node.out(0) = {kStringType, dim, std::nullopt};
   node.out(0).dim.push_back(node.unknown.Next());
   if (node.has_out(1)) node.out(1) = {WF_I64, dim, std::nullopt};
+  return Status::Ok();
+}
+
+Status InferTokenizer(NodeContext& node) {
+  const Shape dim = node.in(0).dim;
+  if (node.in(0).dtype != kStringType || dim.empty() || dim.size() > 2)
+    return node.Fail(fmt::format("input {}, wanted strings with one axis or two", node.InType(0)));
+  const Attribute* const separators = node.node.Find("separators");
+  const bool splits = separators != nullptr && !separators->strings.empty();
+  if (!splits && node.node.String("tokenexp", "").empty()) return node.Fail("neither `separators` nor `tokenexp`");
+  if (node.node.Find("pad_value") == nullptr) return node.Fail("no `pad_value`");
+  const int64_t least = node.node.Int("mincharnum", 0);
+  const bool is_of_characters = splits && separators->strings.size() == 1 && separators->strings[0].empty();
+  if (least < 1 || (is_of_characters && least > 1)) return node.Fail(fmt::format("tokens of {} characters at least", least));
+  node.out(0) = {kStringType, dim, std::nullopt};
+  node.out(0).dim.push_back(node.unknown.Next());
   return Status::Ok();
 }
 

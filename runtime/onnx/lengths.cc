@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/onnx/infer.h"
@@ -12,9 +13,10 @@
 namespace wf::onnx {
 namespace {
 
-// A node that takes inputs of both lengths and does not take one for a multiple of the other refuses one of the two ways round. Many: more
-// than outputs are cut to; the next where tensors of so many rows are too large.
-constexpr int64_t kOne = 3, kOther = 60, kMany[] = {1 << 20, 1 << 14, 1 << 10};
+// A node that takes inputs of both lengths and does not take one for a multiple of the other refuses one of the two ways round. Others: a
+// multiple, one that differs from it, and one that is neither, so that what they have in common, as that a sum of two has to be even, is
+// not taken for what all lengths have. Many: more than outputs are cut to; the next where tensors of so many rows are too large.
+constexpr int64_t kOne = 3, kOthers[] = {60, 6, 11}, kMany[] = {1 << 20, 1 << 14, 1 << 10};
 
 class Lengths {
  public:
@@ -41,11 +43,13 @@ class Lengths {
     const auto unlike =
         std::find_if(file_.outputs.begin(), file_.outputs.end(), [&](const Port& output) { return !IsNamed(output, names); });
     if (names.size() == 1 && unlike == file_.outputs.end()) return nullptr;
-    for (const int64_t length : {kOne, kOther}) {
-      auto& given = length == kOne ? given_one_ : given_other_;
-      given = InferAll(names, length);
+    std::vector<int64_t> lengths = {kOne};
+    lengths.insert(lengths.end(), std::begin(kOthers), std::end(kOthers));
+    for (const int64_t length : lengths) {
+      auto given = InferAll(names, length);
       if (!given) return names.size() == 1 ? &*unlike : InputOf(names[1]);
       cost_ = WorkOf(*given);
+      given_.emplace_back(length, *std::move(given));
     }
     if (const Port* input = FindUnlikeInput(names); input != nullptr) return input;
     return FindUnlikeOutput(names);
@@ -93,9 +97,10 @@ class Lengths {
     return work;
   }
 
-  // Both run with each of the two lengths, so what is refused is that they differ.
+  // Both run with each of the lengths, so what is refused is that they differ.
   bool AreOne(const std::string& a, const std::string& b) {
-    return !Infer({{a, kOne}, {b, kOther}}) && !Infer({{a, kOther}, {b, kOne}}) && !IsSpent();
+    return std::all_of(std::begin(kOthers), std::end(kOthers),
+                       [&](int64_t other) { return !Infer({{a, kOne}, {b, other}}) && !Infer({{a, other}, {b, kOne}}) && !IsSpent(); });
   }
 
   // A name is joined to those that are known to be one with the first by any of them: the nodes need not take it together with each.
@@ -116,10 +121,13 @@ class Lengths {
   const Port* FindUnlikeOutput(const std::vector<std::string>& names) {
     for (size_t i = 0; i < file_.outputs.size(); ++i) {
       const auto value = static_cast<size_t>(graph_->outputs[i]);
-      const Dim &one = (*given_one_)[value].dim[0], &other = (*given_other_)[value].dim[0];
+      const auto all = [&](const auto& holds) {
+        return std::all_of(given_.begin(), given_.end(), [&](const auto& each) { return holds(each.second[value].dim[0], each.first); });
+      };
       const bool is_named = IsNamed(file_.outputs[i], names);
-      if (one == Dim(kOne) && other == Dim(kOther) && (is_named || !IsCut(names, value))) continue;
-      const bool is_open = !one.is_constant() && !other.is_constant();
+      const bool is_as_long = all([](const Dim& dim, int64_t length) { return dim == Dim(length); });
+      if (is_as_long && (is_named || !IsCut(names, value))) continue;
+      const bool is_open = all([](const Dim& dim, int64_t) { return !dim.is_constant(); });
       if (!is_open || !is_named) return &file_.outputs[i];
     }
     return nullptr;
@@ -138,8 +146,9 @@ class Lengths {
   std::vector<Port> inputs_;
   const std::vector<bool> is_asked_;  // by input
   int64_t work_ = 0, cost_ = 0;
-  size_t tried_ = 0;  // of kMany
-  std::optional<std::vector<Known>> given_one_, given_other_, given_many_;
+  size_t tried_ = 0;                                           // of kMany
+  std::vector<std::pair<int64_t, std::vector<Known>>> given_;  // of all inputs so long
+  std::optional<std::vector<Known>> given_many_;
 };
 
 }  // namespace

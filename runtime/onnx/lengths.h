@@ -5,7 +5,7 @@
 namespace wf::onnx {
 
 // Values, and elements that are followed, of all shape inferences together; a file that takes more says nothing.
-constexpr int64_t kMostLengthWork = int64_t{1} << 22;
+constexpr int64_t kMostLengthWork = int64_t{3} << 22;
 
 // An input or output, and the input that its axis 0 may be longer or shorter than.
 struct Unlike {

@@ -139,6 +139,11 @@ class MixingRule {
         return AnyFrom(node_.rank(0) - 2);
       case Op::kEinsum:
         return SumsLabels();
+      case Op::kMsGatherBlockQuantized:
+        return Picks(node_.node.Int("gather_axis", 0));
+      case Op::kMsMatMulBnb4:
+      case Op::kMsMatMulNBits:
+        return Counts(Dims(0).back());
       case Op::kMsFusedMatMul:
         return Counts(FromBack(0, node_.node.Int("transA", 0) != 0 ? 2 : 1)) ||
                Counts(FromBack(1, node_.rank(1) > 1 && node_.node.Int("transB", 0) == 0 ? 2 : 1));

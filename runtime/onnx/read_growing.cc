@@ -53,18 +53,22 @@ Status GraphReader::ReadGrowingLoop(const pb::NodeProto& proto, const Node& node
   const auto attribute = std::find_if(loop.mutable_attribute()->begin(), loop.mutable_attribute()->end(),
                                       [](const pb::AttributeProto& each) { return each.name() == "body"; });
   pb::GraphProto& body = *attribute->mutable_g();
+  const std::vector<std::string> inputs = GivenInputs(body);
   const int carried = proto.input_size() - 2;
-  if (body.input_size() != proto.input_size() || body.output_size() != proto.output_size() + 1 || carried > proto.output_size())
+  if (static_cast<int>(inputs.size()) != proto.input_size() || body.output_size() != proto.output_size() + 1 ||
+      carried > proto.output_size())
     return Status::Ok();
   std::vector<std::pair<std::string, std::string>> grown;  // results of the node, and what they are stacked as
   for (int i = carried - 1; i >= 0; --i) {
     const Thing given = FindThing(loop.input(2 + i));
     if (!given.sequence) continue;
-    const int insert = FindInsert(body, body.input(2 + i).name(), body.output(1 + i).name());
+    const std::string& grows = inputs[static_cast<size_t>(2 + i)];
+    const int insert = FindInsert(body, grows, body.output(1 + i).name());
     if (!given.sequence->elements.empty() || given.sequence->is_absent || given.sequence->stacked >= 0 || insert < 0) return Status::Ok();
     body.add_output()->set_name(body.node(insert).input(1));
     body.mutable_node()->DeleteSubrange(insert, 1);
-    body.mutable_input()->DeleteSubrange(2 + i, 1);
+    body.mutable_input()->erase(
+        std::find_if(body.input().begin(), body.input().end(), [&](const pb::ValueInfoProto& input) { return input.name() == grows; }));
     body.mutable_output()->DeleteSubrange(1 + i, 1);
     grown.emplace_back(loop.output(i), fmt::format("{}#{}#{}", loop.output(i), node.index, i));
     loop.add_output(grown.back().second);
@@ -78,6 +82,25 @@ Status GraphReader::ReadGrowingLoop(const pb::NodeProto& proto, const Node& node
     thing.sequence = Sequence{{}, false, Find(*scope_, stacked)};
     WF_RETURN_IF_ERROR(Bind(node, name, std::move(thing)));
   }
+  return Status::Ok();
+}
+
+// The axis comes first; where parts keep it, they have it as one of 1, too.
+Status GraphReader::StackParts(const Node& node, int value, bool keeps_axis, int& stacked) {
+  int64_t axis = node.Int("axis", 0);
+  const Known* const known = KnownOf(value);
+  if (known == nullptr && axis != 0) return NotBuiltAt(node, "a part of each point of an axis, of as many axes as only a run tells");
+  const auto rank = known == nullptr ? 0 : static_cast<int64_t>(known->dim.size());
+  if (axis < 0) axis += rank;
+  stacked = value;
+  if (axis != 0) {
+    std::vector<int64_t> order = {axis};
+    for (int64_t i = 0; i < rank; ++i) {
+      if (i != axis) order.push_back(i);
+    }
+    stacked = AddNode(node, Op::kTranspose, {stacked}, 1, {IntsAttribute("perm", order)})[0];
+  }
+  if (keeps_axis) stacked = AddNode(node, Op::kUnsqueeze, {stacked}, 1, {IntsAttribute("axes", {axis + 1})})[0];
   return Status::Ok();
 }
 

@@ -207,6 +207,13 @@ Status GraphReader::ReadAttribute(const pb::AttributeProto& proto, const Node& n
       out.tensor = graph().Add(*std::move(weight));
       break;
     }
+    case pb::AttributeProto::SPARSE_TENSOR: {
+      auto weight = ReadSparseTensor(proto.sparse_tensor(), model_, texts_, options_, sparse_left_bytes_);
+      if (!weight.ok()) return Prefixed(weight.status(), fmt::format("{}: attribute `{}`", node.Describe(), out.name));
+      out.kind = kTensor;
+      out.tensor = graph().Add(*std::move(weight));
+      break;
+    }
     case pb::AttributeProto::GRAPH:
       return ReadBody(proto.g(), node, out);
     default:
@@ -264,6 +271,7 @@ Status GraphReader::FoldConstant(const Node& node) {
   if (value.kind == kInt) take(WF_I64, &value.i, 1, false);
   if (value.kind == kFloat) take(WF_F32, &value.f, 1, false);
   if (value.kind == kInts) take(WF_I64, value.ints.data(), value.ints.size(), true);
+  if (value.kind == kString || value.kind == kStrings) take(kStringType, value.texts.data(), value.texts.size(), value.kind == kStrings);
   if (value.kind == kFloats) take(WF_F32, value.floats.data(), value.floats.size(), true);
   SetWeight(node.out[0], std::move(weight));
   return Status::Ok();
@@ -316,10 +324,21 @@ Status GraphReader::ReadBody(const pb::GraphProto& proto, const Node& node, Attr
   return Status::Ok();
 }
 
+std::vector<std::string> GraphReader::GivenInputs(const pb::GraphProto& body) {
+  std::unordered_set<std::string> initialised;
+  for (const pb::TensorProto& tensor : body.initializer()) initialised.insert(tensor.name());
+  for (const pb::SparseTensorProto& tensor : body.sparse_initializer()) initialised.insert(tensor.values().name());
+  std::vector<std::string> given;
+  for (const pb::ValueInfoProto& input : body.input()) {
+    if (!initialised.contains(input.name())) given.push_back(input.name());
+  }
+  return given;
+}
+
 Status GraphReader::ReadInner(const pb::GraphProto& proto, Body& body) {
-  for (const pb::ValueInfoProto& input : proto.input()) {
-    const int value = Define(input.name());
-    if (value < 0) return Fail(fmt::format("input `{}` is defined twice", Printable(input.name())));
+  for (const std::string& input : GivenInputs(proto)) {
+    const int value = Define(input);
+    if (value < 0) return Fail(fmt::format("input `{}` is defined twice", Printable(input)));
     graph().inputs.push_back(value);
   }
   graph().formal_inputs = graph().inputs.size();
@@ -343,7 +362,6 @@ Status GraphReader::ReadInner(const pb::GraphProto& proto, Body& body) {
 
 // Initialisers and nodes of the body that is the scope.
 Status GraphReader::ReadInnerNodes(const pb::GraphProto& proto) {
-  if (proto.sparse_initializer_size() > 0) return NotBuilt("sparse initialisers are not supported");
   if (proto.output_size() == 0 || proto.output_size() > kMaxResults) return Fail("a body without results, or with too many");
   for (const pb::TensorProto& tensor : proto.initializer()) {
     auto weight = ReadTensor(tensor, {}, model_, texts_, options_);
@@ -352,6 +370,7 @@ Status GraphReader::ReadInnerNodes(const pb::GraphProto& proto) {
     if (value < 0) return Fail(fmt::format("initialiser `{}` is defined twice", Printable(tensor.name())));
     SetWeight(value, *std::move(weight));
   }
+  WF_RETURN_IF_ERROR(ReadSparseInitializers(proto));
   for (int i = 0; i < proto.node_size(); ++i) {
     const OperatorRow* row = nullptr;
     WF_RETURN_IF_ERROR(FindRow(proto.node(i), i, row));

@@ -38,22 +38,6 @@ bool MentionsSequences(const pb::GraphProto& body) {
 
 }  // namespace
 
-Attribute GraphReader::IntAttribute(const char* name, int64_t value) {
-  Attribute attribute;
-  attribute.name = name;
-  attribute.kind = Attribute::Kind::kInt;
-  attribute.i = value;
-  return attribute;
-}
-
-Attribute GraphReader::IntsAttribute(const char* name, std::vector<int64_t> values) {
-  Attribute attribute;
-  attribute.name = name;
-  attribute.kind = Attribute::Kind::kInts;
-  attribute.ints = std::move(values);
-  return attribute;
-}
-
 const GraphReader::Sequence* GraphReader::FindSequence(Scope& scope, const std::string& name) {
   if (const auto found = scope.sequences.find(name); found != scope.sequences.end()) return &found->second;
   if (scope.values.contains(name) || scope.outer == nullptr) return nullptr;
@@ -274,18 +258,21 @@ Status GraphReader::ReadSplit(const pb::NodeProto& proto, const Node& node) {
   int value = -1;
   WF_RETURN_IF_ERROR(TakeTensor(proto, node, 0, value));
   const int64_t axis = node.Int("axis", 0);
-  std::vector<int64_t> sizes;
+  const bool keeps_axis = HasInput(proto, 1) || node.Int("keepdims", 1) != 0;
+  std::optional<std::vector<int64_t>> sizes;
   WF_RETURN_IF_ERROR(PartsOf(proto, node, value, axis, sizes));
   Sequence made;
-  if (!sizes.empty())
-    made.elements = AddNode(node, Op::kSplit, {value}, sizes.size(), {IntAttribute("axis", axis), IntsAttribute("split", sizes)});
-  if (!HasInput(proto, 1) && node.Int("keepdims", 1) == 0) {
+  if (!sizes) WF_RETURN_IF_ERROR(StackParts(node, value, keeps_axis, made.stacked));
+  if (sizes && !sizes->empty())
+    made.elements = AddNode(node, Op::kSplit, {value}, sizes->size(), {IntAttribute("axis", axis), IntsAttribute("split", *sizes)});
+  if (!keeps_axis) {
     for (int& element : made.elements) element = AddNode(node, Op::kSqueeze, {element}, 1, {IntsAttribute("axes", {axis})})[0];
   }
   return Bind(node, proto.output(0), {-1, std::move(made)});
 }
 
-Status GraphReader::PartsOf(const pb::NodeProto& proto, const Node& node, int value, int64_t axis, std::vector<int64_t>& sizes) {
+Status GraphReader::PartsOf(const pb::NodeProto& proto, const Node& node, int value, int64_t axis,
+                            std::optional<std::vector<int64_t>>& sizes) {
   int64_t size = 1;
   if (HasInput(proto, 1)) {
     int split = -1;
@@ -296,10 +283,10 @@ Status GraphReader::PartsOf(const pb::NodeProto& proto, const Node& node, int va
     const int weight = graph().values[static_cast<size_t>(split)].weight;
     const bool is_scalar = weight >= 0 ? graph().weight(weight).dim.empty() : known != nullptr && known->dim.empty();
     if (!is_scalar) {
-      sizes = *numbers;
-      if (sizes.size() <= kMostParts) return Status::Ok();
+      sizes = numbers;
+      if (sizes->size() <= kMostParts) return Status::Ok();
       return Status(base::kOutOfRange,
-                    fmt::format("`{}`: {}: {} parts, {} are the most", model_.path, node.Describe(), sizes.size(), kMostParts));
+                    fmt::format("`{}`: {}: {} parts, {} are the most", model_.path, node.Describe(), sizes->size(), kMostParts));
     }
     size = (*numbers)[0];
     if (size < 1) return Fail(fmt::format("{}: parts of {}", node.Describe(), size));
@@ -309,12 +296,14 @@ Status GraphReader::PartsOf(const pb::NodeProto& proto, const Node& node, int va
   if (known != nullptr && (axis < -rank || axis >= rank))
     return Fail(fmt::format("{}: axis {} of a tensor with {}", node.Describe(), axis, rank == 1 ? "1 axis" : fmt::format("{} axes", rank)));
   const auto extent = known == nullptr ? std::nullopt : known->dim[static_cast<size_t>(axis < 0 ? axis + rank : axis)].constant();
-  if (!extent) return NotBuiltAt(node, "how many parts there are depends on an extent that the file leaves open");
+  if (!extent && size > 1)
+    return NotBuiltAt(node, fmt::format("parts of {} along an extent that the file leaves open, where the last may be shorter", size));
+  if (!extent) return Status::Ok();
   const int64_t count = *extent / size + (*extent % size != 0 ? 1 : 0);
   if (count > static_cast<int64_t>(kMostParts))
     return Status(base::kOutOfRange, fmt::format("`{}`: {}: {} parts, {} are the most", model_.path, node.Describe(), count, kMostParts));
-  sizes.assign(static_cast<size_t>(count), size);
-  if (*extent % size != 0) sizes.back() = *extent % size;
+  sizes.emplace(static_cast<size_t>(count), size);
+  if (*extent % size != 0) sizes->back() = *extent % size;
   return Status::Ok();
 }
 
@@ -446,15 +435,15 @@ Status GraphReader::CountWrittenOut(const pb::GraphProto& body, const Node& node
 
 Status GraphReader::WriteOutBody(const pb::GraphProto& body, const Node& node, std::vector<Thing> inputs, std::vector<Thing>& results) {
   if (depth_ >= kMostDepth) return NotBuiltAt(node, fmt::format("bodies in bodies, more than {} deep", kMostDepth));
-  if (static_cast<size_t>(body.input_size()) != inputs.size())
-    return Fail(fmt::format("{}: its body takes {}, and is given {}", node.Describe(),
-                            base::Counted(static_cast<uint64_t>(body.input_size()), "input"), inputs.size()));
+  const std::vector<std::string> names = GivenInputs(body);
+  if (names.size() != inputs.size())
+    return Fail(
+        fmt::format("{}: its body takes {}, and is given {}", node.Describe(), base::Counted(names.size(), "input"), inputs.size()));
   Scope inner{scope_->graph, &body, scope_, true, {}, {}, {}};
   Scope* const outer = std::exchange(scope_, &inner);
   ++depth_;
   Status status;
-  for (size_t i = 0; status.ok() && i < inputs.size(); ++i)
-    status = Bind(node, body.input(static_cast<int>(i)).name(), std::move(inputs[i]));
+  for (size_t i = 0; status.ok() && i < inputs.size(); ++i) status = Bind(node, names[i], std::move(inputs[i]));
   if (status.ok()) status = ReadInnerNodes(body);
   for (int i = 0; status.ok() && i < body.output_size(); ++i) {
     results.push_back(FindThing(body.output(i).name()));

@@ -127,7 +127,6 @@ Status GraphReader::ReadImports() {
 }
 
 Status GraphReader::ReadInitializers(const std::vector<std::vector<Piece>>& pieces) {
-  if (graph_.sparse_initializer_size() > 0) return NotBuilt("sparse initialisers are not supported");
   WF_CHECK(pieces.size() == static_cast<size_t>(graph_.initializer_size()), pieces.size());
   for (int i = 0; i < graph_.initializer_size(); ++i) {
     const pb::TensorProto& tensor = graph_.initializer(i);
@@ -136,6 +135,19 @@ Status GraphReader::ReadInitializers(const std::vector<std::vector<Piece>>& piec
     if (!weight.ok()) return Prefixed(weight.status(), what);
     if (tensor.name().empty()) return Fail("an initialiser without a name");
     const int value = Define(tensor.name());
+    if (value < 0) return Fail(what + " is defined twice");
+    SetWeight(value, *std::move(weight));
+  }
+  return ReadSparseInitializers(graph_);
+}
+
+Status GraphReader::ReadSparseInitializers(const pb::GraphProto& proto) {
+  for (const pb::SparseTensorProto& tensor : proto.sparse_initializer()) {
+    const std::string what = fmt::format("sparse initialiser `{}`", Printable(tensor.values().name()));
+    auto weight = ReadSparseTensor(tensor, model_, texts_, options_, sparse_left_bytes_);
+    if (!weight.ok()) return Prefixed(weight.status(), what);
+    if (tensor.values().name().empty()) return Fail("a sparse initialiser without a name");
+    const int value = Define(tensor.values().name());
     if (value < 0) return Fail(what + " is defined twice");
     SetWeight(value, *std::move(weight));
   }
@@ -391,6 +403,7 @@ Result<Declared> ReadDeclared(const std::string& path) {
   if (!graph.ParseFromString(skeleton->graph)) return Status(base::kInvalidArgument, fmt::format("`{}`: not an ONNX model", path));
   std::unordered_set<std::string> defaults;
   for (const pb::TensorProto& tensor : graph.initializer()) defaults.insert(tensor.name());
+  for (const pb::SparseTensorProto& tensor : graph.sparse_initializer()) defaults.insert(tensor.values().name());
   const auto declared = [](const pb::ValueInfoProto& port) {
     return DeclaredPort{port.name(), port.type().has_optional_type(), ElementOf(port.type()).has_sequence_type()};
   };

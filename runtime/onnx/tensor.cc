@@ -82,10 +82,10 @@ std::vector<uint8_t> StoredOf(const pb::TensorProto& tensor, uint8_t dtype) {
   return bytes;
 }
 
-Status ReadShape(const pb::TensorProto& tensor, uint64_t max_bytes, Weight& weight) {
-  if (tensor.dims_size() > WF_MAX_RANK) return Fail(fmt::format("{} axes, {} are the most", tensor.dims_size(), int{WF_MAX_RANK}));
+Status ReadShape(const google::protobuf::RepeatedField<int64_t>& dims, uint64_t max_bytes, Weight& weight) {
+  if (dims.size() > WF_MAX_RANK) return Fail(fmt::format("{} axes, {} are the most", dims.size(), int{WF_MAX_RANK}));
   int64_t bytes = ElementSize(weight.dtype);
-  for (const int64_t extent : tensor.dims()) {
+  for (const int64_t extent : dims) {
     if (extent < 0) return Fail(fmt::format("a negative extent, {}", extent));
     if (__builtin_mul_overflow(bytes, extent, &bytes) || static_cast<uint64_t>(bytes) > max_bytes) {
       return Status(base::kResourceExhausted, "more elements than fit into memory");
@@ -245,7 +245,7 @@ Result<Weight> ReadTensor(const pb::TensorProto& tensor, std::span<const Piece> 
     return Status(base::kUnimplemented, fmt::format("elements of type {} are not supported", TensorTypeName(tensor.data_type())));
   }
   if (tensor.has_segment()) return Status(base::kUnimplemented, "a tensor stored in segments is not supported");
-  WF_RETURN_IF_ERROR(ReadShape(tensor, options.max_weight_bytes, weight));
+  WF_RETURN_IF_ERROR(ReadShape(tensor.dims(), options.max_weight_bytes, weight));
   if (weight.dtype == kStringType) {
     WF_RETURN_IF_ERROR(SetTexts(tensor, texts, weight));
     return weight;
@@ -320,6 +320,62 @@ Status ReadElements(const Model& model, const Weight& weight, std::span<uint8_t>
   }
   if (IsNarrow(weight.dtype)) base::Unpack(NarrowOf(weight.dtype), stored, out);
   return Status::Ok();
+}
+
+namespace {
+
+Result<std::vector<uint8_t>> ElementsOf(const Model& model, const Weight& weight) {
+  std::vector<uint8_t> bytes(static_cast<size_t>(weight.size_bytes()));
+  WF_RETURN_IF_ERROR(ReadElements(model, weight, bytes));
+  return bytes;
+}
+
+// Where an element lies that has this index in all, or one for each axis; -1: outside.
+int64_t PlaceOf(std::span<const int64_t> index, const Weight& dense) {
+  if (index.size() == 1) return index[0] < 0 || index[0] >= dense.count() ? -1 : index[0];
+  int64_t place = 0;
+  for (size_t axis = 0; axis < index.size(); ++axis) {
+    if (index[axis] < 0 || index[axis] >= dense.dim[axis]) return -1;
+    place = place * dense.dim[axis] + index[axis];
+  }
+  return place;
+}
+
+}  // namespace
+
+Result<Weight> ReadSparseTensor(const pb::SparseTensorProto& sparse, Model& model, Texts& texts, const ReadOptions& options,
+                                int64_t& left_bytes) {
+  const auto values = ReadTensor(sparse.values(), {}, model, texts, options), at = ReadTensor(sparse.indices(), {}, model, texts, options);
+  for (const auto* each : {&values, &at}) {
+    if (!each->ok()) return each->status();
+  }
+  if (values->dtype == kStringType) return Status(base::kUnimplemented, "sparse strings are not supported");
+  Weight dense;
+  dense.name = values->name;
+  dense.dtype = values->dtype;
+  dense.held = true;
+  WF_RETURN_IF_ERROR(ReadShape(sparse.dims(), options.max_weight_bytes, dense));
+  if (dense.size_bytes() > left_bytes)
+    return Status(base::kOutOfRange, fmt::format("{} bytes of what is stored sparse, {} are left for it", dense.size_bytes(), left_bytes));
+  left_bytes -= dense.size_bytes();
+  const int64_t count = values->count(), rank = static_cast<int64_t>(dense.dim.size());
+  const bool is_flat = at->dim == std::vector<int64_t>{count};
+  if (at->dtype != WF_I64 || values->dim.size() != 1 || (!is_flat && at->dim != std::vector<int64_t>{count, rank}))
+    return Fail(fmt::format("{} sparse elements with other indices than i64[{}] or i64[{}, {}]", count, count, count, rank));
+  const auto elements = ElementsOf(model, *values), places = ElementsOf(model, *at);
+  for (const auto* each : {&elements, &places}) {
+    if (!each->ok()) return each->status();
+  }
+  dense.bytes.resize(static_cast<size_t>(dense.size_bytes()));
+  const size_t size = static_cast<size_t>(ElementSize(dense.dtype)), width = is_flat ? 1 : static_cast<size_t>(rank);
+  std::vector<int64_t> index(width);
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    if (width > 0) std::memcpy(index.data(), places->data() + i * width * sizeof(int64_t), width * sizeof(int64_t));
+    const int64_t place = PlaceOf(index, dense);
+    if (place < 0) return Fail(fmt::format("sparse element {} lies outside of the tensor", i));
+    std::memcpy(dense.bytes.data() + static_cast<size_t>(place) * size, elements->data() + i * size, size);
+  }
+  return dense;
 }
 
 }  // namespace wf::onnx

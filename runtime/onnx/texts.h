@@ -28,7 +28,9 @@ class Texts {
   }
 
   // Whether elements of a result may be what the attribute of this name has.
-  static bool Holds(std::string_view attribute) { return attribute.ends_with("_strings") || attribute == "default_string"; }
+  static bool Holds(std::string_view attribute) {
+    return attribute.ends_with("_strings") || attribute == "default_string" || attribute == "value_string";
+  }
   // What the standard gives LabelEncoder and CategoryMapper for keys that they do not have.
   void AddDefault(Node& node) {
     if (node.Find("default_string") != nullptr) return;

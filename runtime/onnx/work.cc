@@ -40,6 +40,7 @@ class Estimate {
       case Op::kMsMatMulIntegerToFloat:
       case Op::kGemm:
       case Op::kMsFusedMatMul:
+      case Op::kMsMatMulBnb4:
       case Op::kMsMatMulNBits:
         return Plus(work, Times(Out(), Summed()));
       case Op::kEinsum:

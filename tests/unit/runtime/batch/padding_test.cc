@@ -8,6 +8,7 @@
 #include <random>
 
 #include "runtime/batch/staging.h"
+#include "tests/unit/support/one_to_one.h"
 #include "tests/unit/support/pads.h"
 
 namespace wf::batch {
@@ -112,51 +113,32 @@ class ShapedRow final : public Row {
 };
 
 // y[i, ..] = 3 * x[i, ..], without its first `cut` elements along axis `cut_axis` (of what calls see); counts what is not zero.
-class Tripler final : public Runnable {
+class Tripler final : public test::OneToOne {
  public:
-  Tripler(int rank, int batch_axis) : axes_{static_cast<int8_t>(batch_axis), static_cast<int8_t>(batch_axis)} {
-    for (wf_port* port : {&in_, &out_}) {
-      port->rank = static_cast<uint8_t>(rank);
-      port->dtype = WF_I32;
-    }
-    row_.in = &in_;
-    row_.out = &out_;
-    row_.n_in = row_.n_out = 1;
-    row_.batch_axis = axes_;
-    row_.batched = 1;
-  }
-  const wf_model& model() const override { return row_; }
-  int64_t version() const override { return 1; }
-  int64_t max_rows() const override { return 8; }
-  int instance_count() const override { return 1; }
-  base::Status Run(int, int64_t, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs, const base::Wanted*) override {
-    seen = inputs[0];
-    int64_t count = 1;
-    for (int i = 0; i < seen.rank; ++i) count *= seen.dim[i];
-    const auto* const x = static_cast<const int32_t*>(seen.data);
-    not_zero = std::count_if(x, x + count, [](int32_t value) { return value != 0; });
-    const int axis = cut_axis + (cut_axis >= axes_[0] ? 1 : 0);
-    outputs[0] = seen;
-    outputs[0].dim[axis] = std::max<int64_t>(0, seen.dim[axis] - cut);
-    for (int i = seen.rank, stride = 1; i-- > 0; stride *= static_cast<int>(outputs[0].dim[i])) outputs[0].stride[i] = stride;
-    result_.clear();
-    for (int64_t at = 0; at < count; ++at) {
-      int64_t inside = at;
-      for (int i = seen.rank - 1; i > axis; --i) inside /= seen.dim[i];
-      if (inside % seen.dim[axis] >= cut) result_.push_back(3 * x[at]);
-    }
-    outputs[0].data = result_.data();
-    return {};
-  }
+  Tripler(int rank, int batch_axis) : OneToOne("Tripler", {"x", WF_I32, std::vector<int64_t>(static_cast<size_t>(rank), -1)}, batch_axis) {}
 
   wf_tensor seen{};
   int64_t not_zero = 0;
   int cut = 0, cut_axis = 0;
 
  private:
-  int8_t axes_[2];
-  wf_port in_{}, out_{};
-  wf_model row_{};
+  void Give(int64_t, const wf_tensor& given, wf_tensor& y) override {
+    seen = given;
+    const int64_t count = CountOf(seen);
+    const auto* const x = static_cast<const int32_t*>(seen.data);
+    not_zero = std::count_if(x, x + count, [](int32_t value) { return value != 0; });
+    const int axis = cut_axis + (cut_axis >= batch_axis() ? 1 : 0);
+    y.dim[axis] = std::max<int64_t>(0, seen.dim[axis] - cut);
+    for (int i = seen.rank, stride = 1; i-- > 0; stride *= static_cast<int>(y.dim[i])) y.stride[i] = stride;
+    result_.clear();
+    for (int64_t at = 0; at < count; ++at) {
+      int64_t inside = at;
+      for (int i = seen.rank - 1; i > axis; --i) inside /= seen.dim[i];
+      if (inside % seen.dim[axis] >= cut) result_.push_back(3 * x[at]);
+    }
+    y.data = result_.data();
+  }
+
   std::vector<int32_t> result_;
 };
 

@@ -11,47 +11,17 @@
 #include "runtime/abi/dtype.h"
 #include "runtime/abi/view.h"
 #include "tests/unit/support/counted_limit.h"
+#include "tests/unit/support/one_to_one.h"
 #include "tests/unit/support/rows.h"
 
 namespace wf::batch {
 namespace {
 
-wf_bytes Text(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
-
 // y[...] = 2 * x[...]; remembers the shape that it saw.
-class Doubler final : public Runnable {
+class Doubler final : public test::OneToOne {
  public:
-  Doubler(int64_t columns, int axis, bool batched) : dims_{2, columns}, axes_{static_cast<int8_t>(axis), static_cast<int8_t>(axis)} {
-    for (wf_port* port : {&in_, &out_}) {
-      port->name = Text("x");
-      port->dim = dims_;
-      port->rank = 2;
-      port->dtype = WF_I64;
-    }
-    row_.name = Text("Doubler");
-    row_.in = &in_;
-    row_.out = &out_;
-    row_.n_in = row_.n_out = 1;
-    row_.batch_axis = axes_;
-    row_.batched = batched ? 1 : 0;
-  }
-  const wf_model& model() const override { return row_; }
-  int64_t version() const override { return 1; }
-  int64_t max_rows() const override { return 8; }
-  int instance_count() const override { return 1; }
+  Doubler(int64_t columns, int axis, bool batched) : OneToOne("Doubler", {"x", WF_I64, {2, columns}}, axis, batched) {}
   base::MemoryShare memory_share() const override { return share; }
-  base::Status Run(int, int64_t, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs, const base::Wanted*) override {
-    seen = inputs[0];
-    int64_t count = 1;
-    for (int i = 0; i < seen.rank; ++i) count *= seen.dim[i];
-    values.assign(static_cast<const int64_t*>(seen.data), static_cast<const int64_t*>(seen.data) + count);
-    result_ = values;
-    for (int64_t& value : result_) value *= 2;
-    outputs[0] = seen;
-    if (grows) ++outputs[0].dim[0];
-    outputs[0].data = result_.data();
-    return {};
-  }
 
   wf_tensor seen{};
   std::vector<int64_t> values;
@@ -59,10 +29,15 @@ class Doubler final : public Runnable {
   base::MemoryShare share;
 
  private:
-  int64_t dims_[2];
-  int8_t axes_[2];
-  wf_port in_{}, out_{};
-  wf_model row_{};
+  void Give(int64_t, const wf_tensor& x, wf_tensor& y) override {
+    seen = x;
+    values.assign(static_cast<const int64_t*>(x.data), static_cast<const int64_t*>(x.data) + CountOf(x));
+    result_ = values;
+    for (int64_t& value : result_) value *= 2;
+    if (grows) ++y.dim[0];
+    y.data = result_.data();
+  }
+
   std::vector<int64_t> result_;
 };
 
@@ -210,48 +185,25 @@ TEST(StagingTest, AnOutputOfAnotherShapeThanItsPortIsRefused) {
 }
 
 // Gives each string back with a mark behind it, from memory that is another's after the run.
-class Marker final : public Runnable {
+class Marker final : public test::OneToOne {
  public:
-  explicit Marker(uint8_t rank) {
-    for (wf_port* port : {&in_, &out_}) {
-      port->name = Text("s");
-      port->dim = dims_;
-      port->rank = rank;
-      port->dtype = WF_TEXTS;
-    }
-    row_.name = Text("Marker");
-    row_.in = &in_;
-    row_.out = &out_;
-    row_.n_in = row_.n_out = 1;
-    row_.batch_axis = axes_;
-    row_.batched = 1;
-  }
-  const wf_model& model() const override { return row_; }
-  int64_t version() const override { return 1; }
-  int64_t max_rows() const override { return 8; }
-  int instance_count() const override { return 1; }
-  base::Status Run(int, int64_t, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs, const base::Wanted*) override {
-    const auto* const given = static_cast<const wf_bytes*>(inputs[0].data);
-    seen.clear();
-    for (uint64_t i = 0; i < abi::DenseBytes(WF_TEXTS, inputs[0].rank, inputs[0].dim) / sizeof(wf_bytes); ++i)
-      seen.emplace_back(abi::View(given[i]));
-    texts_.clear();
-    elements_.clear();
-    for (const std::string& text : seen) texts_.push_back(text + mark);
-    for (const std::string& text : texts_) elements_.push_back(abi::BytesOf(text));
-    outputs[0] = inputs[0];
-    outputs[0].data = elements_.data();
-    return {};
-  }
+  explicit Marker(uint8_t rank) : OneToOne("Marker", {"s", WF_TEXTS, std::vector<int64_t>(rank, 2)}, 0) {}
 
   std::vector<std::string> seen;
   std::string mark = "!";
 
  private:
-  int64_t dims_[1] = {2};
-  int8_t axes_[2] = {0, 0};
-  wf_port in_{}, out_{};
-  wf_model row_{};
+  void Give(int64_t, const wf_tensor& x, wf_tensor& y) override {
+    const auto* const given = static_cast<const wf_bytes*>(x.data);
+    seen.clear();
+    for (uint64_t i = 0; i < abi::DenseBytes(WF_TEXTS, x.rank, x.dim) / sizeof(wf_bytes); ++i) seen.emplace_back(abi::View(given[i]));
+    texts_.clear();
+    elements_.clear();
+    for (const std::string& text : seen) texts_.push_back(text + mark);
+    for (const std::string& text : texts_) elements_.push_back(abi::BytesOf(text));
+    y.data = elements_.data();
+  }
+
   std::vector<std::string> texts_;
   std::vector<wf_bytes> elements_;
 };

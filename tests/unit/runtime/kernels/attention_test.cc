@@ -1,6 +1,8 @@
 // Transforms, losses and the fused operators of transformers, against plain loops in f64 or numbers worked out by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -230,6 +232,67 @@ TEST(MatMulNBits, UnpacksBlocksWithTheirZeros) {
   EXPECT_EQ(RunFloats(MatMulNBits{16, 2, 4, 16}, {x, weights, scales, zeros, bias}, {1, 2}), (F{120 - 16 + 100, 32}));
   const Tensor floats = Floats({2}, {0.5f, 9});
   EXPECT_EQ(RunFloats(MatMulNBits{16, 2, 4, 16}, {x, weights, scales, floats}, {1, 2}), (F{112, 0}));
+}
+
+TEST(MatMulNBits, AnElementHasTheScaleAndTheZeroOfItsGroup) {
+  // 20 elements of 4 bits, all 9, in blocks of 16: the first four are of the second.
+  const Tensor x = Floats({1, 20}, F(20, 1)), weights = Of<uint8_t>(WF_U8, {1, 2, 8}, std::vector<uint8_t>(16, 0x99)),
+               scales = Floats({2}, {1, 10}), zeros = Of<uint8_t>(WF_U8, {1}, {0x58}), bias = Floats({1}, {0.5f});
+  std::vector<int32_t> groups(20, 0);
+  std::fill_n(groups.begin(), 4, 1);
+  const auto run = [&](const Tensor& zero, const Tensor& added) {
+    return RunFloats(MatMulNBits{20, 1, 4, 16}, {x, weights, scales, zero, added, Of<int32_t>(WF_I32, {20}, groups)}, {1, 1});
+  };
+  EXPECT_EQ(run(None(), None()), F{4 * 10 + 16});
+  EXPECT_EQ(run(zeros, bias), F{4 * 10 * 4 + 16 + 0.5f});
+  for (const int32_t wrong : {-1, 2}) {
+    groups[19] = wrong;
+    EXPECT_STREQ(
+        RunOutputs(MatMulNBits{20, 1, 4, 16}, {x, weights, scales, None(), None(), Of<int32_t>(WF_I32, {20}, groups)}, {F32({1, 1})})
+            .failure,
+        "a group of weights is no block of them");
+  }
+}
+
+TEST(MatMulBnb4, CodesStandForNumbersTimesTheScaleOfTheirBlock) {
+  // Two rows of 20 codes in blocks of 16, all the last: 1 for normals, -1/4 for floats.
+  const Tensor x = Floats({1, 20}, F(20, 1)), scales = Floats({3}, {1, 10, 100});
+  const Tensor last = Of<uint8_t>(WF_U8, {20}, std::vector<uint8_t>(20, 0xff));
+  EXPECT_EQ(RunFloats(MatMulBnb4{20, 2, 16, true}, {x, last, scales}, {1, 2}), (F{16 + 4 * 10, 12 * 10 + 8 * 100}));
+  EXPECT_EQ(RunFloats(MatMulBnb4{20, 2, 16, false}, {x, last, scales}, {1, 2}), (F{-56 / 4, -920 / 4}));
+  // The first of a byte lies in its high half.
+  const Tensor one = Floats({1, 2}, {1, 0}), scale = Floats({1}, {2});
+  EXPECT_EQ(RunFloats(MatMulBnb4{2, 1, 16, false}, {one, Of<uint8_t>(WF_U8, {1}, {0x5b}), scale}, {1, 1}), F{1});
+}
+
+// What ONNX Runtime 1.32 gives.
+TEST(GatherBlocks, RowsOfHalfBytesWithTheirZeros) {
+  std::vector<uint8_t> bytes(3 * 16, 0);
+  for (size_t row = 0; row < 3; ++row) bytes[row * 16] = 0x21, bytes[row * 16 + 8] = 0x43;
+  for (size_t i = 16; i < 32; ++i) bytes[i] += 0x11;
+  const Tensor table = Of<uint8_t>(WF_U8, {3, 16}, bytes), at = Longs({2}, {1, -3}), scales = Floats({3, 2}, {1, 2, 3, 4, 5, 6});
+  const auto wanted = [](std::array<float, 12> of) {
+    F all;
+    for (size_t i = 0; i < 12; i += 3) {
+      all.insert(all.end(), {of[i], of[i + 1]});
+      all.insert(all.end(), 14, of[i + 2]);
+    }
+    return all;
+  };
+  const GatherBlocks format{0, 1, 16, true, 8};
+  EXPECT_EQ(RunFloats(format, {table, at, scales}, {2, 32}), wanted({-18, -15, -21, -16, -12, -28, -7, -6, -8, -10, -8, -16}));
+  const Tensor zeros = Of<uint8_t>(WF_U8, {3, 1}, {0x10, 0x32, 0});
+  EXPECT_EQ(RunFloats(format, {table, at, scales, zeros}, {2, 32}), wanted({0, 3, -3, 4, 8, -8, 1, 2, 0, 4, 6, -2}));
+  EXPECT_NE(RunOutputs(format, {table, Longs({1}, {3}), scales}, {F32({1, 32})}).failure, nullptr);
+}
+
+TEST(GatherBlocks, ColumnsOfATableInBlocksAlongItsRows) {
+  std::vector<int8_t> numbers;
+  for (int i = 0; i < 17 * 3; ++i) numbers.push_back(static_cast<int8_t>(i % 8));
+  const Tensor table = Of<int8_t>(WF_I8, {17, 3}, numbers), scales = Floats({2, 3}, {1, 2, 3, 10, 20, 30}),
+               zeros = Of<int8_t>(WF_I8, {2, 3}, {1, 2, 3, 0, 0, 0});
+  const F got = RunFloats(GatherBlocks{1, 0, 16}, {table, Of<int32_t>(WF_I32, {2}, {1, 0}), scales, zeros}, {17, 2});
+  EXPECT_EQ((F{got[0], got[1], got[2], got[3], got[32], got[33]}), (F{-2, -1, 4, 2, 20, 0}));
 }
 
 }  // namespace

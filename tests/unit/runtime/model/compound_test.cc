@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <string>
 
 #include "tests/unit/runtime/model/file_runs.h"
 
@@ -239,6 +240,111 @@ TEST(Compound, NodesThatTheStandardHasByTheSameName) {
   wrong.Input("x", {2}, UINT8);
   wrong.Compound("QuantizeLinear", {"x"});
   EXPECT_EQ(wrong.Error(), "`x.onnx`: node `n` (QuantizeLinear, com.microsoft opset 1): 1 input, wanted 2 to 3");
+}
+
+TEST(Compound, DistancesOfRows) {
+  for (const char* metric : {"", "sqeuclidean", "euclidean"}) {
+    Case distances;
+    distances.Input("a", {2, 3}).Input("b", {4, 3});
+    onnx::pb::NodeProto& node = distances.Compound("CDist", {"a", "b"});
+    if (*metric != 0) Builder::String(node, "metric", metric);
+    const bool is_root = metric == std::string("euclidean");
+    const F got = Result<float>(distances, {FloatsIn({2, 3}, {0, 1, 2, 3, 4, 5}), FloatsIn({4, 3}, F(12, 1))});
+    ASSERT_EQ(got.size(), 8u);
+    for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(got[i], i < 4 ? (is_root ? 1.41421354f : 2) : (is_root ? 5.38516474f : 29), 1e-5) << i;
+  }
+  Case other;
+  other.Input("a", {2, 3}).Input("b", {4, 3});
+  Builder::String(other.Compound("CDist", {"a", "b"}), "metric", "cosine");
+  EXPECT_EQ(other.Error(), "`x.onnx`: node `n` (CDist, com.microsoft opset 1): metric `cosine`, euclidean and sqeuclidean are supported");
+}
+
+TEST(Compound, AnAxisIsAddedWhereANumberSays) {
+  for (const auto& [axis, wanted] : {std::pair(1, "y: f32[n, 1, 3]"), {-1, "y: f32[n, 3, 1]"}}) {
+    Case expanded;
+    expanded.Input("x", {"n", 3});
+    expanded.Tensor("axis", {}, INT32).add_int32_data(axis);
+    expanded.Compound("ExpandDims", {"x", "axis"});
+    const auto model = expanded.Read();
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->signature.outputs[0].ToString(), wanted);
+  }
+}
+
+TEST(Compound, AConvolutionOfBytesWithChannelsLastIsThatOfChannelsFirst) {
+  const Bytes pixels = {1, 2, 3, 4, 5, 6, 7, 8};  // two channels of four points in a row
+  const auto answers = [&](bool is_last) {
+    Case conv;
+    conv.Input("x", is_last ? Builder::Extents{1, 1, 4, 2} : Builder::Extents{1, 2, 1, 4}, UINT8);
+    for (const char* scale : {"xs", "ws", "ys"}) conv.Scale(scale, 1);
+    for (const char* zero : {"xz", "wz", "yz"}) conv.Byte(zero, 0);
+    onnx::pb::TensorProto& weights = conv.Tensor("w", {1, 2, 1, 2}, UINT8);
+    for (const int each : {1, 2, 3, 4}) weights.add_int32_data(each);
+    onnx::pb::NodeProto& node = conv.Compound("QLinearConv", {"x", "xs", "xz", "w", "ws", "wz", "ys", "yz"});
+    Builder::Int(node, "channels_last", is_last ? 1 : 0);
+    Builder::Ints(node, "kernel_shape", {1, 2});
+    Bytes given = pixels;
+    if (is_last) {
+      for (size_t i = 0; i < 8; ++i) given[i] = pixels[i % 2 * 4 + i / 2];
+    }
+    return Result<uint8_t>(conv, {ElementsOf(WF_U8, is_last ? std::vector<int64_t>{1, 1, 4, 2} : std::vector<int64_t>{1, 2, 1, 4}, given)});
+  };
+  EXPECT_EQ(answers(false), (Bytes{1 + 4 + 15 + 24, 2 + 6 + 18 + 28, 3 + 8 + 21 + 32}));
+  EXPECT_EQ(answers(true), answers(false));
+}
+
+TEST(Compound, AnEmbeddingInBlocksOfHalfBytes) {
+  for (const int bits : {4, 8}) {
+    Case rows;
+    rows.Input("i", {"n"}, INT32);
+    onnx::pb::TensorProto& table = rows.Tensor("table", {2, bits == 4 ? 8 : 16}, UINT8);
+    for (int i = 0; i < (bits == 4 ? 16 : 32); ++i) table.add_int32_data(bits == 4 ? 0x9a : i);
+    Builder::SetFloats(rows.Tensor("scales", {2, 1}, FLOAT), {1, 10});
+    onnx::pb::NodeProto& node = rows.Compound("GatherBlockQuantized", {"table", "i", "scales"});
+    Builder::Int(node, "bits", bits);
+    Builder::Int(node, "block_size", 16);
+    const auto model = rows.Read();
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->signature.outputs[0].ToString(), "y: f32[n, 16]");
+    const F got = Result<float>(rows, {ElementsOf<int32_t>(WF_I32, {1}, {1})});
+    EXPECT_EQ((F{got[0], got[1]}), bits == 4 ? (F{20, 10}) : (F{(16 - 128) * 10, (17 - 128) * 10}));
+  }
+}
+
+TEST(Compound, AnEmbeddingInBlocksOfWhatIsStoredIn4Bits) {
+  for (const int type : {onnx::pb::UINT4, onnx::pb::INT4}) {
+    Case rows;
+    rows.Input("i", {"n"}, INT32);
+    onnx::pb::TensorProto& table = rows.Tensor("table", {2, 16}, type);
+    for (int i = 0; i < 16; ++i) table.add_int32_data(0x9a);
+    Builder::SetFloats(rows.Tensor("scales", {2, 1}, FLOAT), {1, 10});
+    Builder::Int(rows.Compound("GatherBlockQuantized", {"table", "i", "scales"}), "block_size", 16);
+    const F got = Result<float>(rows, {ElementsOf<int32_t>(WF_I32, {1}, {-1})});
+    EXPECT_EQ((F{got[0], got[1]}), type == onnx::pb::INT4 ? (F{-60, -70}) : (F{100, 90}));
+  }
+}
+
+TEST(Compound, WhatIsThereOnceInTheOrderInWhichItComes) {
+  Case unique;
+  unique.Input("x", {5});
+  unique.Compound("Unique", {"x"}).add_output("places");
+  unique.Output("places");
+  RunFile(unique, {FloatsIn({5}, {3, 1, 3, 2, 1})}, [](const auto& outputs) {
+    EXPECT_EQ(ValuesOf<float>(outputs[0]), (F{3, 1, 2}));
+    EXPECT_EQ(ValuesOf<int64_t>(outputs[1]), (std::vector<int64_t>{0, 1, 0, 2, 1}));
+    return 0;
+  });
+}
+
+TEST(Compound, AMeanOfBytes) {
+  Case mean;
+  mean.Input("x", {2, 2}, UINT8);
+  mean.Scale("s", 0.5f);
+  mean.Byte("z", 10);
+  onnx::pb::NodeProto& node = mean.Compound("QLinearReduceMean", {"x", "s", "z", "s", "z"});
+  Builder::Ints(node, "axes", {1});
+  Builder::Int(node, "keepdims", 0);
+  EXPECT_EQ(Result<uint8_t>(mean, {ElementsOf<uint8_t>(WF_U8, {2, 2}, {10, 20, 0, 6})}), (Bytes{15, 3}));
 }
 
 }  // namespace

@@ -8,26 +8,13 @@
 namespace wf::model {
 namespace {
 
+namespace pb = onnx::pb;
+
 using onnx::pb::BOOL;
 using onnx::pb::FLOAT;
 using onnx::pb::INT64;
 using testing::Builder;
 using F = std::vector<float>;
-
-onnx::pb::GraphProto& Body(onnx::pb::NodeProto& node, const std::string& name) {
-  onnx::pb::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::pb::AttributeProto::GRAPH);
-  return *attribute.mutable_g();
-}
-
-onnx::pb::NodeProto& Add(onnx::pb::GraphProto& body, const std::string& op, const std::vector<std::string>& in, const std::string& out) {
-  onnx::pb::NodeProto& node = *body.add_node();
-  node.set_op_type(op);
-  for (const std::string& each : in) node.add_input(each);
-  node.add_output(out);
-  return node;
-}
 
 void Scalar(Builder& b, const std::string& name, int64_t value) { b.Tensor(name, {}, INT64).add_int64_data(value); }
 
@@ -89,12 +76,12 @@ TEST(Sequences, ALoopOverTheirLengthIsWrittenOut) {
   Builder::Int(b.Node("SequenceEmpty", {}, {"none"}), "dtype", FLOAT);
   b.Node("SequenceLength", {"parts"}, {"turns"});
   onnx::pb::NodeProto& loop = b.Node("Loop", {"turns", "", "none"}, {"doubled"});
-  onnx::pb::GraphProto& body = Body(loop, "body");
+  onnx::pb::GraphProto& body = Builder::Body(loop, "body");
   for (const char* input : {"i", "c", "so_far"}) body.add_input()->set_name(input);
-  Add(body, "Identity", {"c"}, "same");
-  Add(body, "SequenceAt", {"parts", "i"}, "each");
-  Add(body, "Add", {"each", "each"}, "twice");
-  Add(body, "SequenceInsert", {"so_far", "twice"}, "longer");
+  Builder::Add(body, "Identity", {"c"}, {"same"});
+  Builder::Add(body, "SequenceAt", {"parts", "i"}, {"each"});
+  Builder::Add(body, "Add", {"each", "each"}, {"twice"});
+  Builder::Add(body, "SequenceInsert", {"so_far", "twice"}, {"longer"});
   for (const char* output : {"same", "longer"}) body.add_output()->set_name(output);
   Builder::Int(b.Node("ConcatFromSequence", {"doubled"}, {"y"}), "axis", 0);
   EXPECT_EQ(Results(b, kFour)[0], (F{2, 4, 6, 8}));
@@ -103,10 +90,10 @@ TEST(Sequences, ALoopOverTheirLengthIsWrittenOut) {
 TEST(Sequences, AMapRunsItsBodyForEachTensor) {
   Builder b = Parts(2);
   onnx::pb::NodeProto& map = b.Node("SequenceMap", {"parts", "x"}, {"sums"});
-  onnx::pb::GraphProto& body = Body(map, "body");
+  onnx::pb::GraphProto& body = Builder::Body(map, "body");
   for (const char* input : {"each", "whole"}) body.add_input()->set_name(input);
-  Add(body, "ReduceSum", {"each"}, "sum");
-  Add(body, "Add", {"sum", "whole"}, "moved");
+  Builder::Add(body, "ReduceSum", {"each"}, {"sum"});
+  Builder::Add(body, "Add", {"sum", "whole"}, {"moved"});
   body.add_output()->set_name("moved");
   Builder::Int(b.Node("ConcatFromSequence", {"sums"}, {"y"}), "axis", 0);
   EXPECT_EQ(Results(b, kFour)[0], (F{4, 5, 6, 7, 8, 9, 10, 11}));
@@ -118,17 +105,17 @@ TEST(Sequences, BranchesOfAnIfGiveTheSameNumber) {
     b.Input("c", {1}, BOOL).Input("x", {4}).Output("y");
     Scalar(b, "split", 2);
     onnx::pb::NodeProto& node = b.Node("If", {"c"}, {"parts"});
-    onnx::pb::GraphProto &yes = Body(node, "then_branch"), &no = Body(node, "else_branch");
+    onnx::pb::GraphProto &yes = Builder::Body(node, "then_branch"), &no = Builder::Body(node, "else_branch");
     onnx::pb::TensorProto& sizes = *yes.add_initializer();
     sizes.set_name("sizes");
     sizes.set_data_type(INT64);
     sizes.add_dims(2);
     sizes.add_int64_data(3);
     sizes.add_int64_data(1);
-    Add(yes, "SplitToSequence", {"x", "sizes"}, "made");
+    Builder::Add(yes, "SplitToSequence", {"x", "sizes"}, {"made"});
     yes.add_output()->set_name("made");
     std::vector<std::string> twice(static_cast<size_t>(other), "x");
-    Add(no, "SequenceConstruct", twice, "same");
+    Builder::Add(no, "SequenceConstruct", twice, {"same"});
     no.add_output()->set_name("same");
     Builder::Int(b.Node("ConcatFromSequence", {"parts"}, {"y"}), "axis", 0);
     return b;
@@ -151,10 +138,10 @@ TEST(Sequences, ABranchThatIsNeverTakenMayHoldAnything) {
   b.Node("Optional", {"x"}, {"there"});
   b.Node("OptionalHasElement", {"there"}, {"has"});
   onnx::pb::NodeProto& node = b.Node("If", {"has"}, {"y"});
-  onnx::pb::GraphProto &yes = Body(node, "then_branch"), &no = Body(node, "else_branch");
-  Add(yes, "OptionalGetElement", {"there"}, "value");
+  onnx::pb::GraphProto &yes = Builder::Body(node, "then_branch"), &no = Builder::Body(node, "else_branch");
+  Builder::Add(yes, "OptionalGetElement", {"there"}, {"value"});
   yes.add_output()->set_name("value");
-  Add(no, "Nonsense", {"there"}, "value");
+  Builder::Add(no, "Nonsense", {"there"}, {"value"});
   no.add_output()->set_name("value");
   EXPECT_EQ(Results(b, kFour)[0], (F{1, 2, 3, 4}));
 }
@@ -204,11 +191,62 @@ TEST(Sequences, PartsAreCountedBeforeTheyAreMade) {
   EXPECT_EQ(b.Error(), "`x.onnx`: node `n` (SplitToSequence, ai.onnx opset 17): 2000000000 parts, 65535 are the most");
   Builder open;
   open.Input("x", {"n"}).Output("n", {}, INT64);
-  open.Node("SplitToSequence", {"x"}, {"parts"});
+  Scalar(open, "two", 2);
+  open.Node("SplitToSequence", {"x", "two"}, {"parts"});
   open.Node("SequenceLength", {"parts"}, {"n"});
-  EXPECT_EQ(
-      open.Error(),
-      "`x.onnx`: node `n` (SplitToSequence, ai.onnx opset 17): how many parts there are depends on an extent that the file leaves open");
+  EXPECT_EQ(open.Error(),
+            "`x.onnx`: node `n` (SplitToSequence, ai.onnx opset 17): parts of 2 along an extent that the file leaves open, where the last "
+            "may be shorter");
+}
+
+// x: f32[2, n, 1], its points along the open axis.
+Builder Points(int64_t axis, bool keeps_axis) {
+  Builder b;
+  b.Input("x", {2, "n", 1}).Output("y");
+  Scalar(b, "second", 1);
+  Scalar(b, "last", -1);
+  pb::NodeProto& node = b.Node("SplitToSequence", {"x"}, {"parts"});
+  Builder::Int(node, "axis", axis);
+  Builder::Int(node, "keepdims", keeps_axis ? 1 : 0);
+  return b;
+}
+
+TEST(Sequences, PointsOfAnOpenAxisAreAsManyAsARunTells) {
+  const std::vector<Elements> x = {FloatsIn({2, 3, 1}, {1, 2, 3, 4, 5, 6})};
+  for (const int64_t axis : {1, -2}) {
+    for (const bool keeps_axis : {true, false}) {
+      Builder at = Points(axis, keeps_axis);
+      at.Node("SequenceAt", {"parts", "last"}, {"y"});
+      const auto model = at.Read();
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      EXPECT_EQ(model->signature.outputs[0].ToString(), keeps_axis ? "y: f32[2, 1, 1]" : "y: f32[2, 1]");
+      EXPECT_EQ(Results(at, x)[0], (F{3, 6}));
+      Builder all = Points(axis, keeps_axis);
+      Builder::Int(all.Node("ConcatFromSequence", {"parts"}, {"y"}), "axis", 1);
+      EXPECT_EQ(Results(all, x)[0], (F{1, 2, 3, 4, 5, 6}));
+    }
+  }
+  Builder rows;
+  rows.Input("x", {"n", 2}).Output("y");
+  Scalar(rows, "one", 1);
+  rows.Node("SplitToSequence", {"x", "one"}, {"parts"});
+  rows.Node("SequenceLength", {"parts"}, {"count"});
+  Builder::Int(rows.Node("Cast", {"count"}, {"y"}), "to", FLOAT);
+  EXPECT_EQ(Results(rows, {FloatsIn({3, 2}, {1, 2, 3, 4, 5, 6})})[0], F{3});
+}
+
+// As what iterates over a tensor is written.
+TEST(Sequences, ALoopTakesThePointsOfAnOpenAxis) {
+  Builder b = Points(1, false);
+  b.Floats("none", {2, 1}, 2);
+  b.Node("SequenceLength", {"parts"}, {"count"});
+  pb::GraphProto& body = Builder::Body(b.Node("Loop", {"count", "", "none"}, {"y"}), "body");
+  for (const char* input : {"i", "c", "sum"}) body.add_input()->set_name(input);
+  Builder::Add(body, "SequenceAt", {"parts", "i"}, {"each"});
+  Builder::Add(body, "Add", {"sum", "each"}, {"next"});
+  Builder::Add(body, "Identity", {"c"}, {"same"});
+  for (const char* output : {"same", "next"}) body.add_output()->set_name(output);
+  EXPECT_EQ(Results(b, {FloatsIn({2, 3, 1}, {1, 2, 3, 4, 5, 6})})[0], (F{6, 15}));
 }
 
 TEST(Sequences, TurnsAreBounded) {
@@ -216,9 +254,9 @@ TEST(Sequences, TurnsAreBounded) {
   b.Input("x", {4}).Output("y");
   Scalar(b, "turns", INT64_MAX);
   Builder::Int(b.Node("SequenceEmpty", {}, {"none"}), "dtype", FLOAT);
-  onnx::pb::GraphProto& body = Body(b.Node("Loop", {"turns", "", "none"}, {"many"}), "body");
+  onnx::pb::GraphProto& body = Builder::Body(b.Node("Loop", {"turns", "", "none"}, {"many"}), "body");
   for (const char* input : {"i", "c", "so_far"}) body.add_input()->set_name(input);
-  Add(body, "SequenceInsert", {"so_far", "x"}, "longer");
+  Builder::Add(body, "SequenceInsert", {"so_far", "x"}, {"longer"});
   for (const char* output : {"c", "longer"}) body.add_output()->set_name(output);
   Builder::Int(b.Node("ConcatFromSequence", {"many"}, {"y"}), "axis", 0);
   EXPECT_EQ(b.Error(),
@@ -227,7 +265,7 @@ TEST(Sequences, TurnsAreBounded) {
   Builder endless;
   endless.Input("x", {4}).Output("y");
   Builder::Int(endless.Node("SequenceEmpty", {}, {"none"}), "dtype", FLOAT);
-  onnx::pb::GraphProto& idle = Body(endless.Node("Loop", {"", "", "none"}, {"y"}), "body");
+  onnx::pb::GraphProto& idle = Builder::Body(endless.Node("Loop", {"", "", "none"}, {"y"}), "body");
   for (const char* input : {"i", "c", "so_far"}) idle.add_input()->set_name(input);
   for (const char* output : {"c", "so_far"}) idle.add_output()->set_name(output);
   EXPECT_EQ(
@@ -241,11 +279,11 @@ Builder Growing() {
   b.Input("m", {}, INT64).Input("x", {1, 2}).Output("y");
   Builder::Int(b.Node("SequenceEmpty", {}, {"none"}), "dtype", FLOAT);
   onnx::pb::NodeProto& loop = b.Node("Loop", {"m", "", "x", "none"}, {"last", "many"});
-  onnx::pb::GraphProto& body = Body(loop, "body");
+  onnx::pb::GraphProto& body = Builder::Body(loop, "body");
   for (const char* input : {"i", "c", "each", "so_far"}) body.add_input()->set_name(input);
-  Add(body, "Add", {"each", "x"}, "next");
-  Add(body, "Identity", {"c"}, "same");
-  Add(body, "SequenceInsert", {"so_far", "each"}, "longer");
+  Builder::Add(body, "Add", {"each", "x"}, {"next"});
+  Builder::Add(body, "Identity", {"c"}, {"same"});
+  Builder::Add(body, "SequenceInsert", {"so_far", "each"}, {"longer"});
   for (const char* output : {"same", "next", "longer"}) body.add_output()->set_name(output);
   return b;
 }
@@ -274,6 +312,27 @@ TEST(Sequences, WhatALoopPutsBehindOneIsStackedHoweverOftenItTurns) {
   EXPECT_EQ(Results(b, Turns(4))[0], (F{4, 40}));
 }
 
+TEST(Sequences, ALoopThatIsWrittenOutHasNoInputForAnInitialiserThatIsListedThere) {
+  for (const bool grows : {true, false}) {
+    Builder b = Growing();
+    onnx::pb::GraphProto& body = *b.graph.mutable_node(1)->mutable_attribute(0)->mutable_g();
+    onnx::pb::TensorProto& tensor = *body.add_initializer();
+    tensor.set_name("k");
+    tensor.set_data_type(FLOAT);
+    Builder::SetFloats(tensor, {7});
+    body.add_input()->set_name("k");
+    body.mutable_input()->SwapElements(2, 4);
+    body.mutable_input()->SwapElements(3, 4);
+    body.mutable_node(0)->set_input(1, "k");
+    if (!grows) {
+      Scalar(b, "turns", 2);
+      b.graph.mutable_node(1)->set_input(0, "turns");
+    }
+    Builder::Int(b.Node("ConcatFromSequence", {"many"}, {"y"}), "axis", 0);
+    EXPECT_EQ(Results(b, Turns(2))[0], (F{1, 10, 8, 17})) << grows;
+  }
+}
+
 TEST(Sequences, WhatOnlyARunCountsIsNotTakenApartFurther) {
   Builder b = Growing();
   b.Node("SequenceErase", {"many"}, {"fewer"});
@@ -290,7 +349,7 @@ TEST(Sequences, ALoopWhoseTurnsOnlyARunTellsCarriesNone) {
   Builder b;
   b.Input("m", {}, INT64).Input("x", {4}).Output("y");
   b.Node("SequenceConstruct", {"x"}, {"one"});
-  onnx::pb::GraphProto& body = Body(b.Node("Loop", {"m", "", "one"}, {"many"}), "body");
+  onnx::pb::GraphProto& body = Builder::Body(b.Node("Loop", {"m", "", "one"}, {"many"}), "body");
   for (const char* input : {"i", "c", "so_far"}) body.add_input()->set_name(input);
   for (const char* output : {"c", "so_far"}) body.add_output()->set_name(output);
   Builder::Int(b.Node("ConcatFromSequence", {"many"}, {"y"}), "axis", 0);

@@ -95,6 +95,48 @@ TEST(RunTexts, ASplitGivesAsManyAsTheLongestHas) {
   EXPECT_EQ(with(".", -1, {}), (Strings{"0"}));
 }
 
+// What ONNX Runtime 1.32 gives.
+TEST(RunTexts, TokensLieBetweenSeparatorsOrAreWhatAnExpressionFinds) {
+  struct Case {
+    Strings separators;
+    std::string expression;
+    int64_t least, mark;
+    Strings strings, wanted;
+  };
+  for (const Case& each :
+       {Case{{" "}, "", 1, 0, {"a b  c", "", "d e"}, {"a", "b", "c", "#", "#", "#", "d", "e", "#"}},
+        Case{{" "}, "", 1, 1, {"", "a"}, {"\x02", "\x03", "#", "\x02", "a", "\x03"}}, Case{{" "}, "", 1, 1, {"", " "}, {}},
+        Case{{",", ";"}, "", 1, 0, {"a,b; c"}, {"a", "b", " c"}}, Case{{"X", "aX"}, "", 1, 0, {"aXXc"}, {"a", "c"}},
+        Case{{" "},
+             "",
+             2,
+             0,
+             {"\xc3\xa9"
+              "ab \xc3\xa9"},
+             {"\xc3\xa9"
+              "ab"}},
+        Case{{""}, "", 1, 0, {"ab", "cd\xc3\xa9"}, {"a", "b", "#", "c", "d", "\xc3\xa9"}}, Case{{"[0-9]*"}, "", 1, 0, {"a1b22"}, {}},
+        Case{{"."}, "", 1, 0, {"a.b"}, {}},
+        Case{{}, "[0-9]*", 1, 1, {"a1b22", "33"}, {"\x02", "1", "22", "\x03", "\x02", "33", "\x03", "#"}},
+        Case{{}, "\\b\\w\\w+\\b", 1, 0, {"the cat sat", " on"}, {"the", "cat", "sat", "on", "#", "#"}}}) {
+    Builder b(20);
+    b.model().add_opset_import()->set_domain("com.microsoft");
+    b.model().mutable_opset_import(1)->set_version(1);
+    b.Input("x", {"n"}, STRING).Output("y");
+    onnx::pb::NodeProto& node = b.Node("Tokenizer", {"x"}, {"y"});
+    node.set_domain("com.microsoft");
+    if (!each.separators.empty()) Words(node, "separators", each.separators);
+    if (!each.expression.empty()) Builder::String(node, "tokenexp", each.expression);
+    Builder::String(node, "pad_value", "#");
+    Builder::Int(node, "mincharnum", each.least);
+    Builder::Int(node, "mark", each.mark);
+    Read read(b);
+    EXPECT_EQ(read.Run(each.strings, {static_cast<int64_t>(each.strings.size())}), "");
+    EXPECT_EQ(read.Out(), each.wanted) << each.strings[0];
+    EXPECT_EQ(read.Dim()[0] * read.Dim()[1], static_cast<int64_t>(each.wanted.size()));
+  }
+}
+
 TEST(RunTexts, WhatASplitMakesIsBounded) {
   Builder b(20);
   b.Input("x", {"n"}, STRING).Output("y");

@@ -57,29 +57,14 @@ struct Walked {
   std::unique_ptr<Walk> walk;
 };
 
-onnx::pb::GraphProto& Body(onnx::pb::NodeProto& node, const std::string& name) {
-  onnx::pb::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::pb::AttributeProto::GRAPH);
-  return *attribute.mutable_g();
-}
-
-// out = op(in..) in a body.
-void Add(onnx::pb::GraphProto& body, const std::string& op, const std::vector<std::string>& in, const std::string& out) {
-  onnx::pb::NodeProto& node = *body.add_node();
-  node.set_op_type(op);
-  for (const std::string& each : in) node.add_input(each);
-  node.add_output(out);
-}
-
 Builder Choice() {
   Builder builder;
   builder.Input("c", {}, BOOL).Input("x", {"n"}).Output("y");
   onnx::pb::NodeProto& node = builder.Node("If", {"c"}, {"y"});
-  onnx::pb::GraphProto &yes = Body(node, "then_branch"), &no = Body(node, "else_branch");
-  Add(yes, "Add", {"x", "x"}, "twice");
+  onnx::pb::GraphProto &yes = Builder::Body(node, "then_branch"), &no = Builder::Body(node, "else_branch");
+  Builder::Add(yes, "Add", {"x", "x"}, {"twice"});
   yes.add_output()->set_name("twice");
-  Add(no, "Concat", {"x", "x"}, "both");
+  Builder::Add(no, "Concat", {"x", "x"}, {"both"});
   Builder::Int(*no.mutable_node(0), "axis", 0);
   no.add_output()->set_name("both");
   return builder;
@@ -90,10 +75,10 @@ Builder Sums() {
   Builder builder;
   builder.Input("m", {}, INT64).Input("more", {}, BOOL).Input("a", {2}).Input("x", {2}).Output("last").Output("all");
   onnx::pb::NodeProto& node = builder.Node("Loop", {"m", "more", "a"}, {"last", "all"});
-  onnx::pb::GraphProto& body = Body(node, "body");
+  onnx::pb::GraphProto& body = Builder::Body(node, "body");
   for (const char* input : {"i", "c", "sum"}) body.add_input()->set_name(input);
-  Add(body, "Add", {"sum", "x"}, "next");
-  Add(body, "Identity", {"c"}, "same");
+  Builder::Add(body, "Add", {"sum", "x"}, {"next"});
+  Builder::Add(body, "Identity", {"c"}, {"same"});
   for (const char* output : {"same", "next", "next"}) body.add_output()->set_name(output);
   return builder;
 }
@@ -126,14 +111,41 @@ TEST(Walk, LoopCarriesAndStacks) {
 }
 
 // Each result of a turn is what another input was.
+// As files of an old format have them.
+TEST(Walk, AnInitialiserOfABodyIsNoneOfItsInputsThoughItIsListedThere) {
+  const auto list = [](onnx::pb::NodeProto& node, const char* name, const std::vector<float>& values) {
+    for (onnx::pb::AttributeProto& attribute : *node.mutable_attribute()) {
+      if (!attribute.has_g()) continue;
+      onnx::pb::GraphProto& body = *attribute.mutable_g();
+      onnx::pb::TensorProto& tensor = *body.add_initializer();
+      tensor.set_name(name);
+      tensor.set_data_type(FLOAT);
+      tensor.add_dims(static_cast<int64_t>(values.size()));
+      Builder::SetFloats(tensor, values);
+      body.add_input()->set_name(name);
+      body.mutable_node(0)->set_input(1, name);
+    }
+  };
+  Builder choice = Choice();
+  list(*choice.graph.mutable_node(0), "k", {5});
+  Walked chosen(choice);
+  EXPECT_EQ(FloatsOf(chosen.Run({Bool(true), Floats({2}, {1, 2})})[0]), (std::vector<float>{6, 7}));
+  EXPECT_EQ(FloatsOf(chosen.Run({Bool(false), Floats({2}, {1, 2})})[0]), (std::vector<float>{1, 2, 5}));
+  Builder sums = Sums();
+  list(*sums.graph.mutable_node(0), "x2", {1, 2});
+  sums.graph.mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_input()->SwapElements(2, 3);  // not always behind the others
+  Walked looped(sums);
+  EXPECT_EQ(FloatsOf(looped.Run({Long(3), Bool(true), Floats({2}, {10, 20}), Floats({2}, {0, 0})})[0]), (std::vector<float>{13, 26}));
+}
+
 TEST(Walk, ALoopMayExchangeWhatItCarries) {
   Builder builder;
   builder.Input("m", {}, INT64).Input("a", {2}).Input("b", {2}).Output("y").Output("z").Output("turns");
   onnx::pb::NodeProto& node = builder.Node("Loop", {"m", "", "a", "b"}, {"y", "z", "turns"});
-  onnx::pb::GraphProto& body = Body(node, "body");
+  onnx::pb::GraphProto& body = Builder::Body(node, "body");
   for (const char* input : {"i", "c", "one", "other"}) body.add_input()->set_name(input);
-  Add(body, "Identity", {"c"}, "same");
-  Add(body, "Identity", {"i"}, "number");
+  Builder::Add(body, "Identity", {"c"}, {"same"});
+  Builder::Add(body, "Identity", {"i"}, {"number"});
   for (const char* output : {"same", "other", "one", "number"}) body.add_output()->set_name(output);
   Walked walked(builder);
   for (const int64_t turns : {3, 4}) {
@@ -170,18 +182,18 @@ Builder Nested() {
   Builder builder;
   builder.Input("n", {}, INT64).Input("x", {2}).Output("y");
   onnx::pb::NodeProto& outer = builder.Node("Loop", {"n", "", "x"}, {"y"});
-  onnx::pb::GraphProto& around = Body(outer, "body");
+  onnx::pb::GraphProto& around = Builder::Body(outer, "body");
   for (const char* input : {"i", "c", "a"}) around.add_input()->set_name(input);
   onnx::pb::NodeProto& inner = *around.add_node();
   inner.set_op_type("Loop");
   for (const char* input : {"n", "", "a"}) inner.add_input(input);
   inner.add_output("b");
-  onnx::pb::GraphProto& body = Body(inner, "body");
+  onnx::pb::GraphProto& body = Builder::Body(inner, "body");
   for (const char* input : {"j", "d", "s"}) body.add_input()->set_name(input);
-  Add(body, "Add", {"s", "x"}, "t");
-  Add(body, "Identity", {"d"}, "e");
+  Builder::Add(body, "Add", {"s", "x"}, {"t"});
+  Builder::Add(body, "Identity", {"d"}, {"e"});
   for (const char* output : {"e", "t"}) body.add_output()->set_name(output);
-  Add(around, "Identity", {"c"}, "f");
+  Builder::Add(around, "Identity", {"c"}, {"f"});
   for (const char* output : {"f", "b"}) around.add_output()->set_name(output);
   return builder;
 }
@@ -239,9 +251,9 @@ TEST(Walk, ScanWalksAxesInBothDirections) {
   Builder builder;
   builder.Input("a", {2}).Input("x", {2, 3}).Output("last").Output("all");
   onnx::pb::NodeProto& node = builder.Node("Scan", {"a", "x"}, {"last", "all"});
-  onnx::pb::GraphProto& body = Body(node, "body");
+  onnx::pb::GraphProto& body = Builder::Body(node, "body");
   for (const char* input : {"sum", "column"}) body.add_input()->set_name(input);
-  Add(body, "Add", {"sum", "column"}, "next");
+  Builder::Add(body, "Add", {"sum", "column"}, {"next"});
   for (const char* output : {"next", "next"}) body.add_output()->set_name(output);
   Builder::Int(node, "num_scan_inputs", 1);
   Builder::Ints(node, "scan_input_axes", {1});
@@ -262,10 +274,10 @@ TEST(Walk, BodiesInBodiesReadFromAllAround) {
   choice.set_op_type("If");
   choice.add_input("c");
   choice.add_output("next");
-  onnx::pb::GraphProto &yes = Body(choice, "then_branch"), &no = Body(choice, "else_branch");
-  Add(yes, "Mul", {"sum", "x"}, "product");
+  onnx::pb::GraphProto &yes = Builder::Body(choice, "then_branch"), &no = Builder::Body(choice, "else_branch");
+  Builder::Add(yes, "Mul", {"sum", "x"}, {"product"});
   yes.add_output()->set_name("product");
-  Add(no, "Sub", {"sum", "x"}, "rest");
+  Builder::Add(no, "Sub", {"sum", "x"}, {"rest"});
   no.add_output()->set_name("rest");
   Walked walked(builder);
   const auto outputs = walked.Run({Long(2), Bool(true), Floats({2}, {1, 1}), Floats({2}, {3, 4})});

@@ -41,9 +41,21 @@ class Builder {
 
   onnx::pb::NodeProto& Node(const std::string& op, const std::vector<std::string>& in, const std::vector<std::string>& out,
                             const std::string& name = "n") {
-    onnx::pb::NodeProto& node = *graph.add_node();
-    node.set_op_type(op);
+    onnx::pb::NodeProto& node = Add(graph, op, in, out);
     node.set_name(name);
+    return node;
+  }
+  // Of a node: a graph of its own.
+  static onnx::pb::GraphProto& Body(onnx::pb::NodeProto& node, const std::string& name) {
+    onnx::pb::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::pb::AttributeProto::GRAPH);
+    return *attribute.mutable_g();
+  }
+  static onnx::pb::NodeProto& Add(onnx::pb::GraphProto& body, const std::string& op, const std::vector<std::string>& in,
+                                  const std::vector<std::string>& out) {
+    onnx::pb::NodeProto& node = *body.add_node();
+    node.set_op_type(op);
     for (const std::string& each : in) node.add_input(each);
     for (const std::string& each : out) node.add_output(each);
     return node;

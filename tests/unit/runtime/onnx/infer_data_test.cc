@@ -171,23 +171,14 @@ TEST(InferFromData, HostileParametersAreToldApart) {
 
 // An If in each branch, `depth` deep; the last ones compute out = Relu(x).
 void AddIf(pb::GraphProto& graph, const std::string& out, int depth) {
-  pb::NodeProto& node = *graph.add_node();
-  node.set_op_type("If");
-  node.add_input("c");
-  node.add_output(out);
+  pb::NodeProto& node = Builder::Add(graph, "If", {"c"}, {out});
   for (const char* name : {"then_branch", "else_branch"}) {
-    pb::AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    attribute.set_type(pb::AttributeProto::GRAPH);
-    pb::GraphProto& branch = *attribute.mutable_g();
+    pb::GraphProto& branch = Builder::Body(node, name);
     const std::string inner = out + name[0];
     if (depth > 1) {
       AddIf(branch, inner, depth - 1);
     } else {
-      pb::NodeProto& last = *branch.add_node();
-      last.set_op_type("Relu");
-      last.add_input("x");
-      last.add_output(inner);
+      Builder::Add(branch, "Relu", {"x"}, {inner});
     }
     branch.add_output()->set_name(inner);
   }
@@ -209,14 +200,9 @@ TEST(InferFromData, IfsInIfsTakeTimeWithTheirNumber) {
 void AddRanks(Builder& builder, const char* condition) {
   pb::NodeProto& node = builder.Node("If", {condition}, {"y"});
   for (const char* name : {"then_branch", "else_branch"}) {
-    pb::AttributeProto& attribute = *node.add_attribute();
-    attribute.set_name(name);
-    attribute.set_type(pb::AttributeProto::GRAPH);
-    pb::NodeProto& only = *attribute.mutable_g()->add_node();
-    only.set_op_type(name[0] == 't' ? "Squeeze" : "Identity");
-    only.add_input("x");
-    only.add_output(name);
-    attribute.mutable_g()->add_output()->set_name(name);
+    pb::GraphProto& branch = Builder::Body(node, name);
+    Builder::Add(branch, name[0] == 't' ? "Squeeze" : "Identity", {"x"}, {name});
+    branch.add_output()->set_name(name);
   }
 }
 

@@ -18,10 +18,7 @@ inline void AddBody(onnx::pb::NodeProto& node, const std::string& name, const st
   for (const std::string& each : in) inner.graph.add_input()->set_name(each);
   for (const std::string& each : out) inner.Output(each);
   add(inner);
-  onnx::pb::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::pb::AttributeProto::GRAPH);
-  *attribute.mutable_g() = inner.graph;
+  Builder::Body(node, name) = inner.graph;
 }
 
 // A file from `x: f32[n, 4]` to `y`, whose nodes `add` makes, and the name of the node that computes across axis 0, by which it counts no

@@ -331,6 +331,90 @@ TEST(ReadModel, NamesFromTheFileAreMadePrintable) {
   EXPECT_EQ(unnamed.Error(), "`x.onnx`: input with an empty name");
 }
 
+// f32[2, 3] with 5 and 7 in it.
+pb::SparseTensorProto Sparse(const std::vector<int64_t>& indices, bool is_flat) {
+  pb::SparseTensorProto sparse;
+  sparse.mutable_values()->set_name("w");
+  sparse.mutable_values()->set_data_type(pb::FLOAT);
+  sparse.mutable_values()->add_dims(2);
+  Builder::SetFloats(*sparse.mutable_values(), {5, 7});
+  sparse.mutable_indices()->set_data_type(pb::INT64);
+  sparse.mutable_indices()->add_dims(2);
+  if (!is_flat) sparse.mutable_indices()->add_dims(2);
+  for (const int64_t index : indices) sparse.mutable_indices()->add_int64_data(index);
+  for (const int64_t extent : {2, 3}) sparse.add_dims(extent);
+  return sparse;
+}
+
+TEST(ReadModel, WhatIsStoredSparseIsAWeight) {
+  for (const bool is_flat : {true, false}) {
+    const pb::SparseTensorProto sparse = Sparse(is_flat ? std::vector<int64_t>{1, 5} : std::vector<int64_t>{0, 1, 1, 2}, is_flat);
+    for (const bool is_node : {true, false}) {
+      Builder builder;
+      builder.Input("x", {2, 3}).Output("y");
+      if (is_node) {
+        pb::AttributeProto& value = *builder.Node("Constant", {}, {"w"}).add_attribute();
+        value.set_name("sparse_value");
+        value.set_type(pb::AttributeProto::SPARSE_TENSOR);
+        *value.mutable_sparse_tensor() = sparse;
+      } else {
+        *builder.graph.add_sparse_initializer() = sparse;
+        builder.Input("w", {2, 3});
+      }
+      builder.Node("Add", {"x", "w"}, {"y"});
+      const auto model = builder.Read();
+      ASSERT_TRUE(model.ok()) << model.status().message();
+      EXPECT_EQ(model->signature.inputs.size(), 1u);
+      const Weight& weight = model->graph.weight(model->graph.values[static_cast<size_t>(model->graph.nodes[0].in[1])].weight);
+      std::vector<float> elements(6);
+      ASSERT_TRUE(ReadElements(*model, weight, {reinterpret_cast<uint8_t*>(elements.data()), 24}).ok());
+      EXPECT_EQ(elements, (std::vector<float>{0, 5, 0, 0, 0, 7}));
+    }
+  }
+}
+
+TEST(ReadModel, RefusesSparseTensorsThatAreNone) {
+  const auto told = [](const pb::SparseTensorProto& sparse) {
+    Builder builder;
+    builder.Input("x", {2, 3}).Output("y");
+    *builder.graph.add_sparse_initializer() = sparse;
+    builder.Node("Add", {"x", "w"}, {"y"});
+    const std::string error = builder.Error(), prefix = "`x.onnx`: sparse initialiser `w`: ";
+    return error.starts_with(prefix) ? error.substr(prefix.size()) : error;
+  };
+  EXPECT_EQ(told(Sparse({1, 6}, true)), "sparse element 1 lies outside of the tensor");
+  EXPECT_EQ(told(Sparse({0, 3, 1, 0}, false)), "sparse element 0 lies outside of the tensor");
+  pb::SparseTensorProto other = Sparse({1, 2}, true);
+  other.mutable_indices()->set_data_type(pb::INT32);
+  other.mutable_indices()->clear_int64_data();
+  for (const int index : {1, 2}) other.mutable_indices()->add_int32_data(index);
+  EXPECT_EQ(told(other), "2 sparse elements with other indices than i64[2] or i64[2, 2]");
+  pb::SparseTensorProto large = Sparse({1, 2}, true);
+  large.set_dims(0, int64_t{1} << 30);
+  EXPECT_EQ(told(large), "12884901888 bytes of what is stored sparse, 268435456 are left for it");
+  pb::SparseTensorProto strings = Sparse({1, 2}, true);
+  strings.mutable_values()->set_data_type(pb::STRING);
+  strings.mutable_values()->clear_raw_data();
+  for (const char* text : {"a", "b"}) strings.mutable_values()->add_string_data(text);
+  EXPECT_EQ(told(strings), "sparse strings are not supported");
+}
+
+TEST(ReadModel, AConstantNodeMayHoldStrings) {
+  for (const bool is_list : {true, false}) {
+    Builder builder;
+    builder.Input("x", {"n"}, pb::STRING).Output("y");
+    pb::AttributeProto& value = *builder.Node("Constant", {}, {"w"}).add_attribute();
+    value.set_name(is_list ? "value_strings" : "value_string");
+    value.set_type(is_list ? pb::AttributeProto::STRINGS : pb::AttributeProto::STRING);
+    is_list ? value.add_strings("word") : value.set_s("word");
+    builder.Node("Equal", {"x", "w"}, {"y"});
+    const auto model = builder.Read();
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->signature.outputs[0].ToString(), "y: bool[n]");
+    EXPECT_EQ(model->graph.texts, std::vector<std::string>{"word"});
+  }
+}
+
 TEST(ReadModel, AConstantNodeIsAWeight) {
   Builder b;
   b.Input("x", {2}).Output("y");

@@ -172,7 +172,7 @@ TEST(ChooseBatchAxis, ManyColumnsAreOfOneLength) { EXPECT_EQ(ChooseOfMany(150, 1
 
 TEST(ChooseBatchAxis, SoManyNamesAreNotTried) {
   constexpr int kInputs = 100, kLayers = 21500;
-  static_assert(int64_t{2} * kInputs * kLayers > kMostLengthWork);
+  static_assert(int64_t{6} * kInputs * kLayers > kMostLengthWork);
   EXPECT_EQ(ChooseOfMany(kInputs, kLayers).reason.substr(0, 30), "nothing says that axis 0 of `x");
 }
 
@@ -195,6 +195,34 @@ TEST(ChooseBatchAxis, AnInputThatMayHaveAMultipleOfTheRows) {
   };
   EXPECT_EQ(grouped(true), "nothing says that axis 0 of `d: f32[items, 4]` is as long as that of `q: f32[users, 4]`");
   EXPECT_EQ(grouped(false), kDynamic);
+}
+
+TEST(ChooseBatchAxis, NoneWhenTwoLengthsNeedOnlyBeEvenTogether) {
+  Builder builder = TwoInputs("n", "m");
+  builder.Output("y", {"n", 4});
+  builder.Longs("pairs", {2, -1, 4});
+  builder.Longs("first", {0, 1});
+  Builder::Int(builder.Node("Concat", {"q", "d"}, {"both"}), "axis", 0);
+  builder.Node("Reshape", {"both", "pairs"}, {"halves"});
+  Builder::Int(builder.Node("ReduceSum", {"halves", "first"}, {"sum"}), "keepdims", 0);
+  builder.Node("Add", {"q", "sum"}, {"y"});
+  EXPECT_EQ(ChooseIn(builder).reason, "nothing says that axis 0 of `d: f32[m, 4]` is as long as that of `q: f32[n, 4]`");
+}
+
+// Though the file says that it is as long as an input.
+TEST(ChooseBatchAxis, NoneWhenAnOutputHasWholeGroupsOfTheRows) {
+  Builder builder = TwoInputs("n", "m");
+  builder.Output("y", {"n", 4});
+  builder.Longs("zero", {0});
+  builder.Longs("one", {1});
+  builder.Longs("three", {3});
+  builder.Node("Add", {"q", "d"}, {"sum"});
+  Builder::Int(builder.Node("Shape", {"q"}, {"count"}), "end", 1);
+  builder.Node("Div", {"count", "three"}, {"groups"});
+  builder.Node("Mul", {"groups", "three"}, {"together"});
+  builder.Node("Max", {"together", "one"}, {"most"});
+  builder.Node("Slice", {"sum", "zero", "most", "zero"}, {"y"});
+  EXPECT_EQ(ChooseIn(builder).reason, "nothing says that axis 0 of `y: f32[n, 4]` is as long as that of `q: f32[n, 4]`");
 }
 
 TEST(ChooseBatchAxis, AnInputThatTakesTheFirstRowsOfAnother) {
@@ -287,19 +315,12 @@ TEST(ChooseBatchAxis, NoneWhenBranchesAreOfTwoLengths) {
       builder.Node("Greater", {"sum", "limit"}, {"is_above"});
       auto& node = builder.Node("If", {"is_above"}, {"y"});
       for (const char* name : {"then_branch", "else_branch"}) {
-        auto& branch = *node.add_attribute();
-        branch.set_name(name);
-        branch.set_type(onnx::pb::AttributeProto::GRAPH);
-        auto& body = *branch.mutable_g();
-        const bool twice = !same && name == std::string("then_branch");
-        auto& inner = *body.add_node();
-        inner.set_op_type(twice ? "Concat" : "Neg");
-        inner.add_input("x");
-        if (twice) {
-          inner.add_input("x");
-          Builder::Int(inner, "axis", 0);
+        auto& body = Builder::Body(node, name);
+        if (!same && name == std::string("then_branch")) {
+          Builder::Int(Builder::Add(body, "Concat", {"x", "x"}, {"b"}), "axis", 0);
+        } else {
+          Builder::Add(body, "Neg", {"x"}, {"b"});
         }
-        inner.add_output("b");
         body.add_output()->set_name("b");
       }
     };

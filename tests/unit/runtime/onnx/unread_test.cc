@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/unit/runtime/onnx/builder.h"
 
 namespace wf::onnx {
@@ -32,42 +34,32 @@ TEST(LeaveOutUnread, WhatNothingReadsIsAbsent) {
   EXPECT_TRUE(HasSecond(output));
 }
 
+// z by an If whose branches are both the node that `add` gives, and its first output.
+Builder Choosing(const std::function<pb::NodeProto&(pb::GraphProto&)>& add) {
+  Builder builder;
+  builder.Input("x", {1, 1, 4}).Input("c", {}, pb::BOOL).Output("z");
+  Builder::Ints(builder.Node("MaxPool", {"x"}, {"y", "places"}), "kernel_shape", {2});
+  pb::NodeProto& choice = builder.Node("If", {"c"}, {"z"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    pb::GraphProto& body = Builder::Body(choice, name);
+    body.add_output()->set_name(add(body).output(0));
+  }
+  return builder;
+}
+
 TEST(LeaveOutUnread, ABodyReadsWhatLiesOutside) {
-  for (const char* outside : {"places", "y"}) {
-    Builder builder;
-    builder.Input("x", {1, 1, 4}).Input("c", {}, pb::BOOL).Output("z");
-    Builder::Ints(builder.Node("MaxPool", {"x"}, {"y", "places"}), "kernel_shape", {2});
-    pb::NodeProto& choice = builder.Node("If", {"c"}, {"z"});
-    for (const char* name : {"then_branch", "else_branch"}) {
-      pb::AttributeProto& attribute = *choice.add_attribute();
-      attribute.set_name(name);
-      attribute.set_type(pb::AttributeProto::GRAPH);
-      pb::NodeProto& only = *attribute.mutable_g()->add_node();
-      only.set_op_type("Abs");
-      only.add_input(outside);
-      only.add_output("inner");
-      attribute.mutable_g()->add_output()->set_name("inner");
-    }
-    EXPECT_EQ(HasSecond(builder), outside == std::string("places"));
+  for (const std::string outside : {"places", "y"}) {
+    Builder builder = Choosing([&](pb::GraphProto& body) -> auto& { return Builder::Add(body, "Abs", {outside}, {"inner"}); });
+    EXPECT_EQ(HasSecond(builder), outside == "places");
   }
 }
 
 TEST(LeaveOutUnread, ItIsSoWithinABody) {
-  Builder builder;
-  builder.Input("x", {1, 1, 4}).Input("c", {}, pb::BOOL).Output("z");
-  pb::NodeProto& choice = builder.Node("If", {"c"}, {"z"});
-  for (const char* name : {"then_branch", "else_branch"}) {
-    pb::AttributeProto& attribute = *choice.add_attribute();
-    attribute.set_name(name);
-    attribute.set_type(pb::AttributeProto::GRAPH);
-    pb::NodeProto& only = *attribute.mutable_g()->add_node();
-    only.set_op_type("MaxPool");
-    only.add_input("x");
-    for (const char* out : {"inner", "places"}) only.add_output(out);
-    Builder::Ints(only, "kernel_shape", {2});
-    attribute.mutable_g()->add_output()->set_name("inner");
-  }
-  const auto model = builder.Read();
+  const auto model = Choosing([](pb::GraphProto& body) -> auto& {
+                       pb::NodeProto& only = Builder::Add(body, "MaxPool", {"x"}, {"inner", "other"});
+                       Builder::Ints(only, "kernel_shape", {2});
+                       return only;
+                     }).Read();
   ASSERT_TRUE(model.ok()) << model.status().message();
   for (const auto& body : model->graph.bodies) EXPECT_EQ(body->nodes[0].out[1], -1);
 }

@@ -129,18 +129,11 @@ pb::NodeProto& AddScan(Builder& b) {
   b.Input("sum", {"b", 2}).Input("x", {"b", 3, 2}).Output("last").Output("all");
   pb::NodeProto& node = b.Node("Scan", {"", "sum", "x"}, {"last", "all"});
   Builder::Int(node, "num_scan_inputs", 1);
-  pb::AttributeProto& body = *node.add_attribute();
-  body.set_name("body");
-  body.set_type(pb::AttributeProto::GRAPH);
-  for (const char* in : {"s", "e"}) body.mutable_g()->add_input()->set_name(in);
-  for (const char* out : {"t", "u"}) body.mutable_g()->add_output()->set_name(out);
-  for (const auto& [op, in, out] : {std::tuple("Add", "s", "t"), {"Mul", "t", "u"}}) {
-    pb::NodeProto& inner = *body.mutable_g()->add_node();
-    inner.set_op_type(op);
-    inner.add_input(in);
-    inner.add_input("e");
-    inner.add_output(out);
-  }
+  pb::GraphProto& body = Builder::Body(node, "body");
+  for (const char* in : {"s", "e"}) body.add_input()->set_name(in);
+  for (const char* out : {"t", "u"}) body.add_output()->set_name(out);
+  Builder::Add(body, "Add", {"s", "e"}, {"t"});
+  Builder::Add(body, "Mul", {"t", "e"}, {"u"});
   return node;
 }
 
@@ -160,14 +153,9 @@ TEST(Upgrade, AnOldScanWithinABodyIsRefused) {
   b.Input("c", {}, pb::BOOL).Output("y");
   pb::NodeProto& branch = b.Node("If", {"c"}, {"y"}, "if");
   for (const char* name : {"then_branch", "else_branch"}) {
-    pb::AttributeProto& body = *branch.add_attribute();
-    body.set_name(name);
-    body.set_type(pb::AttributeProto::GRAPH);
-    pb::NodeProto& inner = *body.mutable_g()->add_node();
-    inner.set_op_type("Scan");
-    inner.add_input("c");
-    inner.add_output("z");
-    body.mutable_g()->add_output()->set_name("z");
+    pb::GraphProto& body = Builder::Body(branch, name);
+    Builder::Add(body, "Scan", {"c"}, {"z"});
+    body.add_output()->set_name("z");
   }
   EXPECT_NE(b.Error().find("(Scan, ai.onnx opset 8): within a body it is not supported"), std::string::npos) << b.Error();
 }

@@ -59,7 +59,7 @@ class BatcherTable {
     const ir::Model& model = program_.models[Index(task.model)];
     const ir::Policy policy = task.policy == ir::PolicyId::kNone ? ir::Policy() : program_.policies[Index(task.policy)];
     const uint32_t rows = abi::BatchRows(policy.batch_max, model.batched);
-    const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows);
+    const uint32_t queue = abi::QueueRows(policy.queue_max, rows);
     std::vector<std::tuple<uint16_t, uint16_t, int32_t, int32_t, int32_t>> pads;
     for (const auto* list : {&policy.pads, &policy.crops}) {
       for (const ir::Policy::Pad& pad : *list) pads.emplace_back(pad.port, pad.axis, pad.mul, pad.div, pad.add);

@@ -95,6 +95,7 @@ bool BodyRun::RunList(ValueId id, const Op& op) {
       return RunTensorOfList(id, op);
     case OpKind::kMapGet:
     case OpKind::kMapKeys:
+    case OpKind::kMapValues:
       return RunMap(id, op);
 #define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #define LIST_OP(enumerator, name, arguments, blocks)
@@ -179,6 +180,7 @@ bool BodyRun::RunMap(ValueId id, const Op& op) {
     for (size_t i = 0; map.keys && i < map.keys->size(); ++i) keys.push_back(Value::Text((*map.keys)[i]));
     return SetItems(id, std::move(keys));
   }
+  if (op.kind == OpKind::kMapValues) return SetItems(id, map.items ? *map.items : std::vector<Value>());
   Value found;
   if (map.keys) {
     const auto at = std::lower_bound(map.keys->begin(), map.keys->end(), *Arg(op, 1).text);

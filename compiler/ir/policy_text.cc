@@ -30,7 +30,7 @@ Settings SettingsOf(const Policy& policy, std::optional<bool> batched, uint32_t 
     std::string batch = !*batched ? "1" : policy.batch_max == 0 ? "auto" : std::to_string(policy.batch_max);
     if (policy.delay_ns > 0) batch += " within " + base::DurationText(policy.delay_ns);
     settings.emplace_back("batch", batch);
-    const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(abi::BatchRows(policy.batch_max, *batched));
+    const uint32_t queue = abi::QueueRows(policy.queue_max, abi::BatchRows(policy.batch_max, *batched));
     settings.emplace_back("queue", std::to_string(queue));
     settings.emplace_back("instances", std::to_string(policy.instances));
     if (policy.threads > 1) settings.emplace_back("threads", std::to_string(policy.threads));

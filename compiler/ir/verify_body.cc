@@ -316,6 +316,9 @@ class BodyVerifier {
                     "a map and a string, to its optional wanted");
       case OpKind::kMapKeys:
         return when(arg(0).kind == TypeKind::kMap && IsKind(id, TypeKind::kList), "a map, to a list wanted");
+      case OpKind::kMapValues:
+        return when(arg(0).kind == TypeKind::kMap && IsKind(id, TypeKind::kList) && arg(0).element == element,
+                    "a map, to a list of its values wanted");
 #define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #define RECORD_OP(enumerator, name, arguments, blocks)
 #define LIST_OP(enumerator, name, arguments, blocks)

@@ -164,7 +164,7 @@ class BodyEmitter {
   void StoreItem(ir::ValueId id);
   Leaves EmitListMake(ir::ValueId id), EmitListBuild(const ir::Op& op), EmitListFilter(const ir::Op& op);
   Leaves EmitTensorOfList(ir::ValueId id), StackTensors(ir::ValueId id, const Leaves& list);
-  Leaves EmitListGet(const ir::Op& op), EmitListOfTensor(const ir::Op& op), EmitMapGet(const ir::Op& op), EmitMapKeys(const ir::Op& op);
+  Leaves EmitListGet(const ir::Op& op), EmitListOfTensor(const ir::Op& op), EmitMapGet(const ir::Op& op), EmitSideOfMap(const ir::Op& op);
   Value* ItemAddress(ir::TypeId element, Value* items, Value* index);
 
   Context& context_;

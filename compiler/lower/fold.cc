@@ -98,6 +98,7 @@ bool BodyEmitter::FoldMemory::Allocates(ir::ValueId id) const {
     case OpKind::kListOfTensor:
     case OpKind::kTensorOfList:
     case OpKind::kMapKeys:
+    case OpKind::kMapValues:
     case OpKind::kNative:
       return true;
     default:

@@ -178,14 +178,17 @@ Leaves BodyEmitter::EmitMapGet(const ir::Op& op) {
   return leaves;
 }
 
-Leaves BodyEmitter::EmitMapKeys(const ir::Op& op) {
-  const ir::TypeId text = context_.type(op.type).element;
+// Its keys, or its values.
+Leaves BodyEmitter::EmitSideOfMap(const ir::Op& op) {
+  const ir::TypeId item = context_.type(op.type).element;
   const ir::EntryLayout entry = ir::MapEntry(context_.types(), TypeOf(op.args[0]).element);
+  const ir::Layout layout = ir::LayoutOf(context_.types(), item);
+  const uint64_t offset = op.kind == ir::OpKind::kMapKeys ? 0 : entry.value_offset;
   const Leaves map = Get(op.args[0]);
-  Value* items = Allocate(Bytes({map[1]}, sizeof(wf_bytes)), alignof(wf_bytes));
+  Value* items = Allocate(Bytes({map[1]}, layout.size), layout.align);
   For(map[1], 1, [&](Value* index) {
     Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), map[0], b_.CreateMul(index, b_.getInt64(entry.size), "", true, true));
-    StoreValue(context_, b_, text, LoadValue(context_, b_, text, from), ItemAddress(text, items, index));
+    StoreValue(context_, b_, item, LoadValue(context_, b_, item, Offset(b_, from, offset)), ItemAddress(item, items, index));
   });
   return {items, map[1]};
 }

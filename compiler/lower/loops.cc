@@ -31,6 +31,7 @@ bool IsLong(ir::OpKind kind) {
     case OpKind::kTensorOfList:
     case OpKind::kMapGet:
     case OpKind::kMapKeys:
+    case OpKind::kMapValues:
     case OpKind::kStringEqual:
     case OpKind::kText:
     case OpKind::kStringFromBytes:

@@ -183,7 +183,8 @@ Leaves BodyEmitter::EmitList(ir::ValueId id) {
     case OpKind::kMapGet:
       return EmitMapGet(op);
     case OpKind::kMapKeys:
-      return EmitMapKeys(op);
+    case OpKind::kMapValues:
+      return EmitSideOfMap(op);
 #define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #define LIST_OP(enumerator, name, arguments, blocks)
 #include "compiler/ir/ops.def"

@@ -35,6 +35,7 @@ uint64_t WeightOf(const ir::Body& body, const ir::Op& op) {
     case OpKind::kListOfTensor:
     case OpKind::kTensorOfList:
     case OpKind::kMapKeys:
+    case OpKind::kMapValues:
     case OpKind::kMapGet:
       weight = 100;
       break;

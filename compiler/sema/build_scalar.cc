@@ -264,6 +264,8 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
       return b_.Emit(OpKind::kNative, b_.types().String(), args, ir::AddNative(c_.out, "wf_n_json_build"));
     case Builtin::kKeys:
       return b_.Emit(OpKind::kMapKeys, b_.types().List(b_.types().String()), args);
+    case Builtin::kMapValues:
+      return b_.Emit(OpKind::kMapValues, TypeOf(expr.type), args);
     case Builtin::kClose: {
       return WriteClose(args[0], args[1], args[2]);
     }

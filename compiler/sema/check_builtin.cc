@@ -311,13 +311,14 @@ ExprPtr CheckJsonBuild(const CallSite& site) {
   return site.Make1(Builtin::kJsonBuild, site.types().Simple(TypeKind::kString), std::move(value));
 }
 
-ExprPtr CheckKeys(const CallSite& site) {
-  const auto arguments = site.Arguments({{"x"}});
+ExprPtr CheckSideOfMap(const CallSite& site, Builtin side, const char* parameter) {
+  const auto arguments = site.Arguments({{parameter}});
   if (!arguments) return site.Fail();
   ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
   if (IsPoison(*value)) return site.Fail();
   if (value->type->kind != TypeKind::kMap) return site.NoArgument(*value);
-  return site.Make1(Builtin::kKeys, site.types().List(site.types().Simple(TypeKind::kString)), std::move(value));
+  const TypeRef item = side == Builtin::kKeys ? site.types().Simple(TypeKind::kString) : value->type->element;
+  return site.Make1(side, site.types().List(item), std::move(value));
 }
 
 // A millionth; integers have to be equal.
@@ -462,7 +463,9 @@ ExprPtr CheckBuiltin(Body& body, std::string_view name, const Call& call, TypeRe
     case Builtin::kJsonBuild:
       return CheckJsonBuild(site);
     case Builtin::kKeys:
-      return CheckKeys(site);
+      return CheckSideOfMap(site, Builtin::kKeys, "x");
+    case Builtin::kMapValues:
+      return CheckSideOfMap(site, Builtin::kMapValues, "m");
     case Builtin::kClose:
       return CheckClose(site);
     case Builtin::kAbs:

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 // What holds where neither a program nor a server's configuration says anything (docs/semantics.md 12). A plan has 0 for what is not
@@ -22,6 +23,10 @@ inline constexpr uint32_t kValueLevels = 28;
 
 inline constexpr uint32_t kAutoBatchRows = 32;  // most rows of `batch auto`
 constexpr uint32_t BatchRows(uint32_t batch_max, bool batched) { return !batched ? 1 : batch_max == 0 ? kAutoBatchRows : batch_max; }
-constexpr uint32_t QueueRows(uint32_t batch_rows) { return 8 * batch_rows; }
+inline constexpr uint32_t kLeastQueueRows = 64;
+// Rows that may wait; 0 is written where nothing is.
+constexpr uint32_t QueueRows(uint32_t written, uint32_t batch_rows) {
+  return written != 0 ? written : std::max(8 * batch_rows, kLeastQueueRows);
+}
 
 }  // namespace wf::abi

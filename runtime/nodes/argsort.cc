@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
-#include <utility>
 
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
@@ -15,22 +14,14 @@ namespace {
 template <typename T>
 wf_code Order(wf_ctx* ctx, std::span<const T> data, int64_t* order) {
   const auto n = static_cast<int64_t>(data.size());
-  std::iota(order, order + n, int64_t{0});
   if (n <= kFewToSort) {
+    std::iota(order, order + n, int64_t{0});
     std::sort(order, order + n, [x = data.data()](int64_t a, int64_t b) { return IsBelow(x[a], x[b]) || (!IsBelow(x[b], x[a]) && a < b); });
     return 0;
   }
   auto* const spare = static_cast<int64_t*>(wf_alloc(ctx, static_cast<uint64_t>(n) * sizeof(int64_t), alignof(int64_t)));
   if (spare == nullptr) return WF_FAILED;
-  Radix<T> radix(data);
-  int64_t *from = order, *to = spare;
-  for (int digit = 0; digit < Radix<T>::kDigits; ++digit) {
-    if (Stopped(ctx)) return WF_FAILED;
-    const std::span<const int64_t> items(from, data.size());
-    if (radix.Sort(digit, items, to, [x = data.data()](int64_t at) { return x[at]; })) std::swap(from, to);
-  }
-  if (from != order) std::copy(from, from + n, order);
-  return 0;
+  return SortPlaces<Ascending>(data, order, spare, [ctx] { return Stopped(ctx); }) ? 0 : WF_FAILED;
 }
 
 }  // namespace

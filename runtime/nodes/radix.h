@@ -32,10 +32,26 @@ auto KeyOf(const T& x) {
   }
 }
 
+// The order of top_k: larger numbers have lower keys, NaN the largest.
+struct Descending {
+  template <typename T>
+  auto operator()(const T& x) const {
+    const auto key = KeyOf(x);
+    if constexpr (std::is_integral_v<T>) return static_cast<decltype(KeyOf(x))>(~key);
+    return key == std::numeric_limits<decltype(KeyOf(x))>::max() ? key : static_cast<decltype(KeyOf(x))>(~key);
+  }
+};
+struct Ascending {
+  template <typename T>
+  auto operator()(const T& x) const {
+    return KeyOf(x);
+  }
+};
+
 inline constexpr int64_t kFewToSort = 512;  // are sorted by comparing before the counts of one digit are cleared
 
 // Vectors of T: how often each digit of their keys stands there, counted in one walk.
-template <typename T>
+template <typename T, typename Order = Ascending>
 class Radix {
  public:
   static constexpr int kDigitBits = 11, kKeyBits = static_cast<int>(8 * sizeof(decltype(KeyOf(std::declval<T>()))));
@@ -59,11 +75,28 @@ class Radix {
 
  private:
   static size_t Digit(const T& x, int digit) {
-    return static_cast<size_t>(KeyOf(x) >> (digit * kDigitBits)) & ((size_t{1} << kDigitBits) - 1);
+    return static_cast<size_t>(Order()(x) >> (digit * kDigitBits)) & ((size_t{1} << kDigitBits) - 1);
   }
 
   const int64_t size_;
   std::array<std::array<int64_t, size_t{1} << kDigitBits>, kDigits> counts_{};
 };
+
+// Where the elements of `data` stand in that order. `spare` has as many places. stopped() is asked between the digits; then the order is
+// none, and it is false.
+template <typename Order, typename T, typename Asked>
+bool SortPlaces(std::span<const T> data, int64_t* order, int64_t* spare, const Asked& stopped) {
+  const auto n = static_cast<int64_t>(data.size());
+  std::iota(order, order + n, int64_t{0});
+  Radix<T, Order> radix(data);
+  int64_t *from = order, *to = spare;
+  for (int digit = 0; digit < Radix<T>::kDigits; ++digit) {
+    if (stopped()) return false;
+    const std::span<const int64_t> items(from, data.size());
+    if (radix.Sort(digit, items, to, [x = data.data()](int64_t at) { return x[at]; })) std::swap(from, to);
+  }
+  if (from != order) std::copy(from, from + n, order);
+  return true;
+}
 
 }  // namespace wf::nodes

@@ -4,6 +4,7 @@
 
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
+#include "runtime/nodes/radix.h"
 #include "runtime/nodes/ranking.h"
 #include "runtime/nodes/stop.h"
 
@@ -27,6 +28,21 @@ int64_t NextBefore(const T* x, int64_t i, int64_t n, const T& last) {
   return i;
 }
 
+// Where so many of all are wanted, all are sorted: a heap of as many is no smaller, and walks memory in no order.
+constexpr int64_t kOfWhichMany = 8;
+
+template <typename T>
+wf_code SelectMany(wf_ctx* ctx, std::span<const T> all, T* values, std::span<int64_t> best) {
+  const uint64_t bytes = all.size() * sizeof(int64_t);
+  auto* const spare = static_cast<int64_t*>(wf_alloc(ctx, bytes, alignof(int64_t)));
+  auto* const order = best.size() == all.size() ? best.data() : static_cast<int64_t*>(wf_alloc(ctx, bytes, alignof(int64_t)));
+  if (spare == nullptr || order == nullptr) return WF_FAILED;
+  if (!SortPlaces<Descending>(all, order, spare, [ctx] { return Stopped(ctx); })) return WF_FAILED;
+  if (order != best.data()) std::copy_n(order, best.size(), best.data());
+  for (size_t i = 0; i < best.size(); ++i) values[i] = all[static_cast<size_t>(best[i])];
+  return 0;
+}
+
 // `kept` is a heap whose first element ranks last among those kept.
 template <typename T>
 wf_code Select(wf_ctx* ctx, std::span<const T> all, T* values, std::span<int64_t> best) {
@@ -34,6 +50,7 @@ wf_code Select(wf_ctx* ctx, std::span<const T> all, T* values, std::span<int64_t
   int64_t* const kept = best.data();
   const auto n = static_cast<int64_t>(all.size()), k = static_cast<int64_t>(best.size());
   if (k == 0) return 0;
+  if (n > kFewToSort && k > n / kOfWhichMany) return SelectMany(ctx, all, values, best);
   const Ranking<T> ranks_before{x};
   std::iota(kept, kept + k, int64_t{0});
   std::make_heap(kept, kept + k, ranks_before);

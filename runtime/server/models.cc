@@ -225,7 +225,7 @@ BatcherKey KeyOf(const wf_plan& tuned, uint16_t id, int threads) {
   const wf_task& task = tuned.tasks[id];
   const wf_policy& policy = task.policy == WF_NONE ? kNothingWritten : tuned.policies[task.policy];
   const uint32_t rows = abi::BatchRows(policy.batch_max, tuned.models[task.target].batched != 0);
-  const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(rows);
+  const uint32_t queue = abi::QueueRows(policy.queue_max, rows);
   return {task.target,           rows, queue, std::clamp<int>(policy.instances, 1, abi::kMostInstances), threads, PrecisionOf(tuned, task),
           batch::Padding(policy)};
 }

@@ -203,7 +203,7 @@ std::vector<SettingInForce> SettingsInForce(const wf_plan& retuned, const NodeSe
     if (!CallsModel(task) || !all.empty()) return;
     const wf_policy policy = task.policy == WF_NONE ? DefaultPolicy() : retuned.policies[task.policy];
     const bool batched = retuned.models[task.target].batched != 0;
-    const uint32_t queue = policy.queue_max != 0 ? policy.queue_max : abi::QueueRows(abi::BatchRows(policy.batch_max, batched));
+    const uint32_t queue = abi::QueueRows(policy.queue_max, abi::BatchRows(policy.batch_max, batched));
     all = {{"batch", batched ? policy.batch_max : 1},
            {"within", policy.delay_ns, true},
            {"queue", queue},

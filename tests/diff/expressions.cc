@@ -109,7 +109,7 @@ const std::vector<Writer::Production>& Writer::Table() {
       {Lists, 4, &Writer::Listed, true},
       {Lists, 8, &Writer::Filtered, false, false},
       {Lists, 4, &Writer::OfTensor, false, false},
-      {Lists, 2, &Writer::Keys, true, false},
+      {Lists, 2, &Writer::SideOfMap, true, false},
       {IsOptional, 5, &Writer::LookUp, true, false},
       {Records, 4, &Writer::Built, true},
       {IsOptional, 3, &Writer::Built, true},
@@ -346,9 +346,13 @@ std::string Writer::LookUp(const Type& type, int) {
   return found.empty() ? "" : Any(found);
 }
 
-std::string Writer::Keys(const Type& type, int) {
-  const std::vector<Name> maps = Names([](const Name& name) { return name.type.kind == Kind::kMap; });
-  return maps.empty() || type.of[0] != String() ? "" : "keys(" + Any(maps).text + ")";
+std::string Writer::SideOfMap(const Type& type, int) {
+  std::vector<std::string> found;
+  for (const Name& map : Names([](const Name& name) { return name.type.kind == Kind::kMap; })) {
+    if (type.of[0] == String()) found.push_back("keys(" + map.text + ")");
+    if (type.of[0] == map.type.of[0]) found.push_back("maps.values(" + map.text + ")");
+  }
+  return found.empty() ? "" : Any(found);
 }
 
 std::string Writer::Meta(const Type& type, int) {

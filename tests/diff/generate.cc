@@ -345,7 +345,7 @@ Workflow Generate(uint32_t number, std::vector<uint32_t> kept) {
 }
 
 std::string FileOf(const std::vector<Workflow>& workflows) {
-  std::string text = "import std.json;\nimport std.nn;\nimport std.tensor;\n\n", service = "service S {\n";
+  std::string text = "import std.json;\nimport std.maps;\nimport std.nn;\nimport std.tensor;\n\n", service = "service S {\n";
   std::set<std::string> shared;
   for (const Workflow& workflow : workflows) shared.insert(workflow.shared.begin(), workflow.shared.end());
   for (const std::string& declaration : shared) text += declaration;

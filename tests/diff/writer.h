@@ -127,7 +127,7 @@ class Writer {
   std::string Failing(const Type& type, int depth);
   std::string Match(const Type& type, int depth);
   std::string ListItem(const Type& type, int depth), LookUp(const Type& type, int depth);
-  std::string Keys(const Type& type, int depth);
+  std::string SideOfMap(const Type& type, int depth);
   std::string Meta(const Type& type, int depth);
 
   // ---- control flow ----

@@ -213,12 +213,12 @@ class Retune(harness.ServerCase):
 
     def test_a_file_with_a_mistake_leaves_the_old_one(self):
         self.reload(f"nodes: {{{NODE}: {{batch: 7}}}}\n")
-        self.assert_queues({"batch": 7, "queue": 56, "instances": 1})
+        self.assert_queues({"batch": 7, "queue": 64, "instances": 1})
         for text, words in ((f"nodes: {{{NODE}x: {{batch: 3}}}}\n", "unknown node"), (f"nodes: {{{NODE}: {{batch: 0}}}}\n", "whole number from 1"),
                             (f"nodes: {{{NODE}: {{batch: 3}}, Grind/y: {{batch: 2}}}}\n", "calls no model"), ("nodes: {", "retune")):
             self.reload(text, "error")
             self.assertTrue(self.server.logs('"error"', words if words != "retune" else self.file.name), self.server.output())
-            self.assert_queues({"batch": 7, "queue": 56, "instances": 1})
+            self.assert_queues({"batch": 7, "queue": 64, "instances": 1})
             self.assertEqual(self.server.post("/Scores/Score", {"seed": 1}).status, 200)
 
     def test_instances_that_earlier_configurations_hold_are_not_given_twice(self):
@@ -235,7 +235,7 @@ class Retune(harness.ServerCase):
             connection.close()
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
         self.reload(f"nodes: {{{NODE}: {{batch: 5, instances: 2}}}}\n")
-        self.assert_queues({"batch": 5, "queue": 40, "instances": 2})
+        self.assert_queues({"batch": 5, "queue": 64, "instances": 2})
         self.assertEqual(self.server.post("/Scores/Score", {"seed": 1}).status, 200)
 
 

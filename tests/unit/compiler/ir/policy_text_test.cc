@@ -10,6 +10,22 @@ TEST(PolicyText, SettingsStandInOneLine) {
   EXPECT_EQ(Joined({{"batch", "8 within 1ms"}, {"queue", "64"}}), "batch 8 within 1ms · queue 64");
 }
 
+TEST(SettingsOf, AQueueThatNothingIsWrittenAboutTakesEightBatchesAndAtLeast64Rows) {
+  const auto queue = [](uint32_t batch_max, bool batched, uint32_t written = 0) {
+    Policy policy;
+    policy.batch_max = batch_max;
+    policy.queue_max = written;
+    return SettingsOf(policy, batched)[1];
+  };
+  const auto rows = [](const char* count) { return std::pair<std::string, std::string>("queue", count); };
+  EXPECT_EQ(queue(0, true), rows("256"));
+  EXPECT_EQ(queue(9, true), rows("72"));
+  EXPECT_EQ(queue(8, true), rows("64"));
+  EXPECT_EQ(queue(1, true), rows("64"));
+  EXPECT_EQ(queue(0, false), rows("64"));
+  EXPECT_EQ(queue(1, true, 1), rows("1"));
+}
+
 TEST(SettingsOf, SaysTimesAndPriorityWhereNoModelIsCalled) {
   Policy policy;
   policy.batch_max = 32;

@@ -167,6 +167,8 @@ TEST_F(BodyTest, ListsAndMaps) {
   });
   cases_.Add("keys", {map}, types().List(text),
              [this, text](Builder& b, const In& in) { return b.Emit(OpKind::kMapKeys, types().List(text), {in[0]}); });
+  cases_.Add("values", {map}, types().List(vector),
+             [this, vector](Builder& b, const In& in) { return b.Emit(OpKind::kMapValues, types().List(vector), {in[0]}); });
   Check(kSizes, 2);
 }
 

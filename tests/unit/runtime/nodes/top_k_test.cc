@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 #include "runtime/nodes/nodes.h"
+#include "runtime/nodes/ranking.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
 
 namespace wf::nodes {
@@ -45,6 +48,21 @@ TEST(TopK, OrdersTheWholeOfALongVector) {
   for (int32_t& value : data) value = static_cast<int32_t>(state = state * 1664525 + 1013904223);
   const Indices indices = TopIndices<int32_t>(data, WF_I32, static_cast<int64_t>(data.size()));
   for (size_t i = 1; i < indices.size(); ++i) ASSERT_GE(data[indices[i - 1]], data[indices[i]]);
+}
+
+TEST(TopK, IsOneOrderHoweverManyAreWanted) {
+  std::vector<float> data(3000);
+  uint32_t state = 1;
+  for (float& value : data) {
+    const uint32_t dice = (state = state * 1664525 + 1013904223) >> 24;
+    value = dice < 9 ? kNan : dice < 20 ? -0.0F : dice < 30 ? 0.0F : dice < 40 ? -kInfinity : static_cast<float>(dice) - 140;
+  }
+  Indices all(data.size());
+  std::iota(all.begin(), all.end(), 0);
+  std::sort(all.begin(), all.end(), Ranking<float>{data.data()});
+  for (const size_t k : {3000u, 2999u, 376u, 375u, 374u, 1u}) {
+    EXPECT_EQ(TopIndices<float>(data, WF_F32, static_cast<int64_t>(k)), Indices(all.begin(), all.begin() + static_cast<int64_t>(k))) << k;
+  }
 }
 
 TEST(TopK, KnowsEveryNumericType) {

@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/ir/scalar.h"
 #include "compiler/passes/passes.h"
@@ -91,13 +92,15 @@ class RangeProver : public Rewriter {
 
   // Nothing in it wraps unseen. Of what may be any number, as parameters may, no multiple is taken and few are added: an extent that is
   // such a sum is that of a tensor, so that it did not wrap, whereas 4 * n is 0 where n is 2^62.
-  bool IsSound(const Linear& sum, int most_large = kMaxLarge) const {
+  bool IsSound(const Linear& sum) const { return sum.ok && CountLarge(sum) <= kMaxLarge; }
+
+  // Terms that may be any number; more than kMaxLarge where a multiple of one is taken.
+  int CountLarge(const Linear& sum) const {
     int large = 0;
     for (const auto& [value, coefficient] : sum.terms) {
-      if (IsSmall(value, 0)) continue;
-      if (std::abs(coefficient) > 1 || ++large > most_large) return false;
+      if (!IsSmall(value, 0)) large += std::abs(coefficient) > 1 ? kMaxLarge + 1 : 1;
     }
-    return sum.ok;
+    return large;
   }
 
   // A loop over max(n, 0) that is being run is one over n.
@@ -135,7 +138,7 @@ class RangeProver : public Rewriter {
     if (depth > kMaxDepth) return {};
     switch (op.kind) {
       case OpKind::kScalar:
-        return static_cast<int64_t>(op.imm);
+        return b_.DTypeOf(id) == ir::DType::kI64 ? std::optional(static_cast<int64_t>(op.imm)) : std::nullopt;
       case OpKind::kDim:
       case OpKind::kListLen:
       case OpKind::kStringLen:
@@ -145,9 +148,10 @@ class RangeProver : public Rewriter {
       case OpKind::kParam:
         return extents_.contains(id) ? std::optional<int64_t>(0) : std::nullopt;
       case OpKind::kConvert: {
-        const ir::DType from = b_.DTypeOf(op.args[0]);
+        const ir::DType from = b_.DTypeOf(op.args[0]), to = b_.DTypeOf(id);
+        if (ir::SizeOf(to) <= ir::SizeOf(from)) return {};  // i32 of a u32 may be below 0
         if (from == ir::DType::kBool || from == ir::DType::kU8 || from == ir::DType::kU16 || from == ir::DType::kU32) return 0;
-        return from == ir::DType::kI32 ? LowerBound(op.args[0], depth + 1) : std::nullopt;
+        return from == ir::DType::kI32 && to == ir::DType::kI64 ? LowerBound(op.args[0], depth + 1) : std::nullopt;
       }
       case OpKind::kMax: {
         const auto a = LowerBound(op.args[0], depth + 1), b = LowerBound(op.args[1], depth + 1);
@@ -169,6 +173,7 @@ class RangeProver : public Rewriter {
       case OpKind::kAdd:
       case OpKind::kSub:
       case OpKind::kMul:
+        if (b_.DTypeOf(id) != ir::DType::kI64) return {};  // wraps soon
         return LowerBoundOf(LinearOf(id, 0), id, depth);
       default:
         return {};
@@ -186,17 +191,23 @@ class RangeProver : public Rewriter {
   }
 
   std::optional<int64_t> LowerBoundWith(const std::unordered_map<ValueId, ValueId>& extents, Linear sum, ValueId self, int depth) {
-    for (int round = 0; round < kMaxDepth && IsSound(sum); ++round) {
+    int replaced = 0;
+    bool is_endless = false;  // a loop that makes nothing may count to any number
+    for (; replaced < kMaxDepth && IsSound(sum); ++replaced) {
       const auto falling = std::find_if(sum.terms.begin(), sum.terms.end(),
                                         [&](const auto& term) { return term.second < 0 && extents.contains(term.first); });
       if (falling == sum.terms.end()) break;
       const auto [param, coefficient] = *falling;
+      if (counts_only_.contains(param) && !IsSmall(extents.at(param), 0)) {
+        if (coefficient != -1) return {};
+        is_endless = true;
+      }
       Linear last = LinearOf(extents.at(param), 0);
       last.constant -= 1;
       last.terms[param] -= 1;  // last - param, times the coefficient, takes the parameter out
       sum.Add(last, coefficient);
     }
-    if (!IsSound(sum, 1)) return {};
+    if (!DoesNotWrap(sum, replaced, is_endless)) return {};
     int64_t bound = sum.constant;
     for (const auto& [value, coefficient] : sum.terms) {
       if (value == self || coefficient < 0) return {};
@@ -205,6 +216,15 @@ class RangeProver : public Rewriter {
       bound += *least * coefficient;
     }
     return bound;
+  }
+
+  // Whether what `sum` is a bound of is no less. It is that, and for each loop whose index was replaced a multiple of what the loop has
+  // left: small, but for one that only counts.
+  bool DoesNotWrap(const Linear& sum, int replaced, bool is_endless) const {
+    if (!sum.ok) return false;
+    if (is_endless) return replaced == 1 && sum.terms.empty() && sum.constant == 0;  // n - 1 - i
+    const int large = CountLarge(sum);
+    return large == 0 || (large == 1 && replaced == 0 && sum.terms.size() == 1 && sum.constant <= 0);
   }
 
   bool IsNatural(ValueId id, int depth) { return LowerBound(id, depth).value_or(-1) >= 0; }
@@ -269,6 +289,8 @@ class RangeProver : public Rewriter {
         return;
       case OpKind::kReduce:
       case OpKind::kFold:
+        counts_only_.insert(params[0]);
+        [[fallthrough]];
       case OpKind::kListBuild:
       case OpKind::kListFilter:
         Bind(params[0], owner_args[0]);
@@ -280,6 +302,7 @@ class RangeProver : public Rewriter {
 
   std::unordered_map<ValueId, ValueId> extents_;    // of the loops that parameters count
   std::unordered_map<ValueId, ValueId> unclamped_;  // n, of those that are max(n, 0)
+  std::unordered_set<ValueId> counts_only_;         // parameters of loops that make nothing, so that nothing bounds how long they run
 };
 
 }  // namespace

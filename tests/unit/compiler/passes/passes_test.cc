@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/ir/builder.h"
-#include "compiler/ir/print.h"
-#include "compiler/ir/verify.h"
+#include "tests/unit/compiler/passes/fixture.h"
 
 namespace wf::passes {
 namespace {
@@ -17,24 +15,6 @@ using ir::OpKind;
 using ir::ValueId;
 using testing::HasSubstr;
 using testing::Not;
-
-// One task with one body over a tensor `x` and a scalar `s`.
-struct Fixture {
-  explicit Fixture(std::vector<int64_t> dims = {-1}) {
-    program.regions.push_back({.tasks = {ir::TaskId{0}}, .slots = {ir::SlotId{0}, ir::SlotId{1}}});
-    program.slots = {{.name = "x", .type = program.types.Tensor(DType::kF32, std::move(dims)), .region = ir::RegionId{0}},
-                     {.name = "s", .type = program.types.Scalar(DType::kI64), .region = ir::RegionId{0}}};
-    program.tasks.push_back({.kind = ir::TaskKind::kRun, .region = ir::RegionId{0}, .in = {ir::SlotId{0}, ir::SlotId{1}}});
-  }
-  std::string Text() {
-    EXPECT_EQ(ir::Verify(program), std::nullopt);
-    return ir::PrintBody(program, program.tasks[0].body);
-  }
-  ir::Body& body() { return program.tasks[0].body; }
-  ir::Program program;
-};
-
-std::vector<ir::TypeId> Integers(Builder& b, size_t count) { return std::vector<ir::TypeId>(count, b.ScalarType(DType::kI64)); }
 
 // x[i] op constant, over all of x.
 ValueId MapConstant(Builder& b, ValueId x, OpKind kind, float c) {
@@ -89,81 +69,6 @@ TEST(RemoveDead, KeepsChecksAndDropsTheRest) {
   RemoveDead(f.program);
   EXPECT_THAT(f.Text(), HasSubstr("check_index"));
   EXPECT_THAT(f.Text(), Not(HasSubstr("mul")));
-}
-
-TEST(ProveRanges, RemovesWhatTheLoopProves) {
-  Fixture f;
-  Builder b(f.program, f.body());
-  const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0);
-  const BlockId block = b.Open(Integers(b, 1));
-  const ValueId i = b.Param(0);
-  const ValueId last = b.Sub(b.Sub(n, b.I64(1)), i);  // backwards
-  b.Close(b.Add(b.Load(x, {b.CheckIndex(i, n)}), b.Load(x, {b.CheckIndex(last, n)})));
-  b.Close(b.Build(DType::kF32, {n}, block));
-  ProveRanges(f.program);
-  EXPECT_THAT(f.Text(), Not(HasSubstr("check_index")));
-}
-
-TEST(ProveRanges, ProvesLinearFormsClampsAndRemainders) {
-  Fixture f({30});
-  Builder b(f.program, f.body());
-  const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
-  const BlockId block = b.Open(Integers(b, 1));
-  const ValueId i = b.Param(0);
-  const ValueId linear = b.Add(b.Mul(i, b.I64(3)), b.I64(2));  // 2 .. 29
-  const ValueId clamped = b.Binary(OpKind::kMax, b.Binary(OpKind::kMin, s, b.I64(29)), b.I64(0));
-  const ValueId rest = b.Binary(OpKind::kRem, b.Mul(i, b.I64(7)), b.I64(30));
-  ValueId sum = b.Load(x, {b.CheckIndex(linear, b.I64(30))});
-  sum = b.Add(sum, b.Load(x, {b.CheckIndex(clamped, b.I64(30))}));
-  b.Close(b.Add(sum, b.Load(x, {b.CheckIndex(rest, b.I64(30))})));
-  b.Close(b.Build(DType::kF32, {b.I64(10)}, block));
-  ProveRanges(f.program);
-  EXPECT_THAT(f.Text(), Not(HasSubstr("check_index")));
-}
-
-// What a view leaves of an axis may be none: the loop over it counts to max(n - 1, 0).
-TEST(ProveRanges, TakesALoopOverAClampedExtentForOneOverTheExtent) {
-  for (const bool is_inside : {true, false}) {
-    Fixture f;
-    Builder b(f.program, f.body());
-    const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0), rest = b.Sub(n, b.I64(1));
-    const ValueId extent = b.Binary(OpKind::kMax, rest, b.I64(0));
-    const BlockId block = b.Open(Integers(b, 1));
-    const ValueId i = b.Param(0), next = b.Add(i, b.I64(1));
-    const ValueId sum = b.Add(b.Load(x, {b.CheckIndex(i, extent)}), b.Load(x, {b.CheckIndex(i, rest)}));
-    b.Close(b.Add(sum, b.Load(x, {b.CheckIndex(next, is_inside ? n : rest)})));
-    b.Close(b.Build(DType::kF32, {extent}, block));
-    ProveRanges(f.program);
-    EXPECT_EQ(f.Text().find("check_index") == std::string::npos, is_inside) << f.Text();
-  }
-}
-
-// 4 * n is 0 where n is 2^62, which no extent is, but a parameter may be.
-TEST(ProveRanges, KeepsWhatHoldsOnlyWhereNothingWraps) {
-  for (const bool is_extent : {true, false}) {
-    Fixture f;
-    Builder b(f.program, f.body());
-    const ValueId x = b.Slot(ir::SlotId{0}), n = is_extent ? b.Dim(x, 0) : b.Slot(ir::SlotId{1});
-    const ValueId extent = b.Mul(n, b.I64(4));
-    const BlockId block = b.Open(Integers(b, 1));
-    b.Close(b.Load(x, {b.CheckIndex(b.Mul(b.Param(0), b.I64(4)), extent)}));
-    b.Close(b.Build(DType::kF32, {n}, block));
-    ProveRanges(f.program);
-    EXPECT_EQ(f.Text().find("check_index") == std::string::npos, is_extent) << f.Text();
-  }
-}
-
-TEST(ProveRanges, KeepsWhatMayBeOutside) {
-  Fixture f({30});
-  Builder b(f.program, f.body());
-  const ValueId x = b.Slot(ir::SlotId{0});
-  const BlockId block = b.Open(Integers(b, 1));
-  const ValueId i = b.Param(0), past = b.Add(b.Mul(i, b.I64(3)), b.I64(3)), before = b.Sub(i, b.I64(1));
-  b.Close(b.Add(b.Load(x, {b.CheckIndex(past, b.I64(30))}), b.Load(x, {b.CheckIndex(before, b.I64(30))})));
-  b.Close(b.Build(DType::kF32, {b.I64(10)}, block));
-  ProveRanges(f.program);
-  const std::string text = f.Text();
-  EXPECT_NE(text.find("check_index"), text.rfind("check_index"));
 }
 
 TEST(Fuse, MakesAChainOneLoop) {

@@ -1,0 +1,153 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "compiler/passes/passes.h"
+#include "tests/unit/compiler/passes/fixture.h"
+
+namespace wf::passes {
+namespace {
+
+using ir::BlockId;
+using ir::Builder;
+using ir::DType;
+using ir::OpKind;
+using ir::ValueId;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(ProveRanges, RemovesWhatTheLoopProves) {
+  Fixture f;
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0);
+  const BlockId block = b.Open(Integers(b, 1));
+  const ValueId i = b.Param(0);
+  const ValueId last = b.Sub(b.Sub(n, b.I64(1)), i);  // backwards
+  b.Close(b.Add(b.Load(x, {b.CheckIndex(i, n)}), b.Load(x, {b.CheckIndex(last, n)})));
+  b.Close(b.Build(DType::kF32, {n}, block));
+  ProveRanges(f.program);
+  EXPECT_THAT(f.Text(), Not(HasSubstr("check_index")));
+}
+
+TEST(ProveRanges, ProvesLinearFormsClampsAndRemainders) {
+  Fixture f({30});
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1});
+  const BlockId block = b.Open(Integers(b, 1));
+  const ValueId i = b.Param(0);
+  const ValueId linear = b.Add(b.Mul(i, b.I64(3)), b.I64(2));  // 2 .. 29
+  const ValueId clamped = b.Binary(OpKind::kMax, b.Binary(OpKind::kMin, s, b.I64(29)), b.I64(0));
+  const ValueId rest = b.Binary(OpKind::kRem, b.Mul(i, b.I64(7)), b.I64(30));
+  ValueId sum = b.Load(x, {b.CheckIndex(linear, b.I64(30))});
+  sum = b.Add(sum, b.Load(x, {b.CheckIndex(clamped, b.I64(30))}));
+  b.Close(b.Add(sum, b.Load(x, {b.CheckIndex(rest, b.I64(30))})));
+  b.Close(b.Build(DType::kF32, {b.I64(10)}, block));
+  ProveRanges(f.program);
+  EXPECT_THAT(f.Text(), Not(HasSubstr("check_index")));
+}
+
+// What a view leaves of an axis may be none: the loop over it counts to max(n - 1, 0).
+TEST(ProveRanges, TakesALoopOverAClampedExtentForOneOverTheExtent) {
+  for (const bool is_inside : {true, false}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0), rest = b.Sub(n, b.I64(1));
+    const ValueId extent = b.Binary(OpKind::kMax, rest, b.I64(0));
+    const BlockId block = b.Open(Integers(b, 1));
+    const ValueId i = b.Param(0), next = b.Add(i, b.I64(1));
+    const ValueId sum = b.Add(b.Load(x, {b.CheckIndex(i, extent)}), b.Load(x, {b.CheckIndex(i, rest)}));
+    b.Close(b.Add(sum, b.Load(x, {b.CheckIndex(next, is_inside ? n : rest)})));
+    b.Close(b.Build(DType::kF32, {extent}, block));
+    ProveRanges(f.program);
+    EXPECT_EQ(f.Text().find("check_index") == std::string::npos, is_inside) << f.Text();
+  }
+}
+
+// 4 * n is 0 where n is 2^62, which no extent is, but a parameter may be.
+TEST(ProveRanges, KeepsWhatHoldsOnlyWhereNothingWraps) {
+  for (const bool is_extent : {true, false}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), n = is_extent ? b.Dim(x, 0) : b.Slot(ir::SlotId{1});
+    const ValueId extent = b.Mul(n, b.I64(4));
+    const BlockId block = b.Open(Integers(b, 1));
+    b.Close(b.Load(x, {b.CheckIndex(b.Mul(b.Param(0), b.I64(4)), extent)}));
+    b.Close(b.Build(DType::kF32, {n}, block));
+    ProveRanges(f.program);
+    EXPECT_EQ(f.Text().find("check_index") == std::string::npos, is_extent) << f.Text();
+  }
+}
+
+TEST(ProveRanges, KeepsWhatMayBeOutside) {
+  Fixture f({30});
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0});
+  const BlockId block = b.Open(Integers(b, 1));
+  const ValueId i = b.Param(0), past = b.Add(b.Mul(i, b.I64(3)), b.I64(3)), before = b.Sub(i, b.I64(1));
+  b.Close(b.Add(b.Load(x, {b.CheckIndex(past, b.I64(30))}), b.Load(x, {b.CheckIndex(before, b.I64(30))})));
+  b.Close(b.Build(DType::kF32, {b.I64(10)}, block));
+  ProveRanges(f.program);
+  const std::string text = f.Text();
+  EXPECT_NE(text.find("check_index"), text.rfind("check_index"));
+}
+
+// Whether x[index(i)] of ten elements keeps its check in a loop over `count`, which makes a tensor or a sum.
+using Index = std::function<ValueId(Builder& b, ValueId s, ValueId i)>;
+enum class Loop : uint8_t { kBuild, kReduce };
+bool KeepsCheck(Loop loop, const std::function<ValueId(Builder& b, ValueId s)>& count, const Index& index) {
+  Fixture f({10});
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1}), extent = count(b, s);
+  const BlockId block = b.Open(Integers(b, 1));
+  b.Close(b.Load(x, {b.CheckIndex(index(b, s, b.Param(0)), b.I64(10))}));
+  b.Close(loop == Loop::kBuild ? b.Build(DType::kF32, {extent}, block) : b.Reduce(ir::ReduceKind::kSum, DType::kF32, extent, block));
+  ProveRanges(f.program);
+  return f.Text().find("check_index") != std::string::npos;
+}
+ValueId Natural(Builder& b, ValueId s) { return b.Binary(OpKind::kMax, s, b.I64(0)); }
+ValueId AtMostNine(Builder& b, ValueId index) { return b.Binary(OpKind::kMin, index, b.I64(9)); }
+
+// max(s, 0) + i is below 0 where s is the largest integer.
+TEST(ProveRanges, KeepsTheCheckOfASumWithWhatHasNoBound) {
+  const auto four = [](Builder& b, ValueId) { return b.I64(4); };
+  EXPECT_FALSE(KeepsCheck(Loop::kBuild, four, [](Builder& b, ValueId s, ValueId) { return AtMostNine(b, Natural(b, s)); }));
+  EXPECT_TRUE(KeepsCheck(Loop::kBuild, four, [](Builder& b, ValueId s, ValueId i) { return AtMostNine(b, b.Add(Natural(b, s), i)); }));
+  EXPECT_TRUE(KeepsCheck(Loop::kBuild, four,
+                         [](Builder& b, ValueId s, ValueId i) { return b.Binary(OpKind::kRem, b.Add(Natural(b, s), i), b.I64(10)); }));
+  EXPECT_TRUE(KeepsCheck(Loop::kBuild, four, [](Builder& b, ValueId s, ValueId i) {  // far below 0 wraps, too
+    return b.Binary(OpKind::kMax, b.Sub(b.Sub(b.I64(-5), Natural(b, s)), i), b.I64(0));
+  }));
+}
+
+// A tensor has so many elements at most, but a sum may be of any number.
+TEST(ProveRanges, KeepsTheCheckWhereALoopThatMakesNothingCountsDown) {
+  const auto times = [](Builder&, ValueId s) { return s; };
+  const auto back = [](int64_t from) {
+    return [from](Builder& b, ValueId s, ValueId i) { return AtMostNine(b, b.Sub(b.Add(s, b.I64(from)), i)); };
+  };
+  EXPECT_FALSE(KeepsCheck(Loop::kBuild, times, back(-1)));
+  EXPECT_FALSE(KeepsCheck(Loop::kBuild, times, back(5)));
+  EXPECT_FALSE(KeepsCheck(Loop::kReduce, times, back(-1)));
+  EXPECT_TRUE(KeepsCheck(Loop::kReduce, times, back(5)));
+}
+
+TEST(ProveRanges, KeepsTheCheckOfWhatWrapsInFewerBits) {
+  const auto three = [](Builder& b, ValueId) { return b.I64(3); };
+  const auto index = [](DType from, DType through, int64_t factor) {
+    return [=](Builder& b, ValueId s, ValueId) {
+      const ValueId narrow = b.Convert(b.Convert(s, from), through);
+      return AtMostNine(b, b.Convert(b.Mul(narrow, b.Convert(b.I64(factor), through)), DType::kI64));
+    };
+  };
+  EXPECT_FALSE(KeepsCheck(Loop::kBuild, three, index(DType::kU16, DType::kI64, 65536)));
+  EXPECT_TRUE(KeepsCheck(Loop::kBuild, three, index(DType::kU16, DType::kI32, 65536)));
+  EXPECT_FALSE(KeepsCheck(Loop::kBuild, three,
+                          [](Builder& b, ValueId s, ValueId) { return AtMostNine(b, b.Convert(b.Convert(s, DType::kU32), DType::kI64)); }));
+  EXPECT_TRUE(KeepsCheck(Loop::kBuild, three, [](Builder& b, ValueId s, ValueId) {
+    return AtMostNine(b, b.Convert(b.Convert(b.Convert(s, DType::kU32), DType::kI32), DType::kI64));
+  }));
+}
+
+}  // namespace
+}  // namespace wf::passes

@@ -100,6 +100,8 @@ class MixingRule {
       case Op::kMsSkipLayerNormalization:
       case Op::kMsSkipSimplifiedLayerNormalization:
         return Counts(Dims(0).back());
+      case Op::kStringSplit:
+        return AnyFrom(0);  // each text has as many parts as that of all samples which has most
       case Op::kTfIdfVectorizer:
         return Counts(Dims(0).back());
       case Op::kLpNormalization:

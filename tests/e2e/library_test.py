@@ -109,7 +109,7 @@ class Library(harness.ServerCase):
                 comment = comment + line + "\n" if line.startswith("//") else ""
         for module, members in MEMBERS.items():
             for name, text in members:
-                found = re.findall(r"Example: `([^`]+)`\.", text)
+                found = re.findall(r"Example.*: `([^`]+)`\.", text)
                 self.assertTrue(found, f"{module}.{name} has no example")
                 examples += found
         folder = harness.scratch() / "examples"

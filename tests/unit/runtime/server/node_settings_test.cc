@@ -164,7 +164,7 @@ TEST(NodeSettings, WhatIsInForceFollowsFromWhatIsSet) {
     text += "\n";
   }
   EXPECT_EQ(text,
-            "Classify/logits: batch=4 within=2000000ns queue=32 instances=1 threads=1 priority=2\n"
+            "Classify/logits: batch=4 within=2000000ns queue=64 instances=1 threads=1 priority=2\n"
             "Classify/whole: batch=1 within=0ns queue=3 instances=1 threads=1\n"
             "Classify/fetch: timeout=3000000000ns\n");
 }

@@ -105,7 +105,8 @@ TEST_F(ChoicesTest, EveryWayComputesWhatTheReferenceDoes) {
     const MakeFn make = std::holds_alternative<Conv>(each.params) ? ref::MakeConv : ref::MakeMatMul;
     const Tensor wanted = RunKernel(make, each.params, each.in, WF_F32, each.out).out;
     const std::vector<std::string> ways = Ways(OperationOf(each));
-    if (__builtin_cpu_supports("avx512f") != 0) EXPECT_FALSE(ways.empty()) << each.name;  // elsewhere oneDNN may have one alone
+    const bool has_several = __builtin_cpu_supports("avx512f") != 0;  // elsewhere oneDNN may have one alone
+    EXPECT_TRUE(!ways.empty() || !has_several) << each.name;
     for (const std::string& way : ways) ExpectNear(RunWay(each, way), wanted, each.name + " " + way);
   }
 }

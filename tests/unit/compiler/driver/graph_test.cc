@@ -125,7 +125,8 @@ TEST(Graph, LargeWorkflowsCostNoMoreThanTheirSize) {
   const std::clock_t start = std::clock();
   const Graph chain = GraphOf(ManyNodes(20'000, false));
   const Graph calls = GraphOf(ManyNodes(8'000, true));
-  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 10);  // seconds of processor time, under a sanitizer; squares of these numbers would take minutes
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC,
+            10);  // seconds of processor time, under a sanitizer; squares of these numbers would take minutes
   ASSERT_EQ(chain.workflows[0].stages.size(), 20'000u);
   EXPECT_EQ(chain.workflows[0].stages[19'999].after, std::vector<std::string>{"s19999"});
   ASSERT_EQ(calls.workflows[0].stages.size(), 16'000u);

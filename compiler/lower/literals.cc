@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "compiler/ir/form.h"
 #include "compiler/lower/places.h"
 
 namespace wf::lower {
@@ -40,26 +41,11 @@ class Reader {
 
   // All that the code is made of, less the literals that are free and the slots, which are places.
   std::string Shape() const {
-    std::string shape;
-    const auto add = [&](auto number) { shape.append(reinterpret_cast<const char*>(&number), sizeof number); };
-    const auto add_all = [&](const auto& ids) {
-      add(ids.size());
-      for (const auto id : ids) add(id);
+    const auto is_own = [this](size_t i) {
+      return is_free_[i] || body_.ops[i].kind == OpKind::kSlot || body_.ops[i].kind == OpKind::kExtent;
     };
-    for (size_t i = 0; i < body_.ops.size(); ++i) {
-      const ir::Op& op = body_.ops[i];
-      add(op.kind);
-      add(op.type);
-      add_all(op.args);
-      add_all(op.blocks);
-      add(is_free_[i] || op.kind == OpKind::kSlot || op.kind == OpKind::kExtent ? 0 : op.imm);
-    }
-    for (const ir::Block& block : body_.blocks) {
-      add_all(block.params);
-      add_all(block.ops);
-      add(block.result);
-    }
-    return shape;
+    return ir::FormOf(body_, is_own,
+                      [](ir::TypeId type, std::string* form) { form->append(reinterpret_cast<const char*>(&type), sizeof type); });
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/ir/form.h"
 #include "compiler/passes/passes.h"
 
 namespace wf::passes {
@@ -42,28 +43,12 @@ class Reader {
 
   // All that is the same in tasks that do the same, whatever their extents, slots, floats and constant tensors are.
   std::string Form() const {
-    std::string form;
-    const auto add = [&](auto number) { form.append(reinterpret_cast<const char*>(&number), sizeof number); };
-    const auto add_all = [&](const auto& ids) {
-      add(ids.size());
-      for (const auto id : ids) add(id);
-    };
-    for (size_t i = 0; i < body_.ops.size(); ++i) {
+    const auto is_own = [this](size_t i) {
       const ir::Op& op = body_.ops[i];
-      add(op.kind);
-      AddType(op.type, &form);
-      add_all(op.args);
-      add_all(op.blocks);
       const bool is_float = op.kind == OpKind::kScalar && ir::IsFloat(types_[op.type].dtype);
-      const bool is_own = is_free_[i] || is_float || op.kind == OpKind::kSlot || op.kind == OpKind::kConstant;
-      add(is_own ? uint64_t{0} : op.imm);
-    }
-    for (const ir::Block& block : body_.blocks) {
-      add_all(block.params);
-      add_all(block.ops);
-      add(block.result);
-    }
-    return form;
+      return is_free_[i] || is_float || op.kind == OpKind::kSlot || op.kind == OpKind::kConstant;
+    };
+    return ir::FormOf(body_, is_own, [this](ir::TypeId type, std::string* form) { AddType(type, form); });
   }
 
  private:

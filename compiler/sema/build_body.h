@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "compiler/ir/bounds.h"
 #include "compiler/ir/builder.h"
 #include "compiler/sema/build_context.h"
 
@@ -56,7 +56,7 @@ class BodyWriter {
   ir::ValueId CountOf(const std::vector<ir::ValueId>& sources);
   ir::ValueId ElementOf(ir::ValueId source, ir::ValueId index);
   void Bind(LocalId local, ir::ValueId value) { frame_->locals[local] = value; }
-  void BindIndex(LocalId local, ir::ValueId param);
+  void BindIndex(LocalId local, ir::ValueId param, ir::ValueId extent);
   // What a stub yields for a call of the model that it replaces; fails with 7004 where shapes are not those of the call.
   ir::ValueId WriteStub(const Function& stub, const Expr& call);
   ir::TypeId TypeOf(TypeRef type);  // dimensions that are constant here are static
@@ -160,7 +160,7 @@ class BodyWriter {
   Outer* outer_;
   Frame root_;
   Frame* frame_;
-  std::unordered_set<ir::ValueId> indices_;                               // that loops over elements count
+  ir::Counters counters_;                                                 // of loops over elements
   size_t tensor_depth_ = 0, loop_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
   bool at_hand_only_ = false;                                             // symbols that the body would have to wait for have no value
   bool extents_may_differ_ = false;  // a check stands in a loop over elements, which goes on when it does not hold

@@ -3,10 +3,8 @@
 #include <set>
 
 #include "compiler/sema/build_body.h"
-#include "compiler/sema/build_bounds.h"
 #include "compiler/sema/build_checks.h"
 #include "compiler/sema/resolve_type.h"
-#include "runtime/abi/dtype.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 
@@ -116,7 +114,7 @@ ValueId BodyWriter::Wraps(const Dim& dim) {
       const std::optional<ValueId> value = AtomIn(atom, frame_);
       if (!value) return b_.Bool(false);
       factors.back().push_back(*value);
-      most_of_term *= MostOf(b_, indices_, *value);
+      most_of_term *= ir::BoundsOf(b_, counters_, *value).magnitude();
     }
     most += most_of_term;
   }

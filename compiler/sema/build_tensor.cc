@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "compiler/sema/build_body.h"
-#include "compiler/sema/build_bounds.h"
 #include "compiler/sema/resolve_type.h"
 #include "runtime/abi/dtype.h"
 #include "runtime/base/check.h"
@@ -181,7 +180,7 @@ ValueId BodyWriter::WriteBuild(const Expr& expr) {
   }
   RequireSmall(extents);
   const ir::BlockId block = b_.Open(Integers(extents.size()));
-  for (size_t axis = 0; axis < extents.size(); ++axis) BindIndex(expr.index_locals[axis], b_.Param(axis));
+  for (size_t axis = 0; axis < extents.size(); ++axis) BindIndex(expr.index_locals[axis], b_.Param(axis), extents[axis]);
   ++tensor_depth_;
   const ValueId element = Write(*expr.args[0]);
   --tensor_depth_;
@@ -195,7 +194,7 @@ ValueId BodyWriter::WriteReduce(const Expr& expr) {
     b_.StickyIf(b_.Binary(OpKind::kEq, extent, b_.I64(0)), code::kEmpty);
   }
   const ir::BlockId block = b_.Open(Integers(1));
-  BindIndex(expr.index_locals[0], b_.Param(0));
+  BindIndex(expr.index_locals[0], b_.Param(0), extent);
   ++tensor_depth_;
   const ValueId element = Write(*expr.args[0]);
   --tensor_depth_;
@@ -264,12 +263,12 @@ ValueId BodyWriter::WriteReshape(const Expr& expr, const std::vector<ValueId>& a
   return b_.Reshape(tensor, std::move(extents));
 }
 
-void BodyWriter::BindIndex(LocalId local, ValueId param) {
+void BodyWriter::BindIndex(LocalId local, ValueId param, ValueId extent) {
   Bind(local, param);
-  indices_.insert(param);
+  counters_[param] = extent;
 }
 
-bool BodyWriter::IsNatural(ValueId value) const { return MostOfNatural(b_, indices_, value).has_value(); }
+bool BodyWriter::IsNatural(ValueId value) const { return ir::BoundsOf(b_, counters_, value).least >= 0; }
 
 ValueId BodyWriter::Extent(ValueId value, const Dim* dim, const std::string& written, ValueId told) {
   if (IsNatural(value)) return value;

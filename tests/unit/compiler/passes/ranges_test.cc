@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 
 #include "compiler/passes/passes.h"
 #include "tests/unit/compiler/passes/fixture.h"
@@ -120,16 +121,43 @@ TEST(ProveRanges, KeepsTheCheckOfASumWithWhatHasNoBound) {
   }));
 }
 
-// A tensor has so many elements at most, but a sum may be of any number.
-TEST(ProveRanges, KeepsTheCheckWhereALoopThatMakesNothingCountsDown) {
+// However many turns a loop has: a tensor of so many elements may be part of another loop that looks at few of them.
+TEST(ProveRanges, KeepsTheCheckWhereALoopOverAnyNumberCountsDown) {
   const auto times = [](Builder&, ValueId s) { return s; };
   const auto back = [](int64_t from) {
     return [from](Builder& b, ValueId s, ValueId i) { return AtMostNine(b, b.Sub(b.Add(s, b.I64(from)), i)); };
   };
-  EXPECT_FALSE(KeepsCheck(Loop::kBuild, times, back(-1)));
-  EXPECT_FALSE(KeepsCheck(Loop::kBuild, times, back(5)));
-  EXPECT_FALSE(KeepsCheck(Loop::kReduce, times, back(-1)));
-  EXPECT_TRUE(KeepsCheck(Loop::kReduce, times, back(5)));
+  for (const Loop loop : {Loop::kBuild, Loop::kReduce}) {
+    EXPECT_FALSE(KeepsCheck(loop, times, back(-1)));
+    EXPECT_TRUE(KeepsCheck(loop, times, back(5)));
+  }
+}
+
+TEST(ProveRanges, KeepsTheCheckWhereALoopOverAnyNumberCountsBeyondIt) {
+  const auto times = [](Builder&, ValueId s) { return s; };
+  const auto ahead = [](int64_t by) { return [by](Builder& b, ValueId, ValueId i) { return AtMostNine(b, b.Add(i, b.I64(by))); }; };
+  EXPECT_FALSE(KeepsCheck(Loop::kBuild, times, ahead(1)));  // of 2^63 - 1 turns the last
+  EXPECT_TRUE(KeepsCheck(Loop::kBuild, times, ahead(2)));
+}
+
+TEST(ProveRanges, KeepsTheCheckOfWhatComesToMoreThan64Bits) {
+  const auto two = [](Builder& b, ValueId) { return b.I64(2); };
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  EXPECT_TRUE(KeepsCheck(Loop::kBuild, two, [](Builder& b, ValueId, ValueId i) { return b.Mul(i, b.I64(kLeast)); }));
+  EXPECT_TRUE(KeepsCheck(Loop::kBuild, two, [](Builder& b, ValueId, ValueId i) { return AtMostNine(b, b.Sub(i, b.I64(kLeast))); }));
+  for (const size_t count : {7, 8}) {  // of 2^40 elements each
+    ValueId sum = ValueId::kNone;
+    const auto add = [&](Builder& b, ValueId) {
+      sum = b.I64(0);
+      const ir::TypeId type = b.types().Tensor(DType::kF32, {-1});
+      for (size_t k = 0; k < count; ++k) {
+        const ValueId tensor = b.Emit(OpKind::kNative, type, {}, ir::AddNative(b.program(), "wf_n_sort"));
+        sum = b.Add(sum, b.Mul(b.Dim(tensor, 0), b.I64(int64_t{1} << 20)));
+      }
+      return b.I64(2);
+    };
+    EXPECT_EQ(KeepsCheck(Loop::kBuild, add, [&](Builder& b, ValueId, ValueId) { return AtMostNine(b, sum); }), count == 8);
+  }
 }
 
 TEST(ProveRanges, KeepsTheCheckOfWhatWrapsInFewerBits) {

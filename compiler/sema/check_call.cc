@@ -3,6 +3,7 @@
 #include "compiler/sema/check_call.h"
 
 #include <algorithm>
+#include <array>
 
 #include "compiler/diag/foreign.h"
 #include "compiler/sema/builtins.h"
@@ -180,6 +181,17 @@ bool ReportReadText(Body& body, const ast::NameExpr& name, const Call& call) {
   return true;
 }
 
+// `isinstance(x, f32)`: its arguments name types, which are no values. False: it is none.
+bool ReportAskedType(Body& body, const ast::NameExpr& name) {
+  constexpr std::array<std::string_view, 4> kWords = {"isinstance", "is_instance", "instanceof", "typeof"};
+  if (std::find(kWords.begin(), kWords.end(), name.name) == kWords.end() || body.module.damaged) return false;
+  body.env.Report(name.span, kUnknownName, {name.name})
+      .Help(
+          "a value has the type that its parameter says, so none is asked for it; whether there is a value asks `match x { none => a, v => "
+          "b }`");
+  return true;
+}
+
 // Nothing: the name is another's.
 std::optional<ExprPtr> CheckNamedCall(Body& body, const ast::NameExpr& name, const Call& call, TypeRef wanted, const Where& where) {
   const Entity* const entity = FindEntity(body.module, name.name);
@@ -195,6 +207,10 @@ std::optional<ExprPtr> CheckNamedCall(Body& body, const ast::NameExpr& name, con
     body.env.NoteUse(name.span, body.locals[*local].span);
     body.env.Report(name.span, kNotCallable, {"`" + name.name + "`, a value of type `" + ToString(body.locals[*local].type) + "`,"})
         .Label(body.locals[*local].span, "declared here");
+    SkipArguments(body, call);
+    return Poison(body, call.span());
+  }
+  if (!declared && ReportAskedType(body, name)) {
     SkipArguments(body, call);
     return Poison(body, call.span());
   }

@@ -62,6 +62,18 @@ TypeRef ScalarHint(Types& types, TypeRef wanted) {
   return wanted;
 }
 
+// `[0.0] * n`: so many of one value. Empty: it is something else.
+std::string HelpToRepeat(const Body& body, const ast::BinaryExpr& step, TypeRef other) {
+  const auto* list = ast::DynAs<ast::ListExpr>(*step.left);
+  const ast::Expr& count = list != nullptr ? *step.right : *step.left;
+  if (list == nullptr) list = ast::DynAs<ast::ListExpr>(*step.right);
+  const bool is_count = other->kind == TypeKind::kScalar && IsInteger(other->dtype);
+  if (step.op != ast::BinaryOp::kMul || list == nullptr || list->elements.size() != 1 || !is_count) return "";
+  const std::string value = CodeAt(body, list->elements[0]->span, "e"), number = CodeAt(body, count.span, "n");
+  return "so many of one value are a tensor, `[i < " + number + "] => " + value + "`, or a list of them, `list([i < " + number + "] => " +
+         value + ")`";
+}
+
 // A list beside a number or a tensor: what is meant is a tensor, or something of each element.
 std::string HelpWithList(Body& body, const Expr& list, const Expr& other) {
   if (other.type->kind == TypeKind::kScalar) return "`[e for x in xs]` makes something of each element of a list";
@@ -91,7 +103,9 @@ bool HoldsTensor(TypeRef type) {
 ExprPtr ReportNoOperator(Body& body, const ast::BinaryExpr& step, const Expr& operand, const Expr& other) {
   const TypeRef type = operand.type;
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(type)});
-  if (type->kind == TypeKind::kList && HoldsNumbers(other.type)) {
+  if (const std::string repeated = HelpToRepeat(body, step, other.type); !repeated.empty()) {
+    builder.Help(repeated);
+  } else if (type->kind == TypeKind::kList && HoldsNumbers(other.type)) {
     builder.Help(HelpWithList(body, operand, other));
   } else if (type->kind == TypeKind::kList && step.op == ast::BinaryOp::kAdd) {
     builder.Help(HelpWithLists(body, operand, other));
@@ -225,8 +239,9 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
   Types& types = body.env.types;
   const std::string_view op = ast::Spelling(step.op);
   if (left->type->dtype != right->type->dtype) {
+    const std::string repeated = HelpToRepeat(body, step, left->type->kind == TypeKind::kScalar ? left->type : right->type);
     body.env.Report(step.op_span, kOperandsDiffer, {op, ToString(left->type), ToString(right->type)})
-        .Help(HelpToConvert(body, *left, *right));
+        .Help(repeated.empty() ? HelpToConvert(body, *left, *right) : repeated);
     return Poison(body, step.span);
   }
   if (!IsEquality(step.op) && !CheckArithmetic(body, op, left->type, step.op_span)) return Poison(body, step.span);
@@ -248,6 +263,15 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
   return FoldKnown(body, std::move(result));
 }
 
+// `"n = " + n`
+ExprPtr ReportAddedToText(Body& body, const ast::BinaryExpr& step, const Expr& left, const Expr& right) {
+  const Expr& other = left.type->kind == TypeKind::kString ? right : left;
+  auto builder = body.env.Report(step.op_span, kOperandsDiffer, {"+", ToString(left.type), ToString(right.type)});
+  if (other.type->kind == TypeKind::kScalar)
+    builder.Help("`+` joins texts: `str(" + CodeAt(body, other.span, "x") + ")` is one of a number; a text also has holes, `\"x is {x}\"`");
+  return Poison(body, step.span);
+}
+
 ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right, const Where& where) {
   if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
   const auto one_is = [&](TypeKind kind) { return left->type->kind == kind || right->type->kind == kind; };
@@ -263,11 +287,7 @@ ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr r
   if (strings && step.op == ast::BinaryOp::kAdd) return Concatenate(body, step, std::move(left), std::move(right));
   if (HoldsNumbers(left->type) && HoldsNumbers(right->type)) return Elementwise(body, step, std::move(left), std::move(right));
   if (IsComparison(step.op)) return CompareValues(body, step, std::move(left), std::move(right));
-  if (step.op == ast::BinaryOp::kAdd && (left->type->kind == TypeKind::kString || right->type->kind == TypeKind::kString)) {
-    const TypeRef other = left->type->kind == TypeKind::kString ? right->type : left->type;
-    body.env.Report(step.op_span, kNoOperator, {"+", ToString(other)}).Help("a value is put into text by its name: `\"number {n}\"`");
-    return Poison(body, step.span);
-  }
+  if (step.op == ast::BinaryOp::kAdd && one_is(TypeKind::kString)) return ReportAddedToText(body, step, *left, *right);
   return HoldsNumbers(left->type) ? ReportNoOperator(body, step, *right, *left) : ReportNoOperator(body, step, *left, *right);
 }
 

@@ -208,6 +208,7 @@ std::string OursForGeneric(const ast::Type& type) {
   return std::string(ours).replace(ours.find(".."), 2, inner);
 }
 constexpr std::array<std::string_view, 4> kForeignTensors = {"tensor", "Tensor", "array", "ndarray"};
+constexpr std::array<std::string_view, 8> kForAnything = {"any", "Any", "object", "Object", "auto", "var", "unknown", "dynamic"};
 
 std::vector<std::string> TypeNames(const Module& module) {
   std::vector<std::string> names = {"string", "bytes", "list", "map"};
@@ -243,6 +244,8 @@ void ReportUnknownType(Body& body, const ast::Type& type, std::vector<Span> writ
   const auto ours = diag::OursFor(diag::Foreign::kType, name);
   if (std::find(kForeignTensors.begin(), kForeignTensors.end(), name) != kForeignTensors.end()) {
     builder.Help("a tensor is the type of its elements and its axes: `f32[h, w]`");
+  } else if (std::find(kForAnything.begin(), kForAnything.end(), name) != kForAnything.end()) {
+    builder.Help("a value has one type, which is written: `f32`, `list<string>`, `Box`; only of a `let` and of a node it may be left out");
   } else if (const std::string generic = OursForGeneric(type); !generic.empty()) {
     builder.Help("that is `" + generic + "` here");
   } else if (!ours.empty()) {

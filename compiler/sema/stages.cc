@@ -1,7 +1,9 @@
 #include "compiler/sema/stages.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "compiler/sema/reads.h"
 
@@ -180,14 +182,13 @@ void NameStages(Workflow& workflow, const std::vector<int>& levels, const std::v
   for (size_t i = 0; i < workflow.body.size(); ++i) {
     if (workflow.body[i].kind == StmtKind::kNode) first_nodes.emplace(Place{levels[i], written[i]}, i);
   }
-  std::vector<Place> places;
-  for (const auto& [place, node] : first_nodes) places.push_back(place);
-  std::sort(places.begin(), places.end(),
-            [&](const Place& a, const Place& b) { return std::pair(a.first, first_nodes[a]) < std::pair(b.first, first_nodes[b]); });
+  std::vector<std::tuple<int, size_t, Place>> places;  // level, first node
+  for (const auto& [place, node] : first_nodes) places.emplace_back(place.first, node, place);
+  std::sort(places.begin(), places.end());
   std::map<Place, uint32_t> stages;
   int number = 0;
   workflow.stages.clear();
-  for (const Place& place : places) {
+  for (const auto& [level, node, place] : places) {
     stages[place] = static_cast<uint32_t>(workflow.stages.size());
     if (place.second >= 0) {
       workflow.stages.push_back(given[static_cast<size_t>(place.second)]);

@@ -1,5 +1,5 @@
-// libfmt's functions, compiled once: Debian ships it as a shared library and as headers, a server runs where neither is installed, and in every source
-// that formats they would take half of its time to compile. Instantiated is what format.h declares as such (version 9).
+// libfmt's functions, compiled once: Debian ships it as a shared library and as headers, a server runs where neither is installed, and in
+// every source that formats they would take half of its time to compile. Instantiated is what format.h declares as such (version 9).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

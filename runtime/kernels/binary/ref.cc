@@ -35,18 +35,18 @@ T Power(T base, B exponent) {
 }
 
 // A run of elements; strides are 1 or 0. What walks the shape is compiled once, not for each function of each type.
-using Run = void (*)(const void* a, int64_t a_stride, const void* b, int64_t b_stride, void* out, int64_t n);
+using Loop = void (*)(const void* a, int64_t a_stride, const void* b, int64_t b_stride, void* out, int64_t n);
 
 // Of a function without captures.
 template <typename T, typename B, typename Out, typename F>
-Run RunOf(F) {
+Loop LoopOf(F) {
   return [](const void* a, int64_t a_stride, const void* b, int64_t b_stride, void* out, int64_t n) {
     of_two::Each(of_two::Side<T>{static_cast<const T*>(a), a_stride}, of_two::Side<B>{static_cast<const B*>(b), b_stride},
                  static_cast<Out*>(out), n, F());
   };
 }
 
-std::unique_ptr<Kernel> Make(const Operation& operation, Run run) {
+std::unique_ptr<Kernel> Make(const Operation& operation, Loop run) {
   if (run == nullptr) return nullptr;
   const TensorInfo &a = operation.in[0], &b = operation.in[1], &out = operation.out[0];
   const int64_t a_size = base::DTypeSize(a.dtype), b_size = base::DTypeSize(b.dtype), out_size = base::DTypeSize(out.dtype);
@@ -65,26 +65,26 @@ std::unique_ptr<Kernel> Make(const Operation& operation, Run run) {
 }
 
 template <typename T>
-Run Arithmetic(BinaryOp op) {
+Loop Arithmetic(BinaryOp op) {
   switch (op) {
     case BinaryOp::kAdd:
-      return RunOf<T, T, T>(of_two::Sum<T>());
+      return LoopOf<T, T, T>(of_two::Sum<T>());
     case BinaryOp::kSub:
-      return RunOf<T, T, T>(of_two::Difference<T>());
+      return LoopOf<T, T, T>(of_two::Difference<T>());
     case BinaryOp::kMul:
-      return RunOf<T, T, T>(of_two::Times<T>());
+      return LoopOf<T, T, T>(of_two::Times<T>());
     case BinaryOp::kDiv:
-      return RunOf<T, T, T>(of_two::Divide<T>());
+      return LoopOf<T, T, T>(of_two::Divide<T>());
     case BinaryOp::kMod:
-      return RunOf<T, T, T>(of_two::Modulo<T>());
+      return LoopOf<T, T, T>(of_two::Modulo<T>());
     case BinaryOp::kFmod:
-      return RunOf<T, T, T>(of_two::Remainder<T>());
+      return LoopOf<T, T, T>(of_two::Remainder<T>());
     case BinaryOp::kMax:
-      return RunOf<T, T, T>(of_two::Larger<T>());
+      return LoopOf<T, T, T>(of_two::Larger<T>());
     case BinaryOp::kMin:
-      return RunOf<T, T, T>(of_two::Smaller<T>());
+      return LoopOf<T, T, T>(of_two::Smaller<T>());
     case BinaryOp::kPRelu:
-      return RunOf<T, T, T>(of_two::Slope<T>());
+      return LoopOf<T, T, T>(of_two::Slope<T>());
     default:
       return nullptr;
   }
@@ -92,37 +92,37 @@ Run Arithmetic(BinaryOp op) {
 
 // Of unsigned T: bits have no sign.
 template <typename T>
-Run Bits(BinaryOp op) {
+Loop Bits(BinaryOp op) {
   constexpr T kBits = 8 * sizeof(T);
   switch (op) {
     case BinaryOp::kBitAnd:
-      return RunOf<T, T, T>([](T a, T b) { return static_cast<T>(a & b); });
+      return LoopOf<T, T, T>([](T a, T b) { return static_cast<T>(a & b); });
     case BinaryOp::kBitOr:
-      return RunOf<T, T, T>([](T a, T b) { return static_cast<T>(a | b); });
+      return LoopOf<T, T, T>([](T a, T b) { return static_cast<T>(a | b); });
     case BinaryOp::kBitXor:
-      return RunOf<T, T, T>([](T a, T b) { return static_cast<T>(a ^ b); });
+      return LoopOf<T, T, T>([](T a, T b) { return static_cast<T>(a ^ b); });
     case BinaryOp::kShiftLeft:
-      return RunOf<T, T, T>([](T a, T b) { return b < kBits ? static_cast<T>(a << b) : T(0); });
+      return LoopOf<T, T, T>([](T a, T b) { return b < kBits ? static_cast<T>(a << b) : T(0); });
     case BinaryOp::kShiftRight:
-      return RunOf<T, T, T>([](T a, T b) { return b < kBits ? static_cast<T>(a >> b) : T(0); });
+      return LoopOf<T, T, T>([](T a, T b) { return b < kBits ? static_cast<T>(a >> b) : T(0); });
     default:
       return nullptr;
   }
 }
 
 template <typename T>
-Run Comparison(BinaryOp op) {
+Loop Comparison(BinaryOp op) {
   switch (op) {
     case BinaryOp::kEqual:
-      return RunOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a == b; });
+      return LoopOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a == b; });
     case BinaryOp::kGreater:
-      return RunOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a > b; });
+      return LoopOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a > b; });
     case BinaryOp::kGreaterEqual:
-      return RunOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a >= b; });
+      return LoopOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a >= b; });
     case BinaryOp::kLess:
-      return RunOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a < b; });
+      return LoopOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a < b; });
     case BinaryOp::kLessEqual:
-      return RunOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a <= b; });
+      return LoopOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a <= b; });
     default:
       return nullptr;
   }
@@ -132,7 +132,7 @@ std::unique_ptr<Kernel> MakePow(const Operation& operation) {
   return ForType<float, double, int32_t, int64_t>(operation.in[0].dtype, [&]<typename T>() {
     return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
         operation.in[1].dtype,
-        [&]<typename B>() { return Make(operation, RunOf<T, B, T>([](T base, B exponent) { return Power(base, exponent); })); });
+        [&]<typename B>() { return Make(operation, LoopOf<T, B, T>([](T base, B exponent) { return Power(base, exponent); })); });
   });
 }
 

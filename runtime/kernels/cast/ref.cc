@@ -63,7 +63,7 @@ std::unique_ptr<Kernel> MakeNarrowing(const Cast& cast, int64_t n) {
 
 // The loop of two types. What holds it is compiled once, not for each pair.
 template <typename From, typename To>
-void Run(const void* in, void* out, int64_t n) {
+void ConvertAll(const void* in, void* out, int64_t n) {
   const From* x = static_cast<const From*>(in);
   To* y = static_cast<To*>(out);
   for (int64_t i = 0; i < n; ++i) y[i] = Convert<To>(x[i]);
@@ -89,7 +89,7 @@ base::Result<std::unique_ptr<Kernel>> MakeCast(const Operation& operation) {
   const Cast& cast = std::get<Cast>(operation.params);
   return ForAny(operation.in[0].dtype, [&]<typename From>() {
     if (cast.to != base::Narrow::kNone) return MakeNarrowing<From>(cast, operation.out[0].count());
-    return ForAny(operation.out[0].dtype, [&]<typename To>() { return Make(Run<From, To>, operation.out[0].count()); });
+    return ForAny(operation.out[0].dtype, [&]<typename To>() { return Make(ConvertAll<From, To>, operation.out[0].count()); });
   });
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 template <typename T, size_t kAt = 0>
 constexpr size_t IndexOf() {
-  if constexpr (std::is_same_v<std::variant_alternative_t<kAt, Params>, T>) {
+  if constexpr (std::is_same_v<std::variant_alternative_t<kAt, AnyParams>, T>) {
     return kAt;
   } else {
     return IndexOf<T, kAt + 1>();

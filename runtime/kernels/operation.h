@@ -57,7 +57,7 @@
 
 namespace wf::kernels {
 
-using Params =
+using AnyParams =
     std::variant<Conv, MatMul, Pool, Unary, Binary, Softmax, Reduce, BatchNorm, Cast, Transpose, Concat, Slice, Pad, Gather, Where, Copy,
                  AffineGrid, ArgExtreme, ArgPool, Attention, BiasGelu, Binarize, ClassLoss, Compress, ConvTranspose, CountGrams, CumSum,
                  DeformConv, Dequantise, Det, Dft, DynamicQuantise, Einsum, EmbedNorm, Eye, Fill, Fold, GatherBlocks, GatherElements,
@@ -66,6 +66,16 @@ using Params =
                  NonZero, Normalize, OneHot, OneOfCategories, Quantise, RandomNumbers, Range, Recurrent, Resize, ReverseSequence, RoiAlign,
                  Rotary, Scale, ScatterElements, ScatterND, ShortDft, SignalWindow, Split, Svm, TextOp, TopK, TrainStep, TreeEnsemble,
                  Triangle, Unique, Unpool, Variadic, View>;
+
+// Copied and destroyed in operation.cc: for so many alternatives that takes seconds to compile, in each source where it stands.
+struct Params : AnyParams {
+  using AnyParams::AnyParams;
+  Params(const Params& other);
+  Params(Params&& other) noexcept;
+  Params& operator=(const Params& other);
+  Params& operator=(Params&& other) noexcept;
+  ~Params();
+};
 
 // One operator with everything that decides its kernel. Shapes are checked by shape inference before they come here.
 struct Operation {

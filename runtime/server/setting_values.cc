@@ -17,8 +17,9 @@ namespace {
 using base::kSizeUnits;
 using base::kTimeUnits;
 
+// Without zeros in front: whoever writes `010` may mean 8, as some readers of YAML do.
 bool ParseNumber(std::string_view text, int64_t* out) {
-  if (text.empty() || text.front() < '0' || text.front() > '9') return false;
+  if (text.empty() || text.front() < '0' || text.front() > '9' || (text.front() == '0' && text.size() > 1)) return false;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *out);
   return error == std::errc() && end == text.data() + text.size();
 }

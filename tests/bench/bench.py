@@ -21,7 +21,7 @@ class Row:
     peer: float | None   # None: that peer cannot be had on this machine
     unit: str
     peer_name: str
-    goal: float          # least ratio
+    goal: float          # least ratio; 0: none is set
     higher_is_better: bool = True
 
     @property
@@ -39,7 +39,9 @@ class Row:
 
     @property
     def verdict(self):
-        return "NO PEER" if self.peer is None else "goal met" if self.met else "BELOW GOAL"
+        if self.peer is None:
+            return "NO PEER"
+        return "no goal" if self.goal == 0 else f"{'goal met' if self.met else 'BELOW GOAL'} ({self.goal:g})"
 
 
 def number(value):
@@ -48,7 +50,7 @@ def number(value):
 
 def print_row(row):
     ratio = "-" if row.ratio is None else f"{row.ratio:.2f}"
-    print(f"{row.name:<28} {number(row.ours):>10} {number(row.peer):>10} {ratio:>7}  {row.unit:<10} {row.peer_name:<28} {row.verdict} ({row.goal:g})", flush=True)
+    print(f"{row.name:<28} {number(row.ours):>10} {number(row.peer):>10} {ratio:>7}  {row.unit:<10} {row.peer_name:<28} {row.verdict}", flush=True)
 
 
 def in_turns(rounds, measures):
@@ -92,6 +94,11 @@ def main():
     unknown = [name for name in args.names if name not in rows.BENCHMARKS and name not in rows.GROUPS]
     if unknown:
         options.error(f"unknown benchmark {unknown[0]}; --list names them")
+    if args.json:
+        try:
+            args.json.touch()
+        except OSError as error:
+            options.error(f"--json {args.json}: {error.strerror}")
     print(f"{'name':<28} {'ours':>10} {'peer':>10} {'ratio':>7}  {'unit':<10} {'peer is':<28}")
     found = []
     for name in chosen(args.names, rows):

@@ -35,6 +35,10 @@ class OfRows(unittest.TestCase):
         self.assertEqual(self.run_with(self.rates(1.0, 0.5))[0], 0)
         self.assertEqual(self.run_with(self.rates(0.5, 1.1, 0.5))[0], 1)
 
+    def test_a_row_without_a_goal_says_so(self):
+        verdict_at = lambda goal: bench.Row("rate", 1.0, 2.0, "1/s", "a peer", goal).verdict
+        self.assertEqual([verdict_at(goal) for goal in (0, 0.5, 0.8)], ["no goal", "goal met (0.5)", "BELOW GOAL (0.8)"])
+
     def test_a_row_without_its_peer_has_no_figure_for_it_and_fails_the_run(self):
         with tempfile.TemporaryDirectory() as folder:
             status, printed = self.run_with(self.rates(None), "--json", f"{folder}/rows.json")
@@ -42,6 +46,13 @@ class OfRows(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertRegex(printed, r"(?m)^rate +1 +- +- .*NO PEER")
         self.assertEqual((row["peer"], row["ratio"], row["met"]), (None, None, False))
+
+    def test_a_file_that_cannot_be_written_is_told_before_anything_runs(self):
+        ran = []
+        with contextlib.redirect_stderr(io.StringIO()) as told, self.assertRaises(SystemExit):
+            self.run_with({"rates": lambda _options: ran.append(1) or []}, "--json", "/proc/none/rows.json")
+        self.assertRegex(told.getvalue(), r"--json /proc/none/rows\.json: \w+")
+        self.assertEqual(ran, [])
 
     def test_a_group_runs_its_benchmarks_each_once(self):
         ran = []
@@ -96,7 +107,7 @@ class MissingPeer(unittest.TestCase):
         row = oip.row_beside_triton("oip", {"ours": (100.0, 16)}, 20)
         self.assertEqual((row.peer, row.verdict), (None, "NO PEER"))
         row = oip.row_beside_triton("oip", {"ours": (100.0, 16), "Triton": (5.0, 1)}, 20)
-        self.assertEqual((row.ratio, row.verdict, row.peer_name), (20.0, "goal met", "Triton at 1, ours at 16"))
+        self.assertEqual((row.ratio, row.verdict, row.peer_name), (20.0, "goal met (20)", "Triton at 1, ours at 16"))
 
 
 class Pipelines(unittest.TestCase):

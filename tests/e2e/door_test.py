@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import time
 
 import harness
 
@@ -156,8 +157,9 @@ class Changes(Asks):
         seen = server.stderr_path.read_text().count("read again")
         server.process.send_signal(signal.SIGHUP)
         self.assertTrue(server.logs("read again"))
-        while server.stderr_path.read_text().count("read again") == seen:
-            pass
+        until = time.monotonic() + 20
+        while server.stderr_path.read_text().count("read again") == seen and time.monotonic() < until:
+            time.sleep(0.02)
         for word in words:
             self.assertTrue(server.logs(word), server.output())
 

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstddef>
 #include <type_traits>
 
 #include "runtime/kernels/binary/functions.h"
@@ -33,17 +34,30 @@ T Power(T base, B exponent) {
   }
 }
 
+// A run of elements; strides are 1 or 0. What walks the shape is compiled once, not for each function of each type.
+using Loop = void (*)(const void* a, int64_t a_stride, const void* b, int64_t b_stride, void* out, int64_t n);
+
+// Of a function without captures.
 template <typename T, typename B, typename Out, typename F>
-std::unique_ptr<Kernel> Make(const Operation& operation, F f) {
-  const bool whole = operation.in[0].dim == operation.out[0].dim && sizeof(Out) == sizeof(T);  // then the result may overwrite a
+Loop LoopOf(F) {
+  return [](const void* a, int64_t a_stride, const void* b, int64_t b_stride, void* out, int64_t n) {
+    of_two::Each(of_two::Side<T>{static_cast<const T*>(a), a_stride}, of_two::Side<B>{static_cast<const B*>(b), b_stride},
+                 static_cast<Out*>(out), n, F());
+  };
+}
+
+std::unique_ptr<Kernel> Make(const Operation& operation, Loop run) {
+  if (run == nullptr) return nullptr;
+  const TensorInfo &a = operation.in[0], &b = operation.in[1], &out = operation.out[0];
+  const int64_t a_size = base::DTypeSize(a.dtype), b_size = base::DTypeSize(b.dtype), out_size = base::DTypeSize(out.dtype);
+  const bool whole = a.dim == out.dim && out_size == a_size;  // then the result may overwrite a
   return MakeFunction(
       2,
-      [shape = Broadcast<2>(operation.out[0].dim, {operation.in[0].dim, operation.in[1].dim}), f](const Buffers& buffers) -> const char* {
-        const T* a = static_cast<const T*>(buffers.in[0]);
-        const B* b = static_cast<const B*>(buffers.in[1]);
-        Out* out = static_cast<Out*>(buffers.out[0]);
+      [=, shape = Broadcast<2>(out.dim, {a.dim, b.dim})](const Buffers& buffers) -> const char* {
+        const std::byte *from_a = static_cast<const std::byte*>(buffers.in[0]), *from_b = static_cast<const std::byte*>(buffers.in[1]);
+        std::byte* to = static_cast<std::byte*>(buffers.out[0]);
         shape.ForEach([&](int64_t at, const auto& offset, const auto& stride, int64_t n) {
-          of_two::Each(of_two::Side<T>{a + offset[0], stride[0]}, of_two::Side<B>{b + offset[1], stride[1]}, out + at, n, f);
+          run(from_a + offset[0] * a_size, stride[0], from_b + offset[1] * b_size, stride[1], to + at * out_size, n);
         });
         return nullptr;
       },
@@ -51,26 +65,26 @@ std::unique_ptr<Kernel> Make(const Operation& operation, F f) {
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeArithmetic(const Operation& operation, BinaryOp op) {
+Loop Arithmetic(BinaryOp op) {
   switch (op) {
     case BinaryOp::kAdd:
-      return Make<T, T, T>(operation, of_two::Sum<T>());
+      return LoopOf<T, T, T>(of_two::Sum<T>());
     case BinaryOp::kSub:
-      return Make<T, T, T>(operation, of_two::Difference<T>());
+      return LoopOf<T, T, T>(of_two::Difference<T>());
     case BinaryOp::kMul:
-      return Make<T, T, T>(operation, of_two::Times<T>());
+      return LoopOf<T, T, T>(of_two::Times<T>());
     case BinaryOp::kDiv:
-      return Make<T, T, T>(operation, of_two::Divide<T>());
+      return LoopOf<T, T, T>(of_two::Divide<T>());
     case BinaryOp::kMod:
-      return Make<T, T, T>(operation, of_two::Modulo<T>());
+      return LoopOf<T, T, T>(of_two::Modulo<T>());
     case BinaryOp::kFmod:
-      return Make<T, T, T>(operation, of_two::Remainder<T>());
+      return LoopOf<T, T, T>(of_two::Remainder<T>());
     case BinaryOp::kMax:
-      return Make<T, T, T>(operation, of_two::Larger<T>());
+      return LoopOf<T, T, T>(of_two::Larger<T>());
     case BinaryOp::kMin:
-      return Make<T, T, T>(operation, of_two::Smaller<T>());
+      return LoopOf<T, T, T>(of_two::Smaller<T>());
     case BinaryOp::kPRelu:
-      return Make<T, T, T>(operation, of_two::Slope<T>());
+      return LoopOf<T, T, T>(of_two::Slope<T>());
     default:
       return nullptr;
   }
@@ -78,37 +92,37 @@ std::unique_ptr<Kernel> MakeArithmetic(const Operation& operation, BinaryOp op) 
 
 // Of unsigned T: bits have no sign.
 template <typename T>
-std::unique_ptr<Kernel> MakeBits(const Operation& operation, BinaryOp op) {
+Loop Bits(BinaryOp op) {
   constexpr T kBits = 8 * sizeof(T);
   switch (op) {
     case BinaryOp::kBitAnd:
-      return Make<T, T, T>(operation, [](T a, T b) { return static_cast<T>(a & b); });
+      return LoopOf<T, T, T>([](T a, T b) { return static_cast<T>(a & b); });
     case BinaryOp::kBitOr:
-      return Make<T, T, T>(operation, [](T a, T b) { return static_cast<T>(a | b); });
+      return LoopOf<T, T, T>([](T a, T b) { return static_cast<T>(a | b); });
     case BinaryOp::kBitXor:
-      return Make<T, T, T>(operation, [](T a, T b) { return static_cast<T>(a ^ b); });
+      return LoopOf<T, T, T>([](T a, T b) { return static_cast<T>(a ^ b); });
     case BinaryOp::kShiftLeft:
-      return Make<T, T, T>(operation, [](T a, T b) { return b < kBits ? static_cast<T>(a << b) : T(0); });
+      return LoopOf<T, T, T>([](T a, T b) { return b < kBits ? static_cast<T>(a << b) : T(0); });
     case BinaryOp::kShiftRight:
-      return Make<T, T, T>(operation, [](T a, T b) { return b < kBits ? static_cast<T>(a >> b) : T(0); });
+      return LoopOf<T, T, T>([](T a, T b) { return b < kBits ? static_cast<T>(a >> b) : T(0); });
     default:
       return nullptr;
   }
 }
 
 template <typename T>
-std::unique_ptr<Kernel> MakeComparison(const Operation& operation, BinaryOp op) {
+Loop Comparison(BinaryOp op) {
   switch (op) {
     case BinaryOp::kEqual:
-      return Make<T, T, uint8_t>(operation, [](T a, T b) -> uint8_t { return a == b; });
+      return LoopOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a == b; });
     case BinaryOp::kGreater:
-      return Make<T, T, uint8_t>(operation, [](T a, T b) -> uint8_t { return a > b; });
+      return LoopOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a > b; });
     case BinaryOp::kGreaterEqual:
-      return Make<T, T, uint8_t>(operation, [](T a, T b) -> uint8_t { return a >= b; });
+      return LoopOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a >= b; });
     case BinaryOp::kLess:
-      return Make<T, T, uint8_t>(operation, [](T a, T b) -> uint8_t { return a < b; });
+      return LoopOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a < b; });
     case BinaryOp::kLessEqual:
-      return Make<T, T, uint8_t>(operation, [](T a, T b) -> uint8_t { return a <= b; });
+      return LoopOf<T, T, uint8_t>([](T a, T b) -> uint8_t { return a <= b; });
     default:
       return nullptr;
   }
@@ -117,7 +131,8 @@ std::unique_ptr<Kernel> MakeComparison(const Operation& operation, BinaryOp op) 
 std::unique_ptr<Kernel> MakePow(const Operation& operation) {
   return ForType<float, double, int32_t, int64_t>(operation.in[0].dtype, [&]<typename T>() {
     return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
-        operation.in[1].dtype, [&]<typename B>() { return Make<T, B, T>(operation, Power<T, B>); });
+        operation.in[1].dtype,
+        [&]<typename B>() { return Make(operation, LoopOf<T, B, T>([](T base, B exponent) { return Power(base, exponent); })); });
   });
 }
 
@@ -132,14 +147,14 @@ base::Result<std::unique_ptr<Kernel>> MakeBinary(const Operation& operation) {
   if (OfBits(op) && dtype != WF_F32 && dtype != WF_F64) {
     const int64_t size = base::DTypeSize(dtype);
     const uint8_t bits = size == 1 ? WF_U8 : size == 2 ? WF_U16 : size == 4 ? WF_U32 : WF_U64;
-    return ForType<uint8_t, uint16_t, uint32_t, uint64_t>(bits, [&]<typename T>() { return MakeBits<T>(operation, op); });
+    return ForType<uint8_t, uint16_t, uint32_t, uint64_t>(bits, [&]<typename T>() { return Make(operation, Bits<T>(op)); });
   }
   if (GivesBool(op)) {
     return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
-        dtype == WF_BOOL ? uint8_t{WF_U8} : dtype, [&]<typename T>() { return MakeComparison<T>(operation, op); });
+        dtype == WF_BOOL ? uint8_t{WF_U8} : dtype, [&]<typename T>() { return Make(operation, Comparison<T>(op)); });
   }
   return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
-      dtype, [&]<typename T>() { return MakeArithmetic<T>(operation, op); });
+      dtype, [&]<typename T>() { return Make(operation, Arithmetic<T>(op)); });
 }
 
 }  // namespace wf::kernels::ref

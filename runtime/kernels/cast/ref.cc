@@ -61,12 +61,17 @@ std::unique_ptr<Kernel> MakeNarrowing(const Cast& cast, int64_t n) {
   });
 }
 
+// The loop of two types. What holds it is compiled once, not for each pair.
 template <typename From, typename To>
-std::unique_ptr<Kernel> Make(int64_t n) {
-  return MakeFunction(1, [n](const Buffers& b) -> const char* {
-    const From* x = static_cast<const From*>(b.in[0]);
-    To* y = static_cast<To*>(b.out[0]);
-    for (int64_t i = 0; i < n; ++i) y[i] = Convert<To>(x[i]);
+void ConvertAll(const void* in, void* out, int64_t n) {
+  const From* x = static_cast<const From*>(in);
+  To* y = static_cast<To*>(out);
+  for (int64_t i = 0; i < n; ++i) y[i] = Convert<To>(x[i]);
+}
+
+std::unique_ptr<Kernel> Make(void (*run)(const void*, void*, int64_t), int64_t n) {
+  return MakeFunction(1, [run, n](const Buffers& b) -> const char* {
+    run(b.in[0], b.out[0], n);
     return nullptr;
   });
 }
@@ -84,7 +89,7 @@ base::Result<std::unique_ptr<Kernel>> MakeCast(const Operation& operation) {
   const Cast& cast = std::get<Cast>(operation.params);
   return ForAny(operation.in[0].dtype, [&]<typename From>() {
     if (cast.to != base::Narrow::kNone) return MakeNarrowing<From>(cast, operation.out[0].count());
-    return ForAny(operation.out[0].dtype, [&]<typename To>() { return Make<From, To>(operation.out[0].count()); });
+    return ForAny(operation.out[0].dtype, [&]<typename To>() { return Make(ConvertAll<From, To>, operation.out[0].count()); });
   });
 }
 

@@ -361,7 +361,7 @@ TEST(Impls, EveryContractEndsWithRef) {
     last[impl.params] = impl.name;
     previous = impl.params;
   }
-  EXPECT_EQ(last.size(), std::variant_size_v<Params>);
+  EXPECT_EQ(last.size(), std::variant_size_v<AnyParams>);
   for (const auto& [params, name] : last) EXPECT_EQ(name, "ref");
 }
 

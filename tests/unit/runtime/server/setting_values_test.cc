@@ -164,6 +164,7 @@ TEST(SettingValues, WhatWasExpectedIsSaidWithTheRange) {
   EXPECT_EQ(Parse("7200", {1, 3600 * kSecond}, &duration), "a duration from 1ns to 1h, as `1s`") << "who means what it would be beyond?";
   Count count = 0;
   EXPECT_EQ(Parse("0", {1, 16}, &count), "a whole number from 1 to 16");
+  EXPECT_EQ(Parse("010", {1, 16}, &count), "a whole number from 1 to 16") << "8 or 10?";
   Bytes bytes;
   EXPECT_EQ(Parse("1KiB", {1 << 20, 1 << 30}, &bytes), "a size from 1MiB to 1GiB");
   EXPECT_EQ(Parse("1TiB", {1 << 20, 1 << 30}, &bytes), "a size from 1MiB to 1GiB, as `64MiB`");

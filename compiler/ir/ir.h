@@ -154,7 +154,7 @@ struct Model {
   std::vector<std::string> symbols;
   std::vector<int64_t> versions;
   uint16_t version_policy = 0;  // WF_LATEST ..
-  bool batched = false, published = false, signature_written = false;
+  bool batched = false, published = false, signature_written = false, mixing_allowed = false;
 };
 struct Workflow {
   std::string name, declared_name, service;  // name: as published

@@ -135,6 +135,7 @@ llvm::GlobalVariable* EmitModels(Context& context) {
     row.batched = model.batched ? 1 : 0;
     row.published = model.published ? 1 : 0;
     row.signature_written = model.signature_written ? 1 : 0;
+    row.mixing_allowed = model.mixing_allowed ? 1 : 0;
     const size_t at = models.Add(row);
     SetText(context, &models, at + offsetof(wf_model, name), model.name);
     SetText(context, &models, at + offsetof(wf_model, path), model.path);

@@ -63,6 +63,7 @@ void AddModels(BuildContext& c) {
     out.version_policy = model.version_policy;
     out.batched = model.batched;
     out.signature_written = model.signature_written;
+    out.mixing_allowed = model.mixing_allowed;
     c.out.models.push_back(std::move(out));
   }
 }

@@ -202,8 +202,12 @@ class ModelCheck {
     });
   }
 
+  static bool AreTexts(const std::vector<WrittenPort>& ports) {
+    return std::all_of(ports.begin(), ports.end(), [](const WrittenPort& port) { return TextAxes(port.type).has_value(); });
+  }
+
   // A type of strings has no place for `batch`: they have it as axis 0 where the file has an axis more than the type, or, without a file,
-  // where another port has it.
+  // where another port has it, or none could.
   std::vector<Dim> DimsOfTexts(size_t axes, const onnx::Port* in_file) {
     const bool has_batch = in_file != nullptr ? in_file->dim.size() == axes + 1 : marks_batch_;
     std::vector<Dim> dims;
@@ -273,7 +277,7 @@ class ModelCheck {
       LeaveOutUnwritten();
       file = read_->signature;
     }
-    marks_batch_ = MarksBatch(written_.inputs) || MarksBatch(written_.outputs);
+    marks_batch_ = MarksBatch(written_.inputs) || MarksBatch(written_.outputs) || (AreTexts(written_.inputs) && AreTexts(written_.outputs));
     real.inputs = ToPorts(written_.inputs, file ? &file->inputs : nullptr);
     real.outputs = ToPorts(written_.outputs, file ? &file->outputs : nullptr);
     const std::vector<onnx::Mismatch> mismatches = file ? onnx::FindMismatches(*file, real) : std::vector<onnx::Mismatch>();
@@ -377,6 +381,7 @@ class ModelCheck {
   void ApplyBlock() {
     model_.defaults = DefaultPolicy(model_.batched);
     ApplySettings(env_, values_, model_, model_.defaults);
+    ApplyMixing();
     if (!values_.versions) {
       model_.versions = {1};
       return;
@@ -385,11 +390,21 @@ class ModelCheck {
     model_.versions = values_.versions->value.versions;
   }
 
+  void ApplyMixing() {
+    if (!values_.mixing) return;
+    model_.mixing_allowed = true;
+    if (model_.batched) return;
+    auto builder = env_.Report(values_.mixing->span, kSettingNoEffect,
+                               {"mixing", "model `" + entity_.name + "`", "it has no batch axis: " + model_.batch_reason});
+    if (!decl_.has_signature)
+      builder.Help("a written signature marks it: `model " + entity_.name + "(x: f32[batch, 4]) -> f32[batch, 2] = ..`");
+  }
+
   // Of a batch axis that is written; rows that the block sets apart share nothing.
   void WarnOfMixing(const onnx::BatchAxes& axes) {
-    if (axes.mixing.empty() || model_.defaults.batch_max == 1) return;
+    if (axes.mixing.empty() || model_.mixing_allowed || model_.defaults.batch_max == 1) return;
     env_.Report(decl_.name.span, kModelMixes, {entity_.name, axes.mixing})
-        .Help("`{ batch 1; }` behind the model says so, too")
+        .Help("`{ batch 1; }` behind the model says so, too, and `{ mixing allowed; }` that they share runs all the same")
         .Help("with another name than `batch` for the axis, or without a signature, a call gives all of it, which is one run");
   }
 

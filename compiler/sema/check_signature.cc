@@ -372,6 +372,8 @@ class SignatureCall {
     if (same_dtype) LabelSource(body_, value, builder);
     if (callee_.kind == EntityKind::kModel && found->dims.size() == wanted->dims.size() + 1) {
       builder.Help("a call takes one sample; the server adds the batch axis");
+    } else if (const auto help = HelpForAllSamples(*wanted, *found)) {
+      builder.Help(*help);
     } else if (found->kind == TypeKind::kOptional && found->element == wanted) {
       builder.Help("give it a value with `??`");
     } else if (callee_.name == "clamp" && shown->kind == TypeKind::kTensor && found->kind == TypeKind::kScalar) {
@@ -383,6 +385,14 @@ class SignatureCall {
     } else {
       builder.HelpIf(HelpToFit(body_, shown, value));
     }
+  }
+
+  // One sample is given, where a call gives them all.
+  std::optional<std::string> HelpForAllSamples(const Type& wanted, const Type& found) const {
+    if (callee_.kind != EntityKind::kModel || found.dims.size() + 1 != wanted.dims.size()) return std::nullopt;
+    const Model& model = body_.env.program.models[callee_.index];
+    if (model.batched) return std::nullopt;
+    return "a call gives all samples, since the model has no batch axis: " + model.batch_reason;
   }
 
   // What does for each row of a matrix what the callee does for a vector.

@@ -261,6 +261,15 @@ void ReadVersions(Reader& reader, SettingValues& out) {
   out.versions = Given<VersionSetting>{std::move(versions), reader.setting().span};
 }
 
+void ReadMixing(Reader& reader, SettingValues& out) {
+  if (!reader.Count(1)) return;
+  if (reader.Word(0) != "allowed") {
+    reader.WrongShape(reader.setting().args[0].span);
+    return;
+  }
+  out.mixing = Given<bool>{true, reader.setting().span};
+}
+
 void ReadNumber(Reader& reader, std::optional<Given<uint32_t>>& out, int64_t low, int64_t high) {
   if (!reader.Count(1)) return;
   if (const auto value = reader.Integer(0, low, high)) out = Given<uint32_t>{*value, reader.setting().span};
@@ -307,6 +316,8 @@ void ReadOne(Reader& reader, SettingWord setting, Place place, SettingValues& ou
         if (const auto size = reader.Size(0)) out.body_bytes = Given<uint64_t>{*size, reader.setting().span};
       }
       return;
+    case SettingWord::kMixing:
+      return ReadMixing(reader, out);
     case SettingWord::kBalance:
       if (reader.Count(1) && reader.Word(0) != "least" && reader.Word(0) != "round") reader.WrongShape(reader.setting().args[0].span);
       return;

@@ -62,7 +62,7 @@ struct SettingValues {
   std::optional<Given<uint64_t>> body_bytes;
   std::optional<Given<uint8_t>> priority;
   std::optional<Given<DType>> precision;  // kNone: auto
-  std::optional<Given<bool>> on;
+  std::optional<Given<bool>> on, mixing;
   std::optional<Given<VersionSetting>> versions;
 };
 

@@ -47,7 +47,7 @@ struct Model {
   std::string path;                // from the program's folder
   std::vector<ModelPort> in, out;  // without the batch axis
   std::vector<int8_t> batch_axis;  // inputs, then outputs; -1 none
-  bool batched = false, signature_written = false;
+  bool batched = false, signature_written = false, mixing_allowed = false;
   std::vector<std::vector<bool>> unproved;  // by output and axis: the extent that `out` states does not follow from the file
   std::string batch_reason;                 // of the choice of the batch axis, for `check --verbose`
   uint16_t version_policy = 0;              // WF_LATEST, WF_ALL, WF_SPECIFIC

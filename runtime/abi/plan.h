@@ -110,7 +110,7 @@ typedef struct wf_model {
   const int8_t *batch_axis;
   const int64_t *versions;
   uint16_t n_in, n_out, n_versions, version_policy;
-  uint8_t batched, published, signature_written, reserved[5];
+  uint8_t batched, published, signature_written, mixing_allowed, reserved[4];   /* mixing_allowed: rows share runs even where they depend on one another */
   const int64_t *extents;                    /* per port (inputs, then outputs) and axis: 1 where calls check it, else 0; then the extent as base::Dim writes it. NULL: nothing is said of those that are free */
   const wf_bytes *symbols;                   /* by their numbers in `extents`, for messages; several may be called the same */
 } wf_model;

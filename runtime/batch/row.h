@@ -25,6 +25,7 @@ enum class RowState : uint8_t {
 // What a row fails with when its run did.
 inline wf_code CodeOf(const base::Status& failure) {
   if (failure.code() == base::kResourceExhausted) return code::kRefused;  // another time there may be memory
+  if (failure.code() == base::kFailedPrecondition) return code::kInputParams;
   return failure.code() == base::kOutOfRange ? code::kMemoryCap : code::kInference;
 }
 

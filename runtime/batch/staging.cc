@@ -88,9 +88,9 @@ base::Status CheckShape(const wf_model& model, const wf_port& port, const wf_ten
   for (int i = 0; fits && i < port.rank && port.dim != nullptr; ++i) fits = port.dim[i] < 0 || port.dim[i] == row.dim[i];
   if (fits) return {};
   if (port.dtype == WF_TEXTS && port.rank == 1 && row.rank == 1)
-    return base::Status(base::kInvalidArgument, PortText(model, port) + "a list of " +
-                                                    base::Counted(static_cast<uint64_t>(row.dim[0]), "string") + ", wanted " +
-                                                    std::to_string(port.dim[0]));
+    return base::Status(base::kFailedPrecondition, PortText(model, port) + "a list of " +
+                                                       base::Counted(static_cast<uint64_t>(row.dim[0]), "string") + ", wanted " +
+                                                       std::to_string(port.dim[0]));
   std::string dims;
   for (int i = 0; i < row.rank; ++i) dims += (i == 0 ? "" : ", ") + std::to_string(row.dim[i]);
   return base::Status(base::kInvalidArgument, PortText(model, port) + "a tensor of shape [" + dims + "] does not fit");
@@ -174,15 +174,16 @@ base::Status Staging::GatherPort(const RowList& rows, int64_t size, const Paddin
   const uint64_t bytes = abi::DenseBytes(whole.dtype, whole.rank, whole.dim);
   WF_RETURN_IF_ERROR(Reserve(port, bytes));
   whole.data = blocks_[port].data;
-  const bool short_of_rows = axis >= 0 && rows.count < size;
-  const uint64_t filled = axis == 0 && !pads ? bytes / static_cast<uint64_t>(size) * static_cast<uint64_t>(rows.count) : 0;
-  if (short_of_rows || pads) std::memset(static_cast<char*>(whole.data) + filled, 0, bytes - filled);
+  if (pads) std::memset(whole.data, 0, bytes);
+  const auto copy = [&](int64_t index, const wf_tensor& own) {
+    CopyStrided(RowOf(whole, axis, index), AsStrided(own), own.dim, own.rank, abi::ElementBytes(whole.dtype));
+  };
   int64_t index = 0;
   for (const Row* row = rows.first; row != nullptr; row = row->next, ++index) {
-    const wf_tensor& own = *row->inputs[port];
-    CopyStrided(RowOf(whole, axis, index), AsStrided(own), own.dim, own.rank, abi::ElementBytes(whole.dtype));
-    if (axis < 0) break;  // one copy stands for all rows: their bytes are equal
+    copy(index, *row->inputs[port]);
+    if (axis < 0) return {};  // one copy stands for all rows: their bytes are equal
   }
+  for (; index < size; ++index) copy(index, first);
   return {};
 }
 

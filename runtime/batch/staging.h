@@ -10,9 +10,9 @@
 namespace wf::batch {
 
 // Blocks in which the rows of one run lie side by side, each filled up to its bucket. One row that needs no filling needs no copy: the
-// model then reads the row's own memory. Thread: one thread at a time, that of the run.   Owns: input blocks, which grow to the largest
-// run.   Borrows: model. Errors: Gather and Scatter fail when memory is refused or a row's shape is not the model's.
-// Bounds: the model's share of memory, if it has one.
+// model then reads the row's own memory. A list of strings that is not as long as the model takes is kFailedPrecondition. Thread: one
+// thread at a time, that of the run.   Owns: input blocks, which grow to the largest run.   Borrows: model. Errors: Gather and Scatter fail
+// when memory is refused or a row's shape is not the model's. Bounds: the model's share of memory, if it has one.
 class Staging {
  public:
   explicit Staging(Runnable& model);
@@ -20,8 +20,8 @@ class Staging {
   Staging(const Staging&) = delete;
   Staging& operator=(const Staging&) = delete;
 
-  // Lays out `size` rows, the last size - rows.count of them zero, and zero behind each row that is shorter than its bucket. REQUIRES: rows
-  // of one group, with their kind.
+  // Lays out `size` rows, behind rows.count the first again, since numbers that are made up may be none that the model takes; zero behind
+  // each row that is shorter than its bucket. REQUIRES: rows of one group, with their kind.
   base::Status Gather(const RowList& rows, int64_t size, const Padding& padding = {});
   // After Gather: whether what the rows' requests may still take is enough for the run. Errors: kOutOfRange.
   base::Status CheckSize(const RowList& rows, int instance, int64_t size);

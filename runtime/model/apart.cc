@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <random>
 #include <span>
 #include <string>
 #include <utility>
@@ -28,7 +30,9 @@ constexpr double kShareOfNumber = 1e-2, kShareOfLargest = 1e-3, kShareOfLargestH
 constexpr double kShareOfInput = 32 * 0x1p-23;  // and of the largest number that went in: a row of zeros may be what is left of such
 constexpr size_t kOrder[kSamples] = {0, 2, 3, 4, 5, 6, 1, 7};  // last those whose numbers are all the same
 constexpr size_t kSorts = 3;
-constexpr size_t kSortOfRow[kRowsBesideOthers] = {0, 1, 2, 0, 0, 2, 1, 1};  // moved by any number of rows, it is another order
+constexpr int64_t kFew = 8;
+constexpr size_t kSortOfFew[kFew] = {0, 1, 2, 0, 0, 2, 1, 1};  // moved by any number of rows, it is another order
+constexpr int64_t kMostNs = 200'000'000;                       // of a run of many rows
 
 bool IsTooLarge(const Status& status) { return status.code() == base::kResourceExhausted || status.code() == base::kOutOfRange; }
 
@@ -87,7 +91,11 @@ class RowsCheck {
       : version_(version), instance_(instance), stop_(stop), axis_(version.axes().axis) {}
 
   Status FindSorts();
-  Status RunBeside(int64_t rows);
+  Status FindLarge();
+  // sort_of: of each row. One of large numbers is not held against what it gives alone: of those, roundings decide.
+  Status RunBeside(std::span<const size_t> sort_of);
+  Status RunFew(int64_t rows) { return RunBeside(std::span(kSortOfFew).first(static_cast<size_t>(rows))); }
+  Status RunMany(int64_t rows);
 
  private:
   size_t n_in() const { return version_.signature().inputs.size(); }
@@ -100,7 +108,7 @@ class RowsCheck {
   const std::atomic<bool>& stop_;
   const std::vector<int8_t>& axis_;
   SampleInputs one_;
-  std::vector<Sort> sorts_;
+  std::vector<Sort> sorts_;  // kSorts, and behind them that of large numbers, if it runs
 };
 
 // An input without an axis of rows is the same for all of them.
@@ -154,11 +162,33 @@ Status RowsCheck::FindSorts() {
   return Status(base::kUnimplemented, fmt::format("too few of its runs with made-up numbers succeed: {}", first.message()));
 }
 
-Status RowsCheck::RunBeside(int64_t rows) {
+Status RowsCheck::FindLarge() {
+  for (size_t i = 0; i < kLargeSamples; ++i) {
+    Sort sort{.sample = kSamples + i, .shift = 0, .results = {}};
+    Fill(sort, &one_);
+    std::vector<wf_tensor> outputs;
+    const Status ran = Run(1, one_, &outputs);
+    if (ran.code() == base::kCancelled) return ran;
+    if (!ran.ok()) continue;
+    sorts_.push_back(std::move(sort));
+    return Status::Ok();
+  }
+  return Status::Ok();
+}
+
+Status RowsCheck::RunMany(int64_t rows) {
+  std::minstd_rand random;
+  std::vector<size_t> sort_of = {kSorts - 1, sorts_.size() - 1};  // one that is held against others, beside one of large numbers
+  while (static_cast<int64_t>(sort_of.size()) < rows) sort_of.push_back((random() >> 8) % sorts_.size());
+  return RunBeside(sort_of);
+}
+
+Status RowsCheck::RunBeside(std::span<const size_t> sort_of) {
+  const auto rows = static_cast<int64_t>(sort_of.size());
   SampleInputs many;
   WF_RETURN_IF_ERROR(MakeInputs(version_.sample_shapes(), axis_, rows, many));
   for (int64_t row = 0; row < rows; ++row) {
-    Fill(sorts_[kSortOfRow[row]], &one_);
+    Fill(sorts_[sort_of[static_cast<size_t>(row)]], &one_);
     for (size_t i = 0; i < n_in(); ++i) {
       const auto* const from = static_cast<const uint8_t*>(one_.tensors[i].data);
       const wf_tensor& to = many.tensors[i];
@@ -175,7 +205,8 @@ Status RowsCheck::RunBeside(int64_t rows) {
                   fmt::format("each of {} rows can be computed alone, but not all in one run: {}", rows, ran.message()));
   }
   for (int64_t row = 0; row < rows; ++row) {
-    for (size_t i = 0; i < outputs.size(); ++i) WF_RETURN_IF_ERROR(Compare(i, sorts_[kSortOfRow[row]], outputs[i], row));
+    const size_t sort = sort_of[static_cast<size_t>(row)];
+    for (size_t i = 0; i < outputs.size() && sort < kSorts; ++i) WF_RETURN_IF_ERROR(Compare(i, sorts_[sort], outputs[i], row));
   }
   return Status::Ok();
 }
@@ -223,10 +254,17 @@ Status RowsCheck::Compare(size_t output, const Sort& sort, const wf_tensor& many
 Status CheckRowsApart(Version& version, int instance, int64_t rows, const std::atomic<bool>& stop) {
   RowsCheck check(version, instance, stop);
   WF_RETURN_IF_ERROR(check.FindSorts());
-  for (;; rows /= 2) {
-    const Status apart = check.RunBeside(rows);
-    if (!IsTooLarge(apart) || rows < 4) return apart;
-  }
+  WF_RETURN_IF_ERROR(check.FindLarge());
+  const auto halved = [](int64_t count) { return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(count)) / 2); };
+  const auto run = [&](int64_t count, const auto& beside) {
+    for (;; count = halved(count)) {
+      const Status apart = beside(count);
+      if (!IsTooLarge(apart) || count < 4) return apart;
+    }
+  };
+  WF_RETURN_IF_ERROR(run(std::min(rows, kFew), [&](int64_t count) { return check.RunFew(count); }));
+  while (rows > kFew && rows > kMostNs / std::max<int64_t>(version.row_ns(), 1)) rows = std::max(halved(rows), kFew);
+  return run(rows, [&](int64_t count) { return check.RunMany(count); });
 }
 
 }  // namespace wf::model

@@ -54,7 +54,7 @@ Status Loaded::CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std:
 Status Loaded::CheckResultRows(size_t output, const std::vector<int64_t>& dim, int64_t rows) const {
   const int64_t given = dim[static_cast<size_t>(axes.axis[file->signature.inputs.size() + output])];
   if (given == rows) return Status::Ok();
-  return Status(base::kFailedPrecondition, fmt::format("`{}`: output `{}` has {} rows for {} samples", program.subject,
+  return Status(base::kInternal, fmt::format("`{}`: output `{}` has {} rows for {} samples", program.subject,
                                                        file->signature.outputs[output].name, given, rows));
 }
 

@@ -69,7 +69,7 @@ struct Loaded {
 
   // Errors: kInvalidArgument for what the signature does not take, and more rows than a run has. `shapes` becomes those of the inputs.
   base::Status CheckInputs(int64_t rows, std::span<const wf_tensor> inputs, std::vector<onnx::Port>& shapes) const;
-  // Errors: kFailedPrecondition when an output has not as many rows as there are samples. REQUIRES: axes.batched
+  // Errors: kInternal when an output has not as many rows as there are samples. REQUIRES: axes.batched
   base::Status CheckResultRows(size_t output, const std::vector<int64_t>& dim, int64_t rows) const;
 };
 

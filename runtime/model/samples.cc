@@ -14,13 +14,15 @@ namespace {
 
 enum class Bools : uint8_t { kFalse, kTrue, kMixed };
 struct Sample {
-  float low, high;      // equal: all of them are
-  uint8_t first, last;  // integers
+  float low, high;       // equal: all of them are
+  uint32_t first, last;  // integers
   Bools bools;
 };
-constexpr Sample kRows[kSamples] = {
-    {0.25F, 1, 0, 0, Bools::kTrue}, {1, 1, 1, 1, Bools::kTrue},          {-1, 1, 0, 2, Bools::kMixed},       {1, 8, 2, 2, Bools::kTrue},
-    {8, 100, 2, 9, Bools::kMixed},  {100, 10'000, 10, 99, Bools::kTrue}, {-100, -1, 100, 127, Bools::kTrue}, {0, 0, 1, 1, Bools::kFalse},
+constexpr Sample kRows[kSamples + kLargeSamples] = {
+    {0.25F, 1, 0, 0, Bools::kTrue},     {1, 1, 1, 1, Bools::kTrue},    {-1, 1, 0, 2, Bools::kMixed},
+    {1, 8, 2, 2, Bools::kTrue},         {8, 100, 2, 9, Bools::kMixed}, {100, 10'000, 10, 99, Bools::kTrue},
+    {-100, -1, 100, 127, Bools::kTrue}, {0, 0, 1, 1, Bools::kFalse},   {-1e7, 1e7, 1'000, 100'000, Bools::kMixed},
+    {-1e7, 1e7, 0, 0, Bools::kMixed},
 };
 
 // Splitmix64's mixer: 24 bits that tell nothing of those of other elements.
@@ -37,11 +39,12 @@ float FloatOf(const Sample& row, uint32_t bits) {
 
 uint16_t BrainBits(float value) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16); }
 
-// Cut to 11 bits; what is below the least normal number is 0.
+// Cut to 11 bits; what is below the least normal number is 0, what is above the largest is that.
 uint16_t HalfBits(float value) {
-  constexpr uint32_t kBiases = 127 - 15, kSign = 0x8000;
+  constexpr uint32_t kBiases = 127 - 15, kSign = 0x8000, kLargest = 0x7bff;
   const uint32_t bits = std::bit_cast<uint32_t>(value), sign = bits >> 16 & kSign, exponent = bits >> 23 & 0xff;
   if (exponent <= kBiases) return static_cast<uint16_t>(sign);
+  if (exponent > kBiases + 30) return static_cast<uint16_t>(sign | kLargest);
   return static_cast<uint16_t>(sign | (((bits & 0x7fff'ffff) - (kBiases << 23)) >> 13));
 }
 

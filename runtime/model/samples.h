@@ -23,8 +23,11 @@ inline constexpr const char* kSamplesText =  // for messages
     "0 to 2, all 2, from 2 to 9, 10 to 99, 100 to 127 and all 1, and bools true, but mixed in the third and fifth and false in the last, "
     "strings that the file holds them against";
 
+// Behind those are samples of floats from -10^7 to 10^7, with integers from 1000 to 100000 and with zeros: what other rows must not feel.
+inline constexpr size_t kLargeSamples = 2;
+
 // input: the tensor's place among those of the model; shift: any number, for other elements of the same sample. REQUIRES: sample <
-// kSamples, a dense tensor
+// kSamples + kLargeSamples, a dense tensor
 struct SamplePlace {
   size_t sample, input, shift = 0;
 };

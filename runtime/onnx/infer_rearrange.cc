@@ -104,9 +104,14 @@ Status InferSplit(NodeContext& node) {
     return node.Fail(fmt::format("num_outputs of {} for {} outputs", node.node.Int("num_outputs", parts), parts));
   if (!given && node.node.opset < 18 && !Divides(extent, parts))
     return node.Fail(fmt::format("{} equal parts of {}", parts, node.InType(0)));
+  const auto part_of = [&, of_shapes = given && !sizes && node.has_in(1) ? node.Content(1) : std::nullopt](size_t i) {
+    if (sizes) return Dim((*sizes)[i]);
+    if (!given) return EvenPart(extent, parts, static_cast<int64_t>(i));
+    return of_shapes && i < of_shapes->size() ? (*of_shapes)[i] : node.unknown.Next();
+  };
   size_t begin = 0;
   for (int64_t i = 0; i < parts; ++i) {
-    const Dim part = sizes ? Dim((*sizes)[static_cast<size_t>(i)]) : given ? node.unknown.Next() : EvenPart(extent, parts, i);
+    const Dim part = part_of(static_cast<size_t>(i));
     if (node.has_out(static_cast<size_t>(i))) {
       Known& out = node.out(static_cast<size_t>(i));
       out.dtype = in.dtype;

@@ -165,12 +165,28 @@ class Search {
   void FollowRows(NodeContext& context) {
     const Node& node = context.node;
     const Node* rows = IsByPlace(context) ? &node : IsSettled(context) ? nullptr : RowsInto(context);
+    if (rows != nullptr && rows != &node) {
+      const ByElement numbers = FollowNumbers(context, [&](size_t i) { return NumbersOf(context, i); });
+      if (numbers) elements_.numbers[Index(node.out[0])] = numbers;
+      if (numbers && std::none_of(numbers->begin(), numbers->end(), [](bool by_rows) { return by_rows; })) rows = nullptr;
+    }
     for (size_t i = 0; i < node.out.size(); ++i) {
       if (!context.has_out(i)) continue;
       const Known& out = context.out(i);
       if (rows != nullptr) AddBySamples(node, out, *rows);
       elements_.rows[Index(node.out[i])] = out.content ? RowsIn(*out.content, rows == nullptr ? node : *rows) : rows;
     }
+  }
+
+  ByElement NumbersOf(const NodeContext& context, size_t i) const {
+    const Known& in = context.in(i);
+    const auto value = static_cast<size_t>(context.node.in[i]);
+    if (elements_.numbers[value]) return elements_.numbers[value];
+    const auto count = NumbersIn(in);
+    if (!count) return std::nullopt;
+    std::vector<bool> numbers(*count, elements_.rows[value] != nullptr);
+    for (size_t at = 0; in.content && at < numbers.size(); ++at) numbers[at] = RowsIn({(*in.content)[at]}, context.node) != nullptr;
+    return numbers;
   }
 
   // Of the elements that it reads. A place beside another may tell no more than whose each is.
@@ -192,7 +208,27 @@ class Search {
   // Its elements are others for each place among the samples, from the first on.
   bool IsByPlace(NodeContext& context) const {
     const Node& node = context.node;
-    if (node.op == Op::kRange) return context.has_out(0) && AnyHasSymbol(context.out(0).dim, counted_.samples);
+    if (!context.has_in(0) || !context.has_out(0)) return false;
+    const auto counts = [&](const Dim& dim) { return HasSymbol(dim, counted_.samples); };
+    const Shape &from = context.in(0).dim, &to = context.out(0).dim;
+    switch (node.op) {
+      case Op::kRange:
+        return counts(to[0]) || (!to[0].is_constant() && Rows(node.in[1]) != nullptr);
+      case Op::kEyeLike:
+      case Op::kTrilu:
+        return counts(to[to.size() - 1]) || counts(to[to.size() - 2]);
+      case Op::kNonZero:
+        return !elements_.of_data[Index(node.in[0])] && std::any_of(from.begin(), from.end(), counts);
+      case Op::kSplit:
+        return !AnyHasSymbol(from, counted_.samples) && std::any_of(to.begin(), to.end(), counts);
+      default:
+        return CutsToSamples(context);
+    }
+  }
+
+  // To as many as there are samples, what is longer.
+  bool CutsToSamples(const NodeContext& context) const {
+    const Node& node = context.node;
     if (node.op != Op::kSlice || !context.has_in(2) || !context.Content(2)) return false;
     std::optional<std::vector<int64_t>> axes;
     if (!context.IntsOf("axes", 3, axes).ok()) return false;
@@ -337,7 +373,7 @@ class Search {
     for (size_t state = 0; state < States(context); ++state) {
       const int next = graph_.outputs[1 + state];
       const Shape& dims = known_[Index(graph_.inputs[2 + state])].dim;
-      const bool is_fixed = std::all_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.is_constant(); });
+      const bool is_fixed = dims == context.in(2 + state).dim && !AnyHasSymbol(dims, counted_.samples);
       if (!is_fixed || !of_row[Index(next)]) continue;
       const std::vector<bool> of_state = DependsOn(graph_, 2 + state, 3 + state);
       for (size_t out = 0; out + 1 < graph_.outputs.size(); ++out) {
@@ -389,6 +425,8 @@ class Search {
       const size_t value = context.has_in(from) ? Index(context.node.in[from]) : 0;
       inside.of_data[at] = goes_round || elements_.of_data[value];
       inside.of_places[at] = goes_round || elements_.of_places[value];
+      if (loops && i == 0 && context.has_in(0))
+        inside.rows[at] = elements_.rows[value];  // the turn's number, if it goes through the samples
       if (goes_round) continue;
       inside.counts[at] = elements_.counts[value];
       inside.rows[at] = elements_.rows[value];

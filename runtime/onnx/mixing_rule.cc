@@ -13,6 +13,8 @@ bool AtomHasSymbol(const Dim::Atom& atom, const std::string& symbol) {
   return atom.division.empty() ? atom.symbol == symbol : atom.division[1].is_constant() && HasSymbol(atom.division[0], symbol);
 }
 
+constexpr int64_t kFar = int64_t{1} << 30;  // an end that stands for the last
+
 // One node beside those symbols. Concat along such an axis is none of these rules: what it joins may be taken apart again.
 class MixingRule {
  public:
@@ -143,6 +145,16 @@ class MixingRule {
         return SumsLabels();
       case Op::kMsGatherBlockQuantized:
         return Picks(node_.node.Int("gather_axis", 0));
+      case Op::kMlArrayFeatureExtractor:
+        return Picks(-1);
+      case Op::kRoiAlign:
+        return AnyFrom(2) || (IsOfRows(Dims(0)[0]) && !OfPlaces(2));
+      case Op::kGridSample:
+        return AnyFrom(2);
+      case Op::kCenterCropPad:
+        return Crops();
+      case Op::kSplit:
+        return Parts();
       case Op::kMsMatMulBnb4:
       case Op::kMsMatMulNBits:
         return Counts(Dims(0).back());
@@ -249,8 +261,10 @@ class MixingRule {
       kernel.clear();
       for (size_t axis = 2; axis < node_.rank(weights); ++axis) kernel.push_back(Dims(weights)[axis].constant().value_or(1));
     }
+    const auto steps = node_.node.Ints("strides");
     for (size_t i = 0; i < kernel.size() && 2 + i < node_.rank(0); ++i) {
       const Dim& extent = Dims(0)[2 + i];
+      if (i < steps.size() && steps[i] > 1 && IsOfRows(extent)) return true;  // it leaves samples out
       if (kernel[i] > 1 && HasSamples({extent}) && !HasSamples({extent - Dim::Symbol(counted_.samples)})) return true;
     }
     return false;
@@ -259,17 +273,36 @@ class MixingRule {
   // By indices that are no places of rows: for a sample alone they are its own, and in a batch they are still those of the first and last.
   bool Picks(int64_t wanted) const {
     size_t axis = 0;
-    return node_.Axis(wanted, node_.rank(0), axis).ok() && IsOfRows(Dims(0)[axis]) && !OfPlaces(1);
+    if (!node_.Axis(wanted, node_.rank(0), axis).ok() || OfPlaces(1)) return false;
+    return IsOfRows(Dims(0)[axis]) || IsOfSamples(axis) || PicksJoined(axis);
+  }
+  // Each place is one of a sample's own, of which they may have several.
+  bool IsOfSamples(size_t axis) const {
+    if (!elements_.of_data[Index(node_.node.in[0])]) return false;
+    const auto linear = Dims(0)[axis].AsLinear();
+    return linear && linear->symbol == counted_.samples && linear->add == 0;
+  }
+  // Places of samples, among which lie rows that were joined to them.
+  bool PicksJoined(size_t axis) const {
+    const auto& ahead = elements_.ahead[Index(node_.node.in[0])];
+    const auto at = node_.Numbers(1);
+    if (!ahead || ahead->axis != axis || !at) return false;
+    const Dim others = Dims(0)[axis] - Dim::Symbol(counted_.samples);
+    if (!others.is_constant()) return false;
+    const int64_t behind = *others.constant() - ahead->count;
+    return std::any_of(at->begin(), at->end(), [&](int64_t i) { return i < 0 ? -i > behind : i >= ahead->count; });
   }
   // By a condition that is as long in each batch.
   bool PicksFirst() const {
-    return node_.node.Find("axis") != nullptr && IsOfRows(Dims(0)[Axis(node_.node.Int("axis", 0))]) && Dims(1)[0].is_constant();
+    if (node_.node.Find("axis") == nullptr || !Dims(1)[0].is_constant()) return false;
+    const size_t axis = Axis(node_.node.Int("axis", 0));
+    return IsOfRows(Dims(0)[axis]) || IsOfSamples(axis);
   }
   bool PicksTuples() const {
     const size_t first = static_cast<size_t>(node_.node.Int("batch_dims", 0));
     const int64_t count = Dims(1).back().constant().value_or(0);
     for (size_t axis = first; axis < node_.rank(0) && axis < first + static_cast<size_t>(count); ++axis) {
-      if (IsOfRows(Dims(0)[axis]) && !OfPlaces(1)) return true;
+      if ((IsOfRows(Dims(0)[axis]) || IsOfSamples(axis)) && !OfPlaces(1)) return true;
     }
     return false;
   }
@@ -303,23 +336,72 @@ class MixingRule {
   bool Shifts(size_t axis, int64_t start, int64_t end, int64_t step) const {
     const auto& ahead = elements_.ahead[Index(node_.node.in[0])];
     if (!ahead || ahead->axis != axis || start < 0 || step != 1) return false;
-    constexpr int64_t kFar = int64_t{1} << 30;  // an end that stands for the last
     if (end >= 0 && end < kFar) return false;
     const Dim taken = Dims(0)[axis] + Dim(end < 0 ? end : 0) - Dim(start);
     return taken == Dim::Symbol(counted_.samples) && start != ahead->count;
   }
 
+  // Rows lie beside the samples; it takes one of these, or several that are there in each batch.
+  bool TakesJoined(size_t axis, int64_t start, int64_t end) const {
+    const auto& ahead = elements_.ahead[Index(node_.node.in[0])];
+    return ahead && ahead->axis == axis && start >= ahead->count && end > start && end < ahead->count + 2;
+  }
+
+  // To as many as there are in each batch, or fewer than there are samples.
+  bool Crops() const {
+    for (size_t axis = 0; axis < node_.rank(0); ++axis) {
+      const Dim &from = Dims(0)[axis], &to = node_.out(0).dim[axis];
+      if (Counts(from) && (to.is_constant() || (to - from).constant().value_or(0) < 0)) return true;
+    }
+    return false;
+  }
+
+  // Into one that is as long in each batch, and others.
+  bool Parts() const {
+    size_t axis = 0;
+    if (!node_.Axis(node_.node.Int("axis", 0), node_.rank(0), axis).ok() || !IsOfRows(Dims(0)[axis])) return false;
+    for (size_t i = 0; i < node_.node.out.size(); ++i) {
+      if (node_.has_out(i) && node_.out(i).dim[axis].constant().value_or(0) > 0) return true;
+    }
+    return false;
+  }
+
+  // Begins or ends of slices: one that is so far from the number of samples is counted from their end.
+  std::optional<std::vector<int64_t>> PlacesOf(const char* attribute, size_t input) const {
+    std::optional<std::vector<int64_t>> places;
+    if (node_.IntsOf(attribute, input, places).ok()) return places;
+    if (!node_.has_in(input) || !node_.Content(input)) return std::nullopt;
+    places.emplace();
+    for (const Dim& place : *node_.Content(input)) {
+      const Dim from_end = place - Dim::Symbol(counted_.samples);
+      if (!place.is_constant() && !from_end.is_constant()) return std::nullopt;
+      if (place.is_constant())
+        places->push_back(*place.constant());
+      else
+        places->push_back(*from_end.constant() < 0 ? *from_end.constant() : kFar);
+    }
+    return places;
+  }
+
+  // Of an axis that has as many places for each sample: it takes those of the first, or of the last, alone.
+  bool TakesOne(size_t axis, int64_t start, int64_t end) const {
+    if (!IsOfSamples(axis)) return false;
+    const int64_t two = 2 * Dims(0)[axis].AsLinear()->mul;
+    return (start >= 0 && end > start && end < two) || (start < 0 && start > -two && (end >= kFar || end == 0 || (end < 0 && end > start)));
+  }
+
   // Of two samples it takes not both in their order.
   bool Slices() const {
-    std::optional<std::vector<int64_t>> starts, ends, axes, steps;
-    const bool known = node_.IntsOf("starts", 1, starts).ok() && node_.IntsOf("ends", 2, ends).ok() && node_.IntsOf("axes", 3, axes).ok() &&
-                       node_.IntsOf("steps", 4, steps).ok();
+    std::optional<std::vector<int64_t>> axes, steps;
+    const auto starts = PlacesOf("starts", 1), ends = PlacesOf("ends", 2);
+    const bool known = node_.IntsOf("axes", 3, axes).ok() && node_.IntsOf("steps", 4, steps).ok();
     if (!known || !starts || !ends) return false;
     const auto from_begin = [](int64_t at) { return at < 0 ? at + 2 : at; };
     for (size_t i = 0; i < starts->size(); ++i) {
       size_t axis = 0;
       if (!node_.Axis(axes ? (*axes)[i] : static_cast<int64_t>(i), node_.rank(0), axis).ok()) continue;
-      if (Shifts(axis, (*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1)) return true;
+      if (Shifts(axis, (*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1) || TakesOne(axis, (*starts)[i], (*ends)[i])) return true;
+      if (TakesJoined(axis, (*starts)[i], (*ends)[i])) return true;
       if (!IsOfRows(Dims(0)[axis])) continue;
       const bool both = (!steps || (*steps)[i] == 1) && from_begin((*starts)[i]) <= 0 && from_begin((*ends)[i]) >= 2;
       if (!both) return true;

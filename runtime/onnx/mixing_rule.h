@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/onnx/infer_context.h"
+#include "runtime/onnx/mixing_numbers.h"
 
 // What single nodes compute across samples, for the search of a graph in mixing.cc.
 namespace wf::onnx {
@@ -30,11 +31,12 @@ constexpr size_t Index(int value) { return static_cast<size_t>(value); }
 // What is followed of the elements of a graph's values, by value.
 struct Elements {
   explicit Elements(size_t values)
-      : of_data(values, false), of_places(values, false), counts(values, nullptr), rows(values, nullptr), ahead(values) {}
+      : of_data(values, false), of_places(values, false), counts(values, nullptr), rows(values, nullptr), numbers(values), ahead(values) {}
   std::vector<bool> of_data;        // they depend on elements of the model's inputs
   std::vector<bool> of_places;      // they may be places of rows among the samples, or are chosen by such
   std::vector<const Node*> counts;  // they depend on how many elements this node found in all samples; null: not known to
   std::vector<const Node*> rows;    // they depend on how many samples there are, or where among them one stands, as this node gives it
+  std::vector<ByElement> numbers;   // which elements do so, of few
   // Along this axis lie all samples, and others that were joined to them, so many in front.
   struct Joined {
     size_t axis;

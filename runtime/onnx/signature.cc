@@ -34,7 +34,9 @@ bool FitsButForName(const Port& is, const Port& want) {
   for (size_t axis = 0; axis < is.dim.size(); ++axis) {
     const auto fixed = is.dim[axis].constant(), wants = want.dim[axis].constant();
     if (IsBatch(want.dim[axis]) && fixed == 1) continue;  // an axis of one sample
-    if (fixed != wants && fixed) return false;            // a dynamic axis of the file may be fixed by the signature
+    // The length of a list of strings is no part of its type: where it was written without the file at hand, nothing tells it.
+    if (want.dtype == kStringType && fixed && !wants && !IsBatch(want.dim[axis])) continue;
+    if (fixed != wants && fixed) return false;  // a dynamic axis of the file may be fixed by the signature
   }
   return true;
 }

@@ -41,7 +41,8 @@ struct Mismatch {
 
 // Why a model with signature `file` cannot stand in for `wanted`; empty when it can: the same ports in the same order, element types, ranks
 // and extents; an axis that is dynamic in `wanted` must be dynamic in `file`, and one of an output may not differ whatever the extents of
-// the inputs are, those of 0 aside. Used for a written signature and for a new version of a model.
+// the inputs are, those of 0 aside. A list of strings that is of any length in `wanted` may have one in `file`. Used for a written
+// signature and for a new version of a model.
 std::vector<Mismatch> FindMismatches(const Signature& file, const Signature& wanted);
 base::Status CheckSignature(const Signature& file, const Signature& wanted);  // the first of them
 

@@ -39,21 +39,34 @@ Status NothingLeft(const Model& model) {
                                                   model.signature.outputs[0].ToString()));
 }
 
-// By the axes that were chosen with them: where one output has none of samples, no other has.
-bool LeaveOutDeep(Model& model, BatchAxes& axes) {
-  const size_t first = model.signature.inputs.size();
+// Outputs that a call cannot have, by the axes that were chosen with them.
+std::vector<bool> FindDeep(const Signature& file, const BatchAxes& axes) {
   std::vector<bool> is_deep;
-  for (size_t i = 0; i < model.signature.outputs.size(); ++i) {
-    const Port& port = model.signature.outputs[i];
-    is_deep.push_back(IsText(port) && port.dim.size() - (axes.axis[first + i] < 0 ? 0 : 1) > kMostAxes);
+  for (size_t i = 0; i < file.outputs.size(); ++i) {
+    const Port& port = file.outputs[i];
+    is_deep.push_back(IsText(port) && port.dim.size() - (axes.axis[file.inputs.size() + i] < 0 ? 0 : 1) > kMostAxes);
   }
-  if (!LeaveOutTexts(model, [&](size_t output) { return is_deep[output]; })) return false;
+  return is_deep;
+}
+
+bool HasLeading(const std::vector<Port>& ports, const Dim& dim) {
+  return std::any_of(ports.begin(), ports.end(), [&](const Port& port) { return !port.dim.empty() && port.dim[0] == dim; });
+}
+
+// Those, or first of them such as have no input's axis 0 and so may be why the others have no axis of samples.
+std::vector<bool> FindFirstDeep(const Signature& file, const BatchAxes& axes) {
+  const std::vector<bool> is_deep = FindDeep(file, axes);
+  std::vector<bool> is_first = is_deep;
+  for (size_t i = 0; i < is_first.size(); ++i) is_first[i] = is_deep[i] && !HasLeading(file.inputs, file.outputs[i].dim[0]);
+  return std::find(is_first.begin(), is_first.end(), true) == is_first.end() ? is_deep : is_first;
+}
+
+void EraseAxes(BatchAxes& axes, size_t inputs, const std::vector<bool>& left_out) {
   size_t at = 0;
   std::erase_if(axes.axis, [&](int8_t) {
     const size_t port = at++;
-    return port >= first && is_deep[port - first];
+    return port >= inputs && left_out[port - inputs];
   });
-  return true;
 }
 
 }  // namespace
@@ -84,8 +97,16 @@ Result<BatchAxes> ChoosePorts(Model& model, TextPorts wanted, const Signature* w
   const auto is_never = [&](size_t output) { return wanted == TextPorts::kNone || file.outputs[output].dim.size() > kMostAxes + 1; };
   if (wanted != TextPorts::kAll && !LeaveOutTexts(model, is_never)) return NothingLeft(model);
   auto axes = ChooseBatchAxis(file, &model.graph, written);
+  while (axes.ok() && wanted == TextPorts::kOfCalls) {
+    const std::vector<bool> leaves = written != nullptr ? FindDeep(file, *axes) : FindFirstDeep(file, *axes);
+    if (std::find(leaves.begin(), leaves.end(), true) == leaves.end()) break;
+    if (!LeaveOutTexts(model, [&](size_t output) { return leaves[output]; })) return NothingLeft(model);
+    if (written != nullptr)
+      EraseAxes(*axes, file.inputs.size(), leaves);
+    else
+      axes = ChooseBatchAxis(file, &model.graph);
+  }
   if (!axes.ok()) return axes;
-  if (wanted == TextPorts::kOfCalls && !LeaveOutDeep(model, *axes)) return NothingLeft(model);
   if (Status taken = CheckInputs(file, wanted, *axes); !taken.ok()) return taken;
   return axes;
 }

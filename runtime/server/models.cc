@@ -58,9 +58,10 @@ class LoadedModel final : public batch::Runnable {
   bool stays_on_thread() const override { return kernels::StayOnOneThread(); }
   uint64_t shape_misses() const override { return version_->shape_misses(); }
   batch::Rows rows(int64_t most) const override {
+    if (row_.mixing_allowed != 0) return batch::Rows::kApart;
     const int64_t apart = apart_rows_.load(std::memory_order_relaxed);
     if (apart < 0) return batch::Rows::kMixed;
-    return apart >= std::min(most, model::kRowsBesideOthers) ? batch::Rows::kApart : batch::Rows::kUnknown;
+    return apart >= most ? batch::Rows::kApart : batch::Rows::kUnknown;
   }
   void CheckRows(int instance, int64_t most, const std::atomic<bool>& stop) override;
   void FillTexts(std::span<const wf_tensor> inputs) override { version_->FillTexts(inputs); }
@@ -90,27 +91,26 @@ class LoadedModel final : public batch::Runnable {
   }
 
  private:
-  base::Status CheckApart(int instance, int64_t together, const std::atomic<bool>& stop);
+  base::Status CheckApart(int instance, int64_t most, const std::atomic<bool>& stop);
 
   const wf_model& row_;
   const std::unique_ptr<model::Version> version_;
   const std::shared_ptr<kernels::Choices> choices_;
   std::vector<bool> taken_;             // instances, by queues
-  std::atomic<int64_t> apart_rows_{1};  // that were computed apart in one run; -1: they are not
+  std::atomic<int64_t> apart_rows_{1};  // of which it was found that runs of so many compute them apart; -1: that they do not
 };
 
 // What a node does across rows may show for numbers alone that are not made up: one that is certain to needs no trial.
-base::Status LoadedModel::CheckApart(int instance, int64_t together, const std::atomic<bool>& stop) {
-  if (version_->axes().mixing.empty()) return model::CheckRowsApart(*version_, instance, together, stop);
+base::Status LoadedModel::CheckApart(int instance, int64_t most, const std::atomic<bool>& stop) {
+  if (version_->axes().mixing.empty()) return model::CheckRowsApart(*version_, instance, most, stop);
   return {base::kFailedPrecondition, "the signature says `batch`, but " + version_->axes().mixing};
 }
 
 void LoadedModel::CheckRows(int instance, int64_t most, const std::atomic<bool>& stop) {
   if (rows(most) != batch::Rows::kUnknown) return;
-  const int64_t together = std::min(most, model::kRowsBesideOthers);
-  const base::Status apart = CheckApart(instance, together, stop);
+  const base::Status apart = CheckApart(instance, most, stop);
   if (apart.code() == base::kCancelled) return;
-  apart_rows_.store(apart.ok() ? together : -1, std::memory_order_relaxed);
+  apart_rows_.store(apart.ok() ? most : -1, std::memory_order_relaxed);
   if (apart.ok()) return;
   const bool is_mixed = apart.code() == base::kFailedPrecondition;
   observe::Log(observe::Level::kWarning,
@@ -119,7 +119,7 @@ void LoadedModel::CheckRows(int instance, int64_t most, const std::atomic<bool>&
                {{"model", View(row_.name)},
                 {"version", version()},
                 {"reason", apart.message()},
-                {"write", "`batch 1`, or a signature in which axis 0 has another name than `batch` (WF6010)"}});
+                {"write", "`batch 1`, a signature in which axis 0 has another name than `batch`, or `mixing allowed` (WF6010)"}});
 }
 
 namespace {

@@ -17,6 +17,7 @@ model Turned = onnx("turned.onnx");
 model Written(x: f32[batch, 6]) -> (y: f32[batch, 6]) = onnx("behind.onnx");
 model Branching = onnx("branching.onnx");
 model Believed(x: f32[batch, 6]) -> (y: f32[batch, 6]) = onnx("branching.onnx");
+model Allowed(x: f32[batch, 6]) -> (y: f32[batch, 6]) = onnx("behind.onnx") { mixing allowed; }
 model Sound = onnx("sound.onnx");
 
 workflow FromBehind(x: f32[n, 6]) -> (y: f32[n, 6]) { node y = Behind(x); return (y: y); }
@@ -26,9 +27,10 @@ workflow FromTurned(x: f32[6]) -> (y: f32[6]) { node y = Turned(x) { batch 32 wi
 workflow FromWritten(x: f32[6]) -> (y: f32[6]) { node y = Written(x) { batch 32 within 5ms; } return (y: y); }
 workflow FromBranching(x: f32[n, 6]) -> (y: f32[n, 6]) { node y = Branching(x); return (y: y); }
 workflow FromBelieved(x: f32[6]) -> (y: f32[6]) { node y = Believed(x) { batch 32 within 5ms; } return (y: y); }
+workflow FromAllowed(x: f32[6]) -> (y: f32[6]) { node y = Allowed(x) { batch 32 within 5ms; } return (y: y); }
 workflow FromSound(x: f32[64]) -> (y: f32[64]) { node y = Sound(x) { batch 32 within 5ms; } return (y: y); }
 
-service S { workflow FromBehind; workflow FromPadded; workflow FromNext; workflow FromTurned; workflow FromWritten; workflow FromBranching; workflow FromBelieved; workflow FromSound; }
+service S { workflow FromBehind; workflow FromPadded; workflow FromNext; workflow FromTurned; workflow FromWritten; workflow FromBranching; workflow FromBelieved; workflow FromAllowed; workflow FromSound; }
 """
 TRIED = ("Next", "Turned")  # which only a trial shows
 CERTAIN = ("Written", "Believed")
@@ -149,6 +151,13 @@ class Apart(harness.ServerCase):
             self.assertEqual(reply.status, 200, reply)
             expected = [value for answer in self.alone(model)[:8] for value in answer]
             self.assertEqual(reply.json["outputs"][0]["data"], expected, model)
+
+    def test_rows_whose_mixing_is_allowed_share_runs(self):
+        self.answers("Allowed", ROUNDS)
+        rows, runs = self.batched("Allowed")
+        self.assertEqual(rows, CLIENTS * ROUNDS)
+        self.assertLess(runs, rows)
+        self.assertFalse(self.server.logs("rows of a model", '"model":"Allowed"', seconds=0.1))
 
     def batched(self, model):
         """Rows and runs so far."""

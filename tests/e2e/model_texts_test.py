@@ -179,8 +179,8 @@ class Texts(harness.ServerCase):
         self.together(client)
 
     def test_a_list_of_another_length_is_told(self):
-        failure = self.ask("Predict", 500, age=[1], sex=["male", "female"], town=["S"])
-        self.assertEqual(failure["code"], 9000)
+        failure = self.ask("Predict", 400, age=[1], sex=["male", "female"], town=["S"])
+        self.assertEqual(failure["code"], 5000)
         self.assertIn("port `sex`: a list of 2 strings, wanted 1", failure["message"])
         self.assertIn("a list of 0 strings, wanted 1", self.ask("Careful", sex=[])["label"])
 

@@ -128,7 +128,7 @@ static const wf_port model_in[] = {{TEXT("x"), four, NULL, WF_NONE, 0, WF_F32, 1
 static const wf_port model_out[] = {{TEXT("y"), two, NULL, WF_NONE, 1, WF_F32, 1, 1, 0}};
 static const int8_t model_axis[] = {0, 0};
 static const wf_model classify_models[] = {
-    {TEXT("Model"), TEXT("model.onnx"), model_in, model_out, model_axis, NULL, 1, 1, 0, WF_LATEST, 1, 0, 0, {0}, NULL, NULL}};
+    {TEXT("Model"), TEXT("model.onnx"), model_in, model_out, model_axis, NULL, 1, 1, 0, WF_LATEST, 1, 0, 0, 0, {0}, NULL, NULL}};
 static const wf_port classify_in[] = {{TEXT("pixels"), four, NULL, 0, 0, WF_F32, 1, 1, 0}};
 static const wf_port classify_out[] = {{TEXT("scores"), two, NULL, 3, 1, WF_F32, 1, 1, 0}};
 static const wf_workflow classify_workflows[] = {

@@ -373,9 +373,10 @@ TEST(ChooseBatchAxis, WhatANodeCountsInShapesIsOfSamples) {
         value.mutable_t()->add_dims(1);
         value.mutable_t()->add_int64_data(1);
         builder.Node("NonZero", {"ones"}, {"z"});
-        builder.Node("Transpose", {"z"}, {"y"});
+        builder.Node("Transpose", {"z"}, {"places"});
+        builder.Node("GatherND", {"x", "places"}, {"y"});
       },
-      {"k", 1});
+      {"k", "m"});
   EXPECT_EQ(reason, "axis 0 is dynamic in every input and output");
 }
 

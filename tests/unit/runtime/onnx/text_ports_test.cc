@@ -62,6 +62,19 @@ TEST(TextPorts, WithoutAnAxisOfSamplesAListHasOneAxis) {
   EXPECT_EQ(chosen.axes->axis.size(), 3u + 3u);
 }
 
+// What calls cannot have does not decide what axis 0 counts.
+TEST(TextPorts, AnOutputThatIsLeftOutTakesNoBatchesAway) {
+  Builder b = Texts();
+  b.Output("turned");
+  b.Node("Transpose", {"p"}, {"t"});
+  Builder::Int(b.Node("Cast", {"t"}, {"turned"}), "to", pb::STRING);
+  const Chosen chosen(b, TextPorts::kOfCalls);
+  ASSERT_TRUE(chosen.axes.ok()) << chosen.axes.status().message();
+  EXPECT_TRUE(chosen.axes->batched) << chosen.axes->reason;
+  EXPECT_EQ(chosen.outputs(), (Strings{"label: string[n]", "list: string[n, 2]", "z: f32[n]"}));
+  EXPECT_EQ(chosen.model.left_out, (Strings{"deep", "turned"}));
+}
+
 TEST(TextPorts, AllOrNoneWhereTheyAreAskedFor) {
   Builder b = Texts();
   EXPECT_EQ(Chosen(b, TextPorts::kAll).outputs().size(), 4u);

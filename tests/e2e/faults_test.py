@@ -314,6 +314,10 @@ class Limits(FaultCase):
                 served += 1
             except (EOFError, ConnectionError):
                 closed += 1
+        metrics = server.metrics()  # while none is free
+        self.assertGreaterEqual(metrics['wf_refused_total{reason="connections"}'], closed)
+        self.assertGreaterEqual(metrics["process_open_fds"], 50)
+        self.assertTrue(server.logs("connections were closed for want of descriptors", '"count":'), told(server))
         self.assertGreater(served, 20)
         self.assertEqual(served + closed, 200)
         self.assertGreater(closed, 100)
@@ -321,6 +325,16 @@ class Limits(FaultCase):
             connection.close()
         self.assert_recovers(server)
         self.assertGreaterEqual(server.metrics()['wf_refused_total{reason="connections"}'], closed)
+        self.assert_ends_well(server)
+
+    def test_as_many_descriptors_as_the_hard_limit_says_may_be_open(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 256), hard))
+        try:
+            server = self.serve(HELLO)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        self.assertEqual(server.metrics()["process_max_fds"], hard)
         self.assert_ends_well(server)
 
     @unittest.skipIf(SANITIZED, "a sanitizer needs terabytes of addresses")

@@ -38,6 +38,15 @@ uint64_t HashOf(const wf_tensor& tensor, uint64_t bytes, uint64_t key) {
   return key;
 }
 
+uint64_t HashOnce(const wf_tensor& tensor, uint64_t bytes, uint32_t port, SharedHashes* hashes) {
+  if (hashes == nullptr || bytes < SharedHashes::kLeastBytes) return HashOf(tensor, bytes, 0);
+  SharedHashes::Slot& slot = hashes->slots[port % SharedHashes::kSlots];
+  if (slot.data == tensor.data && slot.bytes == bytes) return slot.hash;
+  hashes->read_bytes += bytes;
+  slot = {tensor.data, bytes, HashOf(tensor, bytes, 0)};
+  return slot.hash;
+}
+
 }  // namespace
 
 const char* CloseReasonName(CloseReason reason) {
@@ -151,7 +160,8 @@ uint64_t Policy::KeyOf(const Row& row) const {
     if (!shared) continue;
     const uint64_t bytes = abi::DenseBytes(input.dtype, input.rank, input.dim);
     if (bytes == UINT64_MAX) return kAlone;
-    key = HashOf(input, bytes, key);
+    const uint64_t content = HashOnce(input, bytes, i, row.hashes);
+    key = base::Xxh64::Of(&content, sizeof content, key);
   }
   return key == kAlone ? key + 1 : key;
 }

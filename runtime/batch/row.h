@@ -29,6 +29,19 @@ inline wf_code CodeOf(const base::Status& failure) {
   return failure.code() == base::kOutOfRange ? code::kMemoryCap : code::kInference;
 }
 
+// Hashes of inputs that rows of one request share, so that each is read once. Where other content has come to lie at the same place a row
+// has a key that others do not share, or runs alone: bytes decide.
+struct SharedHashes {
+  static constexpr uint32_t kSlots = 4;
+  static constexpr uint64_t kLeastBytes = 4096;  // fewer are hashed in no time
+  struct Slot {
+    const void* data = nullptr;
+    uint64_t bytes = 0, hash = 0;
+  };
+  Slot slots[kSlots];       // by port
+  uint64_t read_bytes = 0;  // by hashing; whoever counts them sets it to 0
+};
+
 // One sample of one model call. Embedded in the job that makes it; delivered to `home` when the run is over.
 // Thread: the submitter's until Submit; the executor's until delivery or a successful Withdraw. State and links are guarded by the
 // executor's mutex.
@@ -48,6 +61,7 @@ class Row : public base::Message {
   base::TimePoint deadline = INT64_MAX;
   int64_t delay_ns = 0;  // most that it waits for company
   uint8_t priority = WF_NORMAL;
+  SharedHashes* hashes = nullptr;  // null: each is hashed. The submitter's thread's
 
   // The batcher's.
   Row* previous = nullptr;

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -244,12 +245,23 @@ void Listener::Rest() noexcept {
   uv_timer_start(&poll_->again, [](uv_timer_t* timer) noexcept { static_cast<Listener*>(timer->data)->Watch(); }, kRestMs, 0);
 }
 
+// The system gives the lowest one that is free.
+bool Listener::IsLeft(int fd) const noexcept {
+  rlimit limit{};
+  return acceptor_.leaves_some() && getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<uint64_t>(fd) + kLeft >= limit.rlim_cur;
+}
+
+void Listener::Drop(int fd) noexcept {
+  close(fd);
+  acceptor_.OnDropped();
+}
+
 bool Listener::Accept() noexcept {
   constexpr int kMaxPerTurn = 64;
   for (int i = 0; i < kMaxPerTurn && fd_ >= 0; ++i) {
     const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      acceptor_.OnAccepted(fd);
+      IsLeft(fd) ? Drop(fd) : acceptor_.OnAccepted(fd);
       continue;
     }
     if ((errno == EMFILE || errno == ENFILE) && AcceptAndDrop()) continue;
@@ -264,10 +276,7 @@ bool Listener::AcceptAndDrop() noexcept {
   if (spare_fd_ >= 0) close(spare_fd_);
   const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
   const int error = errno;
-  if (fd >= 0) {
-    close(fd);
-    acceptor_.OnDropped();
-  }
+  if (fd >= 0) Drop(fd);
   spare_fd_ = OpenSpare();
   errno = error;
   return fd >= 0;

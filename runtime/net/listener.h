@@ -27,8 +27,8 @@ base::Status CheckAddress(const Address& address, int inherited, std::vector<bas
 // Thread: loop-confined.   Owns: the socket.   Borrows: loop, acceptor.
 // Errors: Bind says what is wrong with the address or that the port is taken. The file of a Unix socket that nobody serves on any more is
 // replaced, one that somebody serves on, or which is no socket, is not.
-// Bounds: 64 connections accepted per turn. Without descriptors left, a waiting connection is accepted and closed; where not even that
-// can be done it waits for kRestMs, so that the loop does not spin.
+// Bounds: 64 connections accepted per turn. Without descriptors left, or with the last kLeft where the acceptor leaves those to others, a
+// waiting connection is accepted and closed; where not even that can be done it waits for kRestMs, so that the loop does not spin.
 class Listener {
  public:
   class Acceptor {
@@ -36,6 +36,7 @@ class Listener {
     virtual ~Acceptor() = default;
     virtual void OnAccepted(int fd) noexcept = 0;  // takes the descriptor: non-blocking, close-on-exec
     virtual void OnDropped() noexcept {}           // a connection was closed for lack of descriptors
+    virtual bool leaves_some() const noexcept { return false; }
   };
 
   Listener(loop::Loop& loop, Acceptor& acceptor);
@@ -54,11 +55,14 @@ class Listener {
 
  private:
   static constexpr uint64_t kRestMs = 100;
+  static constexpr uint64_t kLeft = 8;
   struct Poll;
   base::Status BindFile(int inherited);
   base::Status Listen();
   void Watch() noexcept;
   void Rest() noexcept;
+  bool IsLeft(int fd) const noexcept;
+  void Drop(int fd) noexcept;
   bool Accept() noexcept;         // true: there may be more
   bool AcceptAndDrop() noexcept;  // false: errno says why not
 

@@ -1,6 +1,7 @@
 #include <png.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "runtime/nodes/exit.h"
 #include "runtime/nodes/picture.h"
@@ -15,7 +16,7 @@ constexpr uint64_t kMostPixelsPerByte = 1032 * 8;
 class PngDecoder {
  public:
   PngDecoder(wf_ctx* ctx, const wf_bytes& file)
-      : ctx_(ctx), rest_(file), png_(png_create_read_struct(PNG_LIBPNG_VER_STRING, this, OnError, OnWarning)) {
+      : ctx_(ctx), rest_(file), png_(png_create_read_struct_2(PNG_LIBPNG_VER_STRING, this, OnError, OnWarning, this, Allocate, Release)) {
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
   ~PngDecoder() { png_destroy_read_struct(&png_, &info_, nullptr); }
@@ -33,13 +34,15 @@ class PngDecoder {
   static PngDecoder& Of(png_structp png) { return *static_cast<PngDecoder*>(png_get_error_ptr(png)); }
   static void OnError(png_structp png, png_const_charp message);
   static void OnWarning(png_structp, png_const_charp) {}
+  static png_voidp Allocate(png_structp png, png_alloc_size_t bytes);
+  static void Release(png_structp, png_voidp memory) { std::free(memory); }
   static void Read(png_structp png, png_bytep to, size_t length);
   void ChooseOutput(int64_t channels);
 
   wf_ctx* const ctx_;
   wf_bytes rest_;
   Exit exit_;
-  bool is_stopped_ = false;
+  bool is_stopped_ = false, has_no_memory_ = false;
   char message_[128] = {};
   png_structp png_;
   png_infop info_ = nullptr;
@@ -49,6 +52,13 @@ void PngDecoder::OnError(png_structp png, png_const_charp message) {
   PngDecoder& decoder = Of(png);
   std::snprintf(decoder.message_, sizeof decoder.message_, "%s", message);
   decoder.exit_.Leave();
+}
+
+// The library tells of memory that is not there as of damage.
+png_voidp PngDecoder::Allocate(png_structp png, png_alloc_size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  static_cast<PngDecoder*>(png_get_mem_ptr(png))->has_no_memory_ |= memory == nullptr;
+  return memory;
 }
 
 void PngDecoder::Read(png_structp png, png_bytep to, size_t length) {
@@ -101,7 +111,7 @@ bool PngDecoder::ReadPixels(int64_t channels, uint8_t* px) {
 
 wf_code PngDecoder::Fail() const {
   if (is_stopped_) return WF_FAILED;
-  if (info_ == nullptr) return nodes::Fail(ctx_, code::kMemoryCap, "no memory for a PNG decoder");
+  if (info_ == nullptr || has_no_memory_) return nodes::Fail(ctx_, code::kMemoryCap, "no memory for a PNG decoder");
   return nodes::Fail(ctx_, code::kType, "the PNG image is damaged: %s", message_);
 }
 

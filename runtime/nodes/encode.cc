@@ -125,7 +125,8 @@ class JpegEncoder {
 
 class PngEncoder {
  public:
-  explicit PngEncoder(wf_ctx* ctx) : ctx_(ctx), png_(png_create_write_struct(PNG_LIBPNG_VER_STRING, this, OnError, OnWarning)) {
+  explicit PngEncoder(wf_ctx* ctx)
+      : ctx_(ctx), png_(png_create_write_struct_2(PNG_LIBPNG_VER_STRING, this, OnError, OnWarning, this, Allocate, Release)) {
     if (png_ != nullptr) info_ = png_create_info_struct(png_);
   }
   ~PngEncoder() { png_destroy_write_struct(&png_, &info_); }
@@ -163,6 +164,12 @@ class PngEncoder {
     encoder.exit_.Leave();
   }
   static void OnWarning(png_structp, png_const_charp) {}
+  static png_voidp Allocate(png_structp png, png_alloc_size_t bytes) {
+    void* const memory = std::malloc(bytes);
+    static_cast<PngEncoder*>(png_get_mem_ptr(png))->has_no_memory_ |= memory == nullptr;
+    return memory;
+  }
+  static void Release(png_structp, png_voidp memory) { std::free(memory); }
   static void Add(png_structp png, png_bytep bytes, size_t length) {
     auto& encoder = *static_cast<PngEncoder*>(png_get_io_ptr(png));
     if (encoder.written_.Add(bytes, length)) return;

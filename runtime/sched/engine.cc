@@ -255,6 +255,7 @@ void EngineCore::FreeBus(LiveBus& bus) {
   bus.n_samples = 0;
   bus.parked = bus.last_parked = bus.idle_parked = nullptr;
   bus.failures.Clear();
+  bus.hashes = {};
   bus.has_failures = bus.refused = bus.decided = bus.listed_as_drained = false;
   WF_CHECK(bus.rows_out == 0, bus.rows_out);
   --live_buses;

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "runtime/base/timer.h"
+#include "runtime/batch/row.h"
 #include "runtime/bus/bus.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/sched/failures.h"
@@ -71,9 +72,10 @@ struct LiveBus final : bus::Bus {
   RowsOf rows_of;                                       // the same by batcher
   const bus::Failure* sample_failure = nullptr;         // of the lowest sample that failed
   Failures failures;
-  bool has_failures = false;  // some channel has failed: readers look at their inputs
-  bool refused = false;       // something of it, and it was counted
-  bool decided = false;       // the outcome is known; the answer is about to leave
+  batch::SharedHashes hashes;  // of what its rows share
+  bool has_failures = false;   // some channel has failed: readers look at their inputs
+  bool refused = false;        // something of it, and it was counted
+  bool decided = false;        // the outcome is known; the answer is about to leave
   bool listed_as_drained = false;
 
   // What fails next is no task's failure, least of all that of the last one that ran.

@@ -153,8 +153,12 @@ void EngineCore::QueueRow(bus::Instance& instance, uint16_t id, const ModelBindi
   job->placed = Placement::kRow;
   AddFlight(*job);
   job->submitted = true;
+  batch::SharedHashes& hashes = LiveOf(instance).hashes;
+  job->hashes = &hashes;
   const bool accepted = binding.batcher->Submit(*job);
-  WF_CHECK(accepted);  // nobody else knows the job yet
+  WF_CHECK(accepted);                   // nobody else knows the job yet
+  constexpr uint64_t kHashedPerNs = 8;  // from memory
+  turn_.spent_ns += static_cast<int64_t>(std::exchange(hashes.read_bytes, 0) / kHashedPerNs);
 }
 
 void EngineCore::RunModelHere(bus::Instance& instance, uint16_t id, const ModelBinding& binding) {

@@ -60,6 +60,11 @@ void Front::OnRefused() noexcept {
   if (settings_ != nullptr && settings_->access_log) observe::Log(observe::Level::kInfo, "a connection was refused");
 }
 
+void Front::OnDropped() noexcept {
+  ++dropped_;
+  OnRefused();
+}
+
 void Front::OnHandshakeFailed(std::string_view why) noexcept {
   counts_.refused_handshakes.Add();
   ++failed_handshakes_;
@@ -83,6 +88,10 @@ void Front::OnSecond() noexcept {
   connections_.OnSecond();
   counts_.connections.Set(connections_.count());
   site_.LogBreaches();
+  if (dropped_ != 0)
+    observe::Log(observe::Level::kWarning, "connections were closed for want of descriptors",
+                 {{"count", dropped_}, {"raise", "RLIMIT_NOFILE"}});
+  dropped_ = 0;
   if (failed_handshakes_ == 0) return;
   observe::Log(observe::Level::kInfo, "TLS handshakes failed", {{"count", failed_handshakes_}, {"last_reason", handshake_failure_}});
   failed_handshakes_ = 0;

@@ -54,6 +54,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   void OnSecond() noexcept override;
   net::Handler* NewHandler(net::Connection& connection) noexcept override { return sessions_.Open(connection); }
   void OnRefused() noexcept override;
+  void OnDropped() noexcept;  // a connection was closed for want of descriptors
   void OnHandshakeFailed(std::string_view why) noexcept override;
   void OnBreach(std::string_view why) noexcept override { site_.OnBreach(http::Breach::kLimit, why); }
 
@@ -69,7 +70,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   net::Connections connections_;
   std::atomic<bool> idle_{false}, deserted_{false};
   base::TimePoint drain_tick_at_ = INT64_MAX;
-  uint64_t failed_handshakes_ = 0;  // not told yet
+  uint64_t failed_handshakes_ = 0, dropped_ = 0;  // not told yet
   std::string_view handshake_failure_;
 };
 

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -50,6 +51,16 @@ void HandleSignalsOfStart(bool serves) {
   std::signal(SIGHUP, SIG_IGN);
   if (!serves) return;
   for (const int signal : {SIGTERM, SIGINT}) std::signal(signal, [](int) { _exit(0); });
+}
+
+// The soft limit is for programs that `select`.
+void AllowAllDescriptors() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  observe::Log(observe::Level::kDebug, "as many descriptors may be open as the hard limit says",
+               {{"limit", static_cast<uint64_t>(limit.rlim_max)}});
 }
 
 int Serve(const wf_plan& plan, const Settings& settings, const LoadFrom& from, const std::string& program) {
@@ -104,6 +115,7 @@ int Main(int argc, const char* const* argv, const char* const* environment, cons
   observe::SetLogLevel(static_cast<observe::Level>(loaded.settings.log_level));
   if (!base::Reserve::Keep()) return Print(stderr, program + ": there is no memory to start with\n"), 1;
   if (loaded.wish == Wish::kCheckConfig) return Check(plan, loaded.settings, program);
+  AllowAllDescriptors();
   return Serve(plan, loaded.settings, from, program);
 }
 

@@ -237,6 +237,9 @@ void Server::Reload() {
     if (!configured.ok()) return KeepOld({&configured.status().message(), 1});
     made = *std::move(configured);
   }
+  if (keys_ != nullptr && *keys == nullptr)
+    observe::Log(observe::Level::kWarning, "no keys are set any more: everybody is let in",
+                 {{"write", "`auth.keys_file`, or `WF_AUTH_KEYS`"}});
   certificates_ = *std::move(certificates);
   keys_ = *std::move(keys);
   for (const std::string& line : kept) observe::Log(observe::Level::kWarning, line);

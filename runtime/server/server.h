@@ -60,7 +60,8 @@ class Server final : public loop::Turn,
    public:
     explicit Door(std::vector<std::unique_ptr<Worker>>& workers) : workers_(workers) {}
     void OnAccepted(int fd) noexcept override;
-    void OnDropped() noexcept override { workers_.front()->front().OnRefused(); }  // on its loop
+    void OnDropped() noexcept override { workers_.front()->front().OnDropped(); }  // on its loop
+    bool leaves_some() const noexcept override { return true; }                    // to the admin port, which tells that there are none
 
    private:
     std::vector<std::unique_ptr<Worker>>& workers_;

@@ -354,6 +354,8 @@ void Loader::CheckTogether() {
   };
   if (settings.listen.path.empty()) check_port("http_port", settings.http_port);
   if (HasGrpcPort(settings)) check_port("grpc_port", *settings.grpc_port.value);
+  if (!settings.listen.path.empty() && settings.http_port != 0 && settings.sources[RowOf("http_port")] != kDefault)
+    Warn(Together({"http_port", "listen"}, "the file is served on, and no port of HTTP"));
   if (settings.default_timeout.ns > settings.timeout_cap.ns)
     ErrorTogether({"default_timeout", "limits.timeout"}, "a default is at most what may be asked for");
   if (settings.request_line_bytes.value > settings.header_bytes.value)

@@ -43,6 +43,12 @@ uint64_t AnnotationBytesOf(const Exchange& exchange) {
   return bytes;
 }
 
+// A question about a workflow, as for its settings, and what no method of it takes are no calls of it, however they end.
+bool IsCall(const Exchange& exchange) {
+  if (exchange.oip.call != oip::Call::kNone) return exchange.oip.call == oip::Call::kInfer;
+  return exchange.call_head().method == http::Method::kPost;
+}
+
 }  // namespace
 
 // Every request whose head was understood, or which was refused for it, is counted once, and told once when that is asked for.
@@ -50,9 +56,9 @@ void WorkflowSite::Record(const Exchange& exchange, int status, wf_code code) no
   const base::TimePoint now = exchange.received_at == 0 ? 0 : shared_.clock.Now();
   const int64_t took = now - exchange.received_at;
   if (exchange.writes_at != 0 && exchange.bus != nullptr) exchange.bus->NoteWriting(exchange.writes_at, now);
-  const size_t workflow =
-      exchange.workflow == nullptr ? shared_.plan.n_workflows : static_cast<size_t>(exchange.workflow - shared_.plan.workflows);
-  const bool is_of_model = exchange.workflow != nullptr && exchange.workflow->is_model != 0;
+  const bool is_call = exchange.workflow != nullptr && IsCall(exchange);
+  const size_t workflow = is_call ? static_cast<size_t>(exchange.workflow - shared_.plan.workflows) : shared_.plan.n_workflows;
+  const bool is_of_model = is_call && exchange.workflow->is_model != 0;
   const size_t version = is_of_model ? engine_->catalogue().PlaceOf(exchange.workflow->model, exchange.version) : 0;
   counts_.Of(workflow, exchange.protocol, version).Add(code, took, exchange.bus);
   if (base::SlicesOn() && exchange.received_at != 0) [[unlikely]] {

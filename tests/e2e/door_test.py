@@ -181,6 +181,19 @@ class Changes(Asks):
             self.assertNotIn(KEYS[1], self.server.output())
         self.assertEqual(self.server.stop(), 0)
 
+    def test_a_server_that_has_no_keys_any_more_says_so(self):
+        folder = harness.scratch() / "opened"
+        folder.mkdir()
+        (folder / "keys").write_text(KEYS[0])
+        (folder / "server.yml").write_text(f"auth: {{keys_file: {folder}/keys}}\n")
+        self.server = harness.Server.of(program(), "--config", folder / "server.yml")
+        self.reload(self.server)
+        self.assertFalse(self.server.logs("everybody is let in", seconds=0.1), self.server.output())
+        (folder / "server.yml").write_text("auth: {}\n")
+        self.reload(self.server, '"level":"warn', "everybody is let in")
+        self.assertEqual(self.server.call("POST", COPY, b'{"text": "a"}', JSON).status, 200)
+        self.assertEqual(self.server.stop(), 0)
+
     def test_what_is_free_is_a_setting(self):
         paths = ("/livez", "/readyz", "/v2/health/live", "/v2/models/Copy/ready", "/v2")
         for free, count in (("nothing", 0), ("probes", 2), ("health", 4)):

@@ -4,7 +4,11 @@ import json
 import time
 
 import harness
+
+harness.in_environment()
+
 import onnx_file
+import tritonclient.grpc
 
 # A run takes far longer than a client to send a request, so that calls and samples wait for one another.
 SOURCE = """
@@ -92,6 +96,21 @@ class Statistics(harness.ServerCase):
             with connection:
                 self.assertEqual(connection.receive().error["code"], 7001)
         self.assertEqual(self.parts("At"), parts)
+
+    def test_a_question_that_is_refused_is_no_call_that_failed(self):
+        repository = "/v2/repository/models/Parts.Doubled"
+        asked = [("POST", repository + "/unload", b""), ("POST", repository + "/load", b'{"parameters": {"config": "{}"}}'),
+                 ("POST", "/v2/models/Parts.Doubled/trace/setting", b'{"trace_level": ["TIMESTAMPS"]}'), ("GET", "/Parts/Doubled", b"")]
+        self.assertEqual([self.server.call(*each).status for each in asked], [501, 501, 501, 405])
+        client = tritonclient.grpc.InferenceServerClient("%s:%d" % self.server.addresses["grpc"])
+        self.addCleanup(client.close)
+        with self.assertRaisesRegex(tritonclient.grpc.InferenceServerException, "UNIMPLEMENTED"):
+            client.unload_model("Parts.Doubled")
+        (row,) = self.server.call("GET", "/v2/models/Parts.Doubled/stats").json["model_stats"]
+        self.assertEqual(row["inference_stats"]["fail"]["count"], 0)
+        counted = {name: value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total") and 'code="0"' not in name}
+        self.assertFalse([name for name in counted if 'workflow="Doubled"' in name], counted)
+        self.assertEqual(sum(value for name, value in counted.items() if 'workflow="-"' in name), len(asked) + 1, counted)
 
     def test_of_samples_that_wait_for_one_another_each_moment_counts_once(self):
         began = time.perf_counter_ns()

@@ -179,6 +179,25 @@ TEST_F(PolicyTest, BytesOfRowsWhoseKeysDifferAreNotLookedAt) {
   EXPECT_EQ(policy_.Close()->rows.count, 1);
 }
 
+TEST_F(PolicyTest, WhatRowsOfARequestShareIsReadOnce) {
+  static const int8_t axes[] = {-1, 0};
+  model_.batch_axis = axes;
+  constexpr uint64_t kBytes = 1000 * sizeof(int64_t);
+  SharedHashes hashes;
+  for (int i = 0; i < 3; ++i) {
+    rows_.emplace_back(std::vector<int64_t>(1000, 5));
+    rows_.back().x().data = rows_.front().x().data;
+    rows_.back().hashes = &hashes;
+    Enter(policy_, rows_.back());
+  }
+  EXPECT_EQ(hashes.read_bytes, kBytes);
+  Enter(policy_, rows_.emplace_back(std::vector<int64_t>(1000, 5)));  // of another request
+  EXPECT_EQ(policy_.Close()->rows.count, 4);
+  rows_.emplace_back(std::vector<int64_t>(1000, 6)).hashes = &hashes;
+  Enter(policy_, rows_.back());
+  EXPECT_EQ(hashes.read_bytes, 2 * kBytes);
+}
+
 TEST_F(PolicyTest, RowsWhoseKeysAreEqualByChanceShareNothing) {
   static const int8_t axes[] = {-1, 0};
   model_.batch_axis = axes;

@@ -58,7 +58,7 @@ TEST(Configuration, TheSameInAnotherSpellingChangesNothing) {
       "host: ::1\nlisten_mode: 0660\nlimits: {connections: 64, request_bytes: 1024KiB, timeout: 60s}\ndefault_timeout: 1000ms\n"
       "cors: {origins: 'https://a, https://b'}\nlog: {access_sample: 0.5}\ntrace: {otlp: 'http://a'}\n";
   constexpr std::string_view kSecond =
-      "default_timeout: 1s\nlimits: {timeout: 1m, request_bytes: 1MiB, connections: 064}\nlisten_mode: '660'\nhost: 0::1\n"
+      "default_timeout: 1s\nlimits: {timeout: 1m, request_bytes: 1MiB, connections: 64}\nlisten_mode: '660'\nhost: 0::1\n"
       "cors: {origins: 'https://a,https://b'}\nlog: {access_sample: 0.50}\ntrace: {otlp: 'http://a:4318'}\n";
   std::vector<std::string> kept;
   int changed = 0;

@@ -230,6 +230,16 @@ TEST(Settings, ABodyThatAllTheMemoryCannotHoldIsWarnedOf) {
             "memory, so a body that long is refused");
 }
 
+TEST(Settings, APortBesideAFileThatIsServedOnIsWarnedOf) {
+  EXPECT_TRUE(Load({"--listen=unix:/run/a.sock"}).warnings.empty());
+  EXPECT_TRUE(Load({"--listen=unix:/run/a.sock", "--http-port=0"}).warnings.empty());
+  EXPECT_TRUE(Load({"--http-port=9123"}).warnings.empty());
+  const Loaded loaded = Load({"--listen=unix:/run/a.sock", "--http-port=9123"});
+  EXPECT_EQ(loaded.warnings,
+            std::vector<std::string>{"--http-port: `http_port` is `9123` and `listen` is `unix:/run/a.sock` (--listen): the "
+                                     "file is served on, and no port of HTTP"});
+}
+
 TEST(Settings, EveryMistakeIsTold) {
   const Loaded loaded = Load({"--http-port=x"}, {"WF_ADMIN_PORT=y"}, "hots: a\nio_threads: z\n");
   EXPECT_EQ(loaded.errors.size(), 4u);

@@ -158,7 +158,8 @@ std::string Print(const Program& program) {
     PrintPorts(program, model.in, text);
     text += " -> ";
     PrintPorts(program, model.out, text);
-    text += std::string(model.batched ? " batched" : "") + (model.published ? " published" : "") + (model.mixing_allowed ? " mixing" : "") + "\n";
+    text += std::string(model.batched ? " batched" : "") + (model.published ? " published" : "") + (model.mixing_allowed ? " mixing" : "") +
+            "\n";
   }
   for (size_t i = 0; i < program.policies.size(); ++i) PrintPolicy(program.policies[i], i, text);
   for (const ErrorCode& error : program.errors) text += "error " + error.name + " " + std::to_string(error.code) + "\n";

@@ -55,7 +55,7 @@ Status Loaded::CheckResultRows(size_t output, const std::vector<int64_t>& dim, i
   const int64_t given = dim[static_cast<size_t>(axes.axis[file->signature.inputs.size() + output])];
   if (given == rows) return Status::Ok();
   return Status(base::kInternal, fmt::format("`{}`: output `{}` has {} rows for {} samples", program.subject,
-                                                       file->signature.outputs[output].name, given, rows));
+                                             file->signature.outputs[output].name, given, rows));
 }
 
 }  // namespace wf::model

@@ -143,6 +143,23 @@ class MixingRule {
         return AnyFrom(node_.rank(0) - 2);
       case Op::kEinsum:
         return SumsLabels();
+      case Op::kMsMatMulBnb4:
+      case Op::kMsMatMulNBits:
+        return Counts(Dims(0).back());
+      case Op::kMsFusedMatMul:
+        return Counts(FromBack(0, node_.node.Int("transA", 0) != 0 ? 2 : 1)) ||
+               Counts(FromBack(1, node_.rank(1) > 1 && node_.node.Int("transB", 0) == 0 ? 2 : 1));
+      case Op::kNegativeLogLikelihoodLoss:
+      case Op::kSoftmaxCrossEntropyLoss:
+        return AnyFrom(node_.node.String("reduction", "mean") == "none" ? 1 : 0);
+      default:
+        return MixesPlaces();
+    }
+  }
+
+  // Of operators that read at places.
+  bool MixesPlaces() const {
+    switch (node_.node.op) {
       case Op::kMsGatherBlockQuantized:
         return Picks(node_.node.Int("gather_axis", 0));
       case Op::kMlArrayFeatureExtractor:
@@ -155,15 +172,6 @@ class MixingRule {
         return Crops();
       case Op::kSplit:
         return Parts();
-      case Op::kMsMatMulBnb4:
-      case Op::kMsMatMulNBits:
-        return Counts(Dims(0).back());
-      case Op::kMsFusedMatMul:
-        return Counts(FromBack(0, node_.node.Int("transA", 0) != 0 ? 2 : 1)) ||
-               Counts(FromBack(1, node_.rank(1) > 1 && node_.node.Int("transB", 0) == 0 ? 2 : 1));
-      case Op::kNegativeLogLikelihoodLoss:
-      case Op::kSoftmaxCrossEntropyLoss:
-        return AnyFrom(node_.node.String("reduction", "mean") == "none" ? 1 : 0);
       default:
         return false;
     }

@@ -68,7 +68,7 @@ class Refused(harness.ServerCase):
         line = self.assert_told(self.call("POST", "/nothing/here", b"{}", {"x-request-id": "r-1"}), 404, 3002, **nobody)
         self.assertEqual((line["method"], line["target"], line["log_id"]), ("POST", "/nothing/here", "r-1"))
         self.assertEqual(self.assert_told(self.call("POST", GREET + "//", b"{}"), 404, 3002, **nobody)["target"], GREET + "//")
-        self.assert_told(self.call("GET", GREET), 405, 5000)
+        self.assert_told(self.call("GET", GREET), 405, 5000, **nobody)
         self.assert_told(self.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 100000000\r\n\r\n"), 413, 5000)
         self.assert_told(self.send(b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\nfffffff\r\n"), 413, 5000)
         self.assert_told(self.call("POST", GREET, b"{}", {"content-encoding": "br"}), 415, 5000)

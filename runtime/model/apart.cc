@@ -178,8 +178,10 @@ Status RowsCheck::FindLarge() {
 
 Status RowsCheck::RunMany(int64_t rows) {
   std::minstd_rand random;
-  std::vector<size_t> sort_of = {kSorts - 1, sorts_.size() - 1};  // one that is held against others, beside one of large numbers
-  while (static_cast<int64_t>(sort_of.size()) < rows) sort_of.push_back((random() >> 8) % sorts_.size());
+  std::vector<size_t> sort_of(static_cast<size_t>(rows));
+  for (size_t& sort : sort_of) sort = (random() >> 8) % sorts_.size();
+  sort_of.front() = sort_of.back() = sorts_.size() - 1;  // what takes one row for all takes the first or the last
+  sort_of[sort_of.size() / 2] = kSorts - 1;
   return RunBeside(sort_of);
 }
 

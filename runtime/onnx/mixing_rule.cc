@@ -168,6 +168,8 @@ class MixingRule {
         return AnyFrom(2) || (IsOfRows(Dims(0)[0]) && !OfPlaces(2));
       case Op::kGridSample:
         return AnyFrom(2);
+      case Op::kNonMaxSuppression:
+        return Counts(Dims(0)[1]);
       case Op::kCenterCropPad:
         return Crops();
       case Op::kSplit:

@@ -130,6 +130,22 @@ TEST(RowsApart, ALimitThatOnlyLargeNumbersPass) {
   }
 }
 
+// Rows are other ones where the first is above a limit.
+TEST(RowsApart, TheFirstRowAndItsLargeNumbers) {
+  Builder builder = SixToSix();
+  builder.Longs("pads", {2, 0, 0, 0});
+  builder.Longs("from", {0});
+  builder.Longs("to", {1});
+  Builder::SetFloats(builder.Floats("limit", {}, 1), {300'000});
+  Builder::String(builder.Node("Pad", {"x", "pads"}, {"more"}), "mode", "edge");
+  builder.Node("Slice", {"more", "from", "to", "from"}, {"first"});
+  Builder::Int(builder.Node("ReduceMax", {"first"}, {"most"}), "keepdims", 0);
+  builder.Node("Greater", {"most", "limit"}, {"above"});
+  builder.Node("Neg", {"x"}, {"less"});
+  builder.Node("Where", {"above", "less", "x"}, {"y"});
+  for (const int64_t rows : {2, 8, 32}) EXPECT_NE(Found(builder, rows), "") << rows;
+}
+
 // Each is compared with the others beside rows of large numbers, too: their roundings tell nothing.
 TEST(RowsApart, LargeNumbersOfARowAreNotCompared) {
   Builder builder = SixToSix();

@@ -224,6 +224,17 @@ TEST(FindMixing, PicksOfOtherOperators) {
               most(b);
             }),
             "crop");
+  EXPECT_EQ(MixingBeside([&](Builder& b) {  // boxes that hide one another
+              image(b, {1, -1, 4});
+              b.Longs("columns", {1});
+              b.Longs("scores of all", {1, 1, -1});
+              b.Node("ReduceSum", {"x", "columns"}, {"sums"});
+              b.Node("Reshape", {"sums", "scores of all"}, {"scores"});
+              b.Node("NonMaxSuppression", {"image", "scores", "columns"}, {"seen"}, "hide");
+              Builder::Int(b.Node("Cast", {"seen"}, {"made"}), "to", pb::FLOAT);
+              most(b);
+            }),
+            "hide");
   EXPECT_EQ(MixingBeside([&](Builder& b) {
               image(b, {1, 1, -1, 4});
               auto& pool = b.Node("MaxPool", {"image"}, {"made"}, "pool");

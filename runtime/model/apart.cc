@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -96,6 +97,7 @@ class RowsCheck {
   Status RunBeside(std::span<const size_t> sort_of);
   Status RunFew(int64_t rows) { return RunBeside(std::span(kSortOfFew).first(static_cast<size_t>(rows))); }
   Status RunMany(int64_t rows);
+  int64_t row_ns() const { return row_ns_; }  // that a row of the last run took
 
  private:
   size_t n_in() const { return version_.signature().inputs.size(); }
@@ -108,6 +110,7 @@ class RowsCheck {
   const std::atomic<bool>& stop_;
   const std::vector<int8_t>& axis_;
   SampleInputs one_;
+  int64_t row_ns_ = 0;
   std::vector<Sort> sorts_;  // kSorts, and behind them that of large numbers, if it runs
 };
 
@@ -124,7 +127,10 @@ Status RowsCheck::Run(int64_t rows, SampleInputs& inputs, std::vector<wf_tensor>
   outputs->resize(version_.signature().outputs.size());
   WF_RETURN_IF_ERROR(version_.Prepare(instance_, rows, inputs.tensors));
   const base::UntilStopped wanted(stop_);
-  return version_.Run(instance_, rows, inputs.tensors, *outputs, &wanted);
+  const auto start = std::chrono::steady_clock::now();
+  Status ran = version_.Run(instance_, rows, inputs.tensors, *outputs, &wanted);
+  row_ns_ = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count() / rows;
+  return ran;
 }
 
 // Finite ones if there are any: of two numbers that are NaN nobody knows whether they are the same.
@@ -265,7 +271,7 @@ Status CheckRowsApart(Version& version, int instance, int64_t rows, const std::a
     }
   };
   WF_RETURN_IF_ERROR(run(std::min(rows, kFew), [&](int64_t count) { return check.RunFew(count); }));
-  while (rows > kFew && rows > kMostNs / std::max<int64_t>(version.row_ns(), 1)) rows = std::max(halved(rows), kFew);
+  while (rows > kFew && rows > kMostNs / std::max<int64_t>(check.row_ns(), 1)) rows = std::max(halved(rows), kFew);
   return run(rows, [&](int64_t count) { return check.RunMany(count); });
 }
 

@@ -13,7 +13,7 @@ namespace wf::model {
 // `rows`, at least 2, some have numbers so large that whatever takes them together with another row's shows.   Thread: as Run of the
 // instance. Errors: kFailedPrecondition when rows depend on one another, with the output and the two numbers; kCancelled once it is to
 // stop, before the next run; any other code when it could not be found out. Bounds: two runs, the larger of fewer than `rows`, but not of
-// fewer than 8, where so many would take longer than 200 ms, by what one takes; fewer where there is no memory for so many.
+// fewer than 8, where so many would take longer than 200 ms, by what one of the first run took; fewer where there is no memory for so many.
 base::Status CheckRowsApart(Version& version, int instance, int64_t rows, const std::atomic<bool>& stop);
 
 }  // namespace wf::model

@@ -1,4 +1,6 @@
 # libwf_runtime.a: the objects of every library of this folder, one archive, so that wfc links a server with one name; and wf_link.txt beside it.
+# With AddressSanitizer, whose servers only tests start, wfc links them with a shared library of the same objects, all but main: a million small sections are
+# laid out once, and not again for each of hundreds of programs.
 function(wf_static_libraries folder out)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   set(found)
@@ -29,7 +31,22 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -E rename ${archive}.new ${archive}
   DEPENDS ${parts} ${CMAKE_BINARY_DIR}/lib/wf_runtime.mri
   VERBATIM)
-add_custom_target(wf_runtime ALL DEPENDS ${archive})
+set(linked @dir@/libwf_runtime.a)
+set(made ${archive})
+if(WF_SANITIZE MATCHES "address")
+  set(shared ${CMAKE_BINARY_DIR}/lib/libwf_runtime.so)
+  list(FILTER parts EXCLUDE REGEX "^wf_server_main$")
+  list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_FILE:\\1>" OUTPUT_VARIABLE files)
+  add_custom_command(
+    OUTPUT ${shared}
+    COMMAND ${CMAKE_CXX_COMPILER} -shared -fsanitize=${WF_SANITIZE} -fuse-ld=lld -B${LLVM_TOOLS_BINARY_DIR} -Wl,-Bsymbolic,-z,now,-z,pack-relative-relocs -o ${shared}
+            -Wl,--whole-archive ${files} -Wl,--no-whole-archive
+    DEPENDS ${parts}
+    VERBATIM)
+  list(APPEND made ${shared})
+  set(linked --whole-archive @dir@/libwf_server_main.a --no-whole-archive @dir@/libwf_runtime.so -rpath @dir@)
+endif()
+add_custom_target(wf_runtime ALL DEPENDS ${made})
 
 # Archives where Debian has them: a server runs where only the C library and libstdc++ are installed. oneDNN is opened when a model needs it.
 set(libraries)
@@ -38,4 +55,4 @@ foreach(name uv_a nghttp2 ssl crypto yaml protobuf-lite png16 jpeg webp FLAC ogg
   list(APPEND libraries ${WF_ARCHIVE_${name}})
 endforeach()
 include(${PROJECT_SOURCE_DIR}/compiler/link/link_pieces.cmake)
-wf_write_link_pieces(${CMAKE_BINARY_DIR}/lib/wf_link.txt @dir@/libwf_runtime.a ${libraries})
+wf_write_link_pieces(${CMAKE_BINARY_DIR}/lib/wf_link.txt ${linked} ${libraries})

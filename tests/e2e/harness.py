@@ -18,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("WF_BUILD", ROOT / "build/release")).resolve()
+IS_SANITIZED = (BUILD / "build.ninja").exists() and "fsanitize=address" in (BUILD / "build.ninja").read_text()  # several times as slow
 WFC = BUILD / "bin/wfc"
 EXAMPLES = ROOT / "examples"
 REQUIREMENTS = ROOT / "tests/e2e/requirements.txt"

@@ -96,7 +96,6 @@ class Floods(harness.ServerCase):
     def setUp(self):
         self.good = Client(self.server)
         self.addCleanup(self.good.close)
-        self.sanitized = "fsanitize=address" in (harness.BUILD / "build.ninja").read_text()
 
     def resident_bytes(self):
         return int(next(line for line in Path(f"/proc/{self.server.process.pid}/status").read_text().splitlines() if line.startswith("VmRSS")).split()[1]) * 1024
@@ -120,9 +119,9 @@ class Floods(harness.ServerCase):
         if "resets made" in name:
             errors.add("PROTOCOL_ERROR")  # more streams than are offered, in one portion
         self.assertIn(last_error(data), errors, data[-100:])
-        self.assertLess(took, 10 if self.sanitized else 1)
+        self.assertLess(took, 10 if harness.IS_SANITIZED else 1)
         self.assert_serves()
-        if not self.sanitized:
+        if not harness.IS_SANITIZED:
             self.assertLess(self.resident_bytes() - resident, 16 << 20)
 
     def calls_in(self, seconds):
@@ -141,7 +140,7 @@ class Floods(harness.ServerCase):
             with self.subTest(flood=name):
                 self.check_rate_beside(flood, alone)
         self.assert_serves()
-        if not self.sanitized:
+        if not harness.IS_SANITIZED:
             self.assertLess(self.resident_bytes() - resident, 16 << 20)
 
     @harness.timed
@@ -151,13 +150,13 @@ class Floods(harness.ServerCase):
         time.sleep(0.1)
         beside = self.calls_in(0.5)
         attacker.join()
-        self.assertGreaterEqual(beside, (0.2 if self.sanitized else 0.8) * alone / 2)
+        self.assertGreaterEqual(beside, (0.2 if harness.IS_SANITIZED else 0.8) * alone / 2)
 
     def test_a_million_rapid_resets(self):
         flood = FLOODS["rapid resets (CVE-2023-44487)"]
         start, part = start_of(flood), rounds_of(flood, 0, 2000)
         resident = self.resident_bytes()
-        count = 100 if self.sanitized else 500
+        count = 100 if harness.IS_SANITIZED else 500
         attackers = [multiprocessing.Process(target=flood_times, args=(self.server.addresses["http"], start, part, count // 2)) for _ in range(2)]
         for attacker in attackers:
             attacker.start()
@@ -165,7 +164,7 @@ class Floods(harness.ServerCase):
             attacker.join()
             self.assertEqual(attacker.exitcode, 0)
         self.assert_serves()
-        if not self.sanitized:
+        if not harness.IS_SANITIZED:
             self.assertLess(self.resident_bytes() - resident, 16 << 20)
 
 
@@ -207,7 +206,7 @@ class Stalls(harness.ServerCase):
             for _ in range(50):
                 self.assertEqual(good.call("/Texts/Count", {"text": "abc"}).status, 200)  # an eighth of the memory is not for what waits
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
-        if "fsanitize=address" not in (harness.BUILD / "build.ninja").read_text():
+        if not harness.IS_SANITIZED:
             self.assertLess(self.resident_bytes() - before, (32 + 16) << 20)
         for client in shut:
             client.socket.close()

@@ -25,6 +25,7 @@ workflow Pooled(n: f64) -> (y: f64) { node y = sum[k < i64(n)](f64(k) * 0.5); re
 service Pictures { workflow Look; workflow Grey; workflow Hurry; workflow Add; workflow Pooled; }
 """
 SIDE = 5700  # 32 million pixels: 0.1 to 1 s of a CPU
+SOON = 0.6 if harness.IS_SANITIZED else 0.2  # seconds: long before a picture is whole
 
 
 def source():
@@ -127,8 +128,8 @@ class LargePictures(harness.ServerCase):
                 free = time.monotonic() - began
                 self.assert_error(reply, 504, 6000)
                 self.assertGreater(answered, 0.04)
-                self.assertLess(answered, 0.2)
-                self.assertLess(free - answered, 0.1)
+                self.assertLess(answered, SOON)
+                self.assertLess(free - answered, SOON / 2)
 
     @harness.timed
     def test_decoding_ends_with_its_client(self):
@@ -139,7 +140,7 @@ class LargePictures(harness.ServerCase):
                 time.sleep(0.05)
             began = time.monotonic()
             self.pooled()
-            self.assertLess(time.monotonic() - began, 0.2)
+            self.assertLess(time.monotonic() - began, SOON)
 
 
 if __name__ == "__main__":

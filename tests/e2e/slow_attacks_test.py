@@ -225,7 +225,6 @@ class SlowAttacks(harness.unittest.TestCase):
         self.plain = harness.Server.of(program, *LIMITS)
         self.secure = harness.Server.of(program, *LIMITS, *authority.flags())
         self.newest = [authority.client(newest=version) for version in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3)]
-        self.sanitized = "fsanitize=address" in (harness.BUILD / "build.ninja").read_text()
 
     def waits(self, seconds):
         """How long calls of a client took, 10 ms apart; sorted."""
@@ -244,7 +243,7 @@ class SlowAttacks(harness.unittest.TestCase):
 
     def check_ends(self, ended):
         bounds = {name: PLAIN[name][3] for name in PLAIN} | {f"TLS, {name}": HEAD for name in SECURE}
-        late = (5 if self.sanitized else 1) * LATE + LOOKS
+        late = (5 if harness.IS_SANITIZED else 1) * LATE + LOOKS
         wrong = {}
         for name, seconds in ended:
             least, most = 0.5 * min(bounds[name], HEAD), bounds[name] + late
@@ -259,7 +258,7 @@ class SlowAttacks(harness.unittest.TestCase):
         results, child = multiprocessing.Pipe(duplex=False)
         attackers = self.begin()
         begun = time.monotonic()
-        process = multiprocessing.get_context("fork").Process(target=attack, args=(attackers, begun + longest + (10 if self.sanitized else 0), child))
+        process = multiprocessing.get_context("fork").Process(target=attack, args=(attackers, begun + longest + (10 if harness.IS_SANITIZED else 0), child))
         process.start()
         for one in attackers:
             one.socket.close()  # the other process has it
@@ -277,8 +276,8 @@ class SlowAttacks(harness.unittest.TestCase):
         p95 = [times[len(times) * 95 // 100] for times in (alone, beside)]
         print(f"p95 alone {p95[0] * 1e3:.1f} ms, beside {len(ended)} slow clients {p95[1] * 1e3:.1f} ms; {before:.0f} MiB, {most:.0f} at most")
         # S2 asks for 1.5 times on cores of their own; here servers, attackers and this client share two, whose slices are some milliseconds.
-        self.assertLess(p95[1], (5 if self.sanitized else 1.5) * p95[0] + 0.02)
-        if not self.sanitized:
+        self.assertLess(p95[1], (5 if harness.IS_SANITIZED else 1.5) * p95[0] + 0.02)
+        if not harness.IS_SANITIZED:
             self.assertLess(most - before, MOST_MORE_MIB)
         self.assertEqual((self.plain.stop(), self.secure.stop()), (0, 0))
 

@@ -1,4 +1,4 @@
-// Gives a fuzz target every file of a corpus, its prefixes and a few hundred mutations of it: the same ones in every run.
+// Gives a fuzz target every file of a corpus, prefixes and mutations of it, the more the fewer files there are: the same ones in every run.
 
 #include <algorithm>
 #include <cstdint>
@@ -14,8 +14,8 @@ extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t* data, s
 
 namespace {
 
-constexpr int kMutationsPerFile = 300;
-constexpr size_t kMaxPrefixes = 300;
+constexpr size_t kMaxOfFile = 300;     // prefixes, and as many mutations
+constexpr size_t kMaxOfAll = 20'000;  // of a corpus, likewise: one that fuzzing has filled has them among its files
 
 // In a block of exactly its size, so that a sanitizer sees a read past the end.
 void Give(const std::vector<uint8_t>& input) {
@@ -61,12 +61,12 @@ void Mutate(std::vector<uint8_t>& input, Dice& dice) {
   }
 }
 
-void Replay(const std::vector<uint8_t>& file) {
+void Replay(const std::vector<uint8_t>& file, size_t count) {
   Give(file);
-  const size_t step = file.size() / kMaxPrefixes + 1;
+  const size_t step = file.size() / count + 1;
   for (size_t length = 0; length < file.size(); length += step) Give({file.begin(), file.begin() + static_cast<ptrdiff_t>(length)});
   Dice dice{file.size() * 2 + 1};
-  for (int i = 0; i < kMutationsPerFile; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     std::vector<uint8_t> changed = file;
     Mutate(changed, dice);
     Give(changed);
@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   std::sort(files.begin(), files.end());
   for (const auto& path : files) {
     std::ifstream stream(path, std::ios::binary);
-    Replay({std::istreambuf_iterator<char>(stream), {}});
+    Replay({std::istreambuf_iterator<char>(stream), {}}, std::clamp<size_t>(kMaxOfAll / files.size(), 1, kMaxOfFile));
   }
   std::printf("%zu files\n", files.size());
   return files.empty() ? 1 : 0;

@@ -58,6 +58,7 @@ TEST_F(BodyTest, RowsThatAreAlikeButForOneElement) {
 TEST_F(BodyTest, RowsOfPixels) {
   for (const DType dtype : {DType::kU8, DType::kI16, DType::kF32, DType::kF64}) {
     for (const int64_t channels : {2, 3, 4}) {
+      if (dtype != DType::kU8 && channels != 3) continue;  // each size of a pixel, and each element
       const TypeId picture = Tensor(dtype, {-1, -1, channels});
       cases_.Add("as they lie", {picture}, picture, [this, dtype, channels](Builder& b, const In& in) {
         const ir::BlockId block = b.Open({I64(), I64(), I64()});

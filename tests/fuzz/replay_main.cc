@@ -14,7 +14,7 @@ extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t* data, s
 
 namespace {
 
-constexpr size_t kMaxOfFile = 300;     // prefixes, and as many mutations
+constexpr size_t kMaxOfFile = 300;    // prefixes, and as many mutations
 constexpr size_t kMaxOfAll = 20'000;  // of a corpus, likewise: one that fuzzing has filled has them among its files
 
 // In a block of exactly its size, so that a sanitizer sees a read past the end.

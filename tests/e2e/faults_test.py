@@ -235,6 +235,11 @@ class WhileItServes(FaultCase):
             self.assertIn("pthread_setspecific", called)
             self.assertNotIn("__cxa_thread_atexit", called)
 
+    @unittest.skipIf(SANITIZED, NO_MEMORY_FAULTS)
+    def test_onednn_has_its_memory_from_the_server(self):
+        defined = subprocess.run(["nm", "-D", "--defined-only", harness.compiled(DIGITS)], check=True, capture_output=True, text=True).stdout
+        self.assertRegex(defined, r"(?m) T posix_memalign$")
+
 
 class WhileItStarts(FaultCase):
     """Each call of the start, or a part of them where there are many, fails once, or fails with all that follow."""
@@ -337,12 +342,53 @@ class Limits(FaultCase):
         self.assertEqual(server.metrics()["process_max_fds"], hard)
         self.assert_ends_well(server)
 
+    def leave(self, server, addresses):
+        with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as status:
+            now = int(next(line for line in status if line.startswith("VmSize:")).split()[1]) * 1024
+        resource.prlimit(server.process.pid, resource.RLIMIT_AS, (now + addresses, resource.RLIM_INFINITY))
+
+    @unittest.skipIf(SANITIZED, "a sanitizer needs terabytes of addresses")
+    def test_of_addresses_while_a_model_runs(self):
+        """By chance it is oneDNN, or the OpenMP runtime, that finds none."""
+        for addresses in (0, 1 << 20, 1 << 20, 2 << 20):
+            server = harness.Server.of(DIGITS, "--io-threads=2", *harness.patient())  # whose threads have run no model
+            self.addCleanup(server.kill)
+            server.tried_rows()
+            self.leave(server, addresses)
+            found, wrong = [], []
+
+            def load(server=server, found=found, wrong=wrong):
+                for _ in range(30):
+                    try:
+                        reply = server.call("POST", "/DigitService/Classify?top=1", SEVEN, {"content-type": "application/octet-stream"})
+                        found.append(reply.status)
+                        if reply.status not in (200, 429, 503):  # a bad picture (400) it is never
+                            wrong.append(reply)
+                        server.call("POST", "/v2/models/DigitService/infer", b"x" * 3_000_000)
+                    except (EOFError, ConnectionError):
+                        found.append(None)
+                    except Exception as problem:
+                        wrong.append(problem)
+
+            threads = [threading.Thread(target=load) for _ in range(10)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(wrong, [])
+            self.assertIsNone(server.process.poll(), told(server))
+            self.assertTrue({429, 503, None} & set(found), found)
+            resource.prlimit(server.process.pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            until = time.monotonic() + 5
+            while server.call("POST", "/DigitService/Classify?top=1", SEVEN, {"content-type": "application/octet-stream"}).status != 200:
+                self.assertLess(time.monotonic(), until, told(server))
+                time.sleep(0.1)
+            self.assert_ends_well(server)
+
     @unittest.skipIf(SANITIZED, "a sanitizer needs terabytes of addresses")
     def test_of_addresses(self):
         server = self.serve(HELLO, "--schedule=pool")
-        with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as status:
-            now = int(next(line for line in status if line.startswith("VmSize:")).split()[1]) * 1024
-        resource.prlimit(server.process.pid, resource.RLIMIT_AS, (now + (12 << 20), resource.RLIM_INFINITY))
+        self.leave(server, 12 << 20)
         body = json.dumps({"xs": [1.5] * 300_000}).encode()
         found, wrong = [], []
 

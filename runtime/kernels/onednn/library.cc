@@ -5,10 +5,13 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
+#include "runtime/base/reserve.h"
 #include "runtime/kernels/onednn/add_bf16.h"
 #include "runtime/kernels/onednn/nan_keeper.h"
 #include "runtime/kernels/onednn/onednn.h"
@@ -193,10 +196,21 @@ bool Multiply(const Gemm& g) {
          dnnl_success;
 }
 
+namespace {
+// The OpenMP runtime ends the process where malloc has nothing for what it keeps per thread, a few hundred bytes: one block of each small
+// size is freed, which malloc keeps for this thread.
+void LeaveSomeFree() {
+  std::array<void*, 64> blocks{};
+  for (size_t i = 0; i < blocks.size(); ++i) blocks[i] = base::Reserve::Insist([=] { return std::malloc(16 * (i + 1)); });
+  for (void* const block : blocks) std::free(block);
+}
+}  // namespace
+
 void UseOneThread() {
   thread_local bool done = false;
   if (done) return;
   if (auto* const set = set_threads.load(std::memory_order_acquire)) {
+    LeaveSomeFree();
     set(1);
     done = true;
   }

@@ -63,6 +63,6 @@ static inline int Holds(struct dl_phdr_info* info, size_t size, void* caller) {
   return 0;
 }
 
-// Of memory: but for what oneDNN 2.6 and the OpenMP runtime that it brings ask for directly. The one reads through the null that it is
-// given, the other ends the process; what they ask `new` for fails as all else does.
+// Of memory: but for what oneDNN 2.6 (code, by mmap) and the OpenMP runtime that it brings ask for directly, who die of a null; what they
+// ask `new` and the server's posix_memalign for fails as all else does.
 static inline int FailsOf(int class, void* caller) { return Fails(class) && !dl_iterate_phdr(Holds, caller); }

@@ -82,6 +82,7 @@ void TakeGrpcHead(Exchange& exchange, uint64_t max_message_bytes) noexcept {
   if (head.content_length > 0) exchange.head.content_length = -1;  // of all messages with their prefixes
   if (head.method != http::Method::kPost) return RefuseMessage(exchange, "gRPC calls with POST");
   if (const std::string_view text = head.Find("grpc-timeout"); text.data() != nullptr) {
+    if (head.SaysTwo("grpc-timeout")) return RefuseMessage(exchange, "two headers `grpc-timeout` differ");
     const int64_t ns = grpc::ParseTimeout(text);
     if (ns < 0) return RefuseMessage(exchange, "`grpc-timeout` is a number and a unit, as `100m`");
     exchange.timeout_ns = std::max<int64_t>(ns, 1);

@@ -33,10 +33,10 @@ std::string_view Head::Find(std::string_view lower_case_name) const {
   return {};
 }
 
-bool Head::SaysTwoTypes() const {
+bool Head::SaysTwo(std::string_view lower_case_name) const {
   std::string_view said;
   for (const Header& header : headers_) {
-    if (header.name != "content-type") continue;
+    if (header.name != lower_case_name) continue;
     if (said.data() != nullptr && !base::EqualIgnoringCase(said, header.value)) return true;
     said = header.value;
   }

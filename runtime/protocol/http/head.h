@@ -51,7 +51,7 @@ class Head {
 
   // The value of the first header of this name; data() is null when there is none.
   std::string_view Find(std::string_view lower_case_name) const;
-  bool SaysTwoTypes() const;  // by headers Content-Type that differ
+  bool SaysTwo(std::string_view lower_case_name) const;  // by headers of this name that differ
   void Clear();
 
  private:

@@ -350,7 +350,7 @@ Event Decoder::Check(http::Head* head, uint64_t length, bool chunked, bool has_l
     }
   }
   if (hosts > 1) return Fail(400, "more than one header Host");
-  if (head->SaysTwoTypes()) return Fail(400, http::kTwoTypes);
+  if (head->SaysTwo("content-type")) return Fail(400, http::kTwoTypes);
   if (http_1_1 && hosts == 0) return Fail(400, "the header Host is missing");
   if (codings > 1 || (codings == 1 && (has_length || !http_1_1 || !chunked)))
     return Fail(400, "Transfer-Encoding where it cannot be trusted");

@@ -46,7 +46,7 @@ std::string_view WhyNoRequest(const http::Head& head, std::string_view authority
     return "the header Host names another host than :authority";
   const std::string_view named = authority.empty() ? host : authority;
   if (!named.empty() && !http::IsHost(named)) return "the authority holds no name or address of a host";
-  if (head.SaysTwoTypes()) return http::kTwoTypes;
+  if (head.SaysTwo("content-type")) return http::kTwoTypes;
   return http::WhyNoTarget(head.target);
 }
 

@@ -105,6 +105,17 @@ TEST_F(GrpcCallsTest, RefusesHeads) {
   EXPECT_EQ(exchange_.refusal_status, 400);
 }
 
+TEST_F(GrpcCallsTest, RefusesTwoTimeoutsThatDiffer) {
+  Begin({{"grpc-timeout", "1S"}, {"grpc-timeout", "2S"}});
+  EXPECT_EQ(exchange_.refusal_status, 400);
+}
+
+TEST_F(GrpcCallsTest, TakesATimeoutThatStandsThereTwice) {
+  Begin({{"grpc-timeout", "20m"}, {"grpc-timeout", "20m"}});
+  EXPECT_FALSE(exchange_.refused());
+  EXPECT_EQ(exchange_.timeout_ns, 20'000'000);
+}
+
 TEST_F(GrpcCallsTest, RefusesATimeoutThatIsEmpty) {
   Begin({{"grpc-timeout", ""}});
   EXPECT_EQ(exchange_.refusal_status, 400);

@@ -1,6 +1,6 @@
 # libwf_runtime.a: the objects of every library of this folder, one archive, so that wfc links a server with one name; and wf_link.txt beside it.
 # With AddressSanitizer, whose servers only tests start, wfc links them with a shared library of the same objects, all but main: a million small sections are
-# laid out once, and not again for each of hundreds of programs.
+# laid out once, and not again for each of hundreds of programs. `wfc doctor` looks at the archive there, too.
 function(wf_static_libraries folder out)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   set(found)

@@ -25,7 +25,6 @@ DIGITS = harness.EXAMPLES / "digits/digits.wf"
 SEVEN = (DIGITS.parent / "testdata/seven.png").read_bytes()
 CLASSES = ("memory", "map", "receive", "send", "accept", "thread", "open", "file", "clock")  # as in faults/control.h
 FIELDS = ("every", "first", "times", "error", "calls", "failed")
-SANITIZED = "WF_SANITIZE:STRING=\n" not in (harness.BUILD / "CMakeCache.txt").read_text()
 NO_MEMORY_FAULTS = "a sanitizer has its own malloc, which ends the process where it finds no memory, and stands between who maps memory and the test"
 ANSWER_SECONDS = 20  # longer is a hang
 NEVER = 1 << 62
@@ -45,7 +44,7 @@ class Faults:
         self.path.write_bytes(bytes(8 * len(FIELDS) * len(CLASSES)))
         with open(self.path, "r+b") as file:
             self.page = mmap.mmap(file.fileno(), 0)
-        libraries = [harness.BUILD / f"lib/wf_fault_{name}.so" for name in (["calls"] if SANITIZED else ["memory", "calls"])]
+        libraries = [harness.BUILD / f"lib/wf_fault_{name}.so" for name in (["calls"] if harness.IS_SANITIZED else ["memory", "calls"])]
         self.env = {"LD_PRELOAD": " ".join(map(str, libraries)), "FAULTS_FILE": str(self.path),
                     "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
 
@@ -198,7 +197,7 @@ MEMORY_SELDOM = [("memory", every) for every in (5, 20)]
 class WhileItServes(FaultCase):
     def run_all(self, source, faults):
         server = self.serve(source)
-        if SANITIZED:
+        if harness.IS_SANITIZED:
             print(f"faults of memory are left out: {NO_MEMORY_FAULTS}")
             faults = [fault for fault in faults if fault[0] != "map"]
         else:
@@ -235,7 +234,7 @@ class WhileItServes(FaultCase):
             self.assertIn("pthread_setspecific", called)
             self.assertNotIn("__cxa_thread_atexit", called)
 
-    @unittest.skipIf(SANITIZED, NO_MEMORY_FAULTS)
+    @unittest.skipIf(harness.IS_SANITIZED, NO_MEMORY_FAULTS)
     def test_onednn_has_its_memory_from_the_server(self):
         defined = subprocess.run(["nm", "-D", "--defined-only", harness.compiled(DIGITS)], check=True, capture_output=True, text=True).stdout
         self.assertRegex(defined, r"(?m) T posix_memalign$")
@@ -279,7 +278,7 @@ class WhileItStarts(FaultCase):
 
     def test_it_ends_with_a_line_or_serves(self):
         for name, error in (("memory", errno.ENOMEM), ("map", errno.ENOMEM), ("thread", errno.EAGAIN), ("open", errno.EMFILE), ("file", errno.EIO)):
-            if SANITIZED and name in ("memory", "map"):
+            if harness.IS_SANITIZED and name in ("memory", "map"):
                 print(f"faults of memory are left out: {NO_MEMORY_FAULTS}")
                 continue
             for source in (HELLO, DIGITS):
@@ -287,7 +286,7 @@ class WhileItStarts(FaultCase):
                     self.run_class(source, name, error)
 
 
-@unittest.skipIf(SANITIZED, NO_MEMORY_FAULTS)
+@unittest.skipIf(harness.IS_SANITIZED, NO_MEMORY_FAULTS)
 class ShortMemory(FaultCase):
     def test_a_picture_that_memory_is_short_for_is_no_fault_of_the_client(self):
         server = self.serve(DIGITS)
@@ -307,7 +306,7 @@ class ShortMemory(FaultCase):
 
 
 class Limits(FaultCase):
-    @unittest.skipIf(SANITIZED, "a sanitizer looks whether memory is there through a pipe, for which there is no descriptor then")
+    @unittest.skipIf(harness.IS_SANITIZED, "a sanitizer looks whether memory is there through a pipe, for which there is no descriptor then")
     def test_of_descriptors(self):
         server = self.serve(HELLO)
         resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (64, 64))
@@ -377,7 +376,7 @@ class Limits(FaultCase):
             self.assertLess(time.monotonic(), until, reply)
             time.sleep(0.1)
 
-    @unittest.skipIf(SANITIZED, "a sanitizer needs terabytes of addresses")
+    @unittest.skipIf(harness.IS_SANITIZED, "a sanitizer needs terabytes of addresses")
     def test_of_addresses_while_a_model_runs(self):
         """By chance it is oneDNN, or the OpenMP runtime, that finds none."""
         seven = ("POST", "/DigitService/Classify?top=1", SEVEN, {"content-type": "application/octet-stream"})
@@ -399,7 +398,7 @@ class Limits(FaultCase):
         self.assertLessEqual(statuses, {200, 429, 503, None})  # a bad picture (400) it is never
         self.assertTrue({429, 503, None} & statuses, statuses)
 
-    @unittest.skipIf(SANITIZED, "a sanitizer needs terabytes of addresses")
+    @unittest.skipIf(harness.IS_SANITIZED, "a sanitizer needs terabytes of addresses")
     def test_of_addresses(self):
         server = self.serve(HELLO, "--schedule=pool")
         self.leave(server, 12 << 20)

@@ -34,6 +34,13 @@ std::vector<Program> Programs() {
   return programs;
 }
 
+// A third of them: which one, a test says. All of them, changed in each way, are a minute of a sanitized run and more.
+std::vector<Program> ThirdOfPrograms(size_t which) {
+  std::vector<Program> third, all = Programs();
+  for (size_t i = which; i < all.size(); i += 3) third.push_back(std::move(all[i]));
+  return third;
+}
+
 std::vector<std::string> TokensOf(const std::string& text) {
   source::SourceMap sources;
   diag::Emitter emitter;
@@ -66,7 +73,7 @@ TEST(Corpus, HoldsForProgramsWithATokenOnEachLine) {
 }
 
 TEST(Corpus, HoldsWithACommentAfterEveryToken) {
-  for (const Program& program : Programs()) {
+  for (const Program& program : ThirdOfPrograms(0)) {
     std::string trailing, own;
     size_t number = 0;
     for (const std::string& token : TokensOf(program.text)) {
@@ -82,7 +89,7 @@ TEST(Corpus, HoldsWithACommentAfterEveryToken) {
 TEST(Corpus, KeepsACommentWhereItStands) {
   constexpr size_t kTurns = 5;
   size_t turn = 0;
-  for (const Program& program : Programs()) {
+  for (const Program& program : ThirdOfPrograms(1)) {
     const auto tokens = TokensOf(program.text);
     std::string trailing, own;
     for (size_t number = 0; number < tokens.size(); ++number) {
@@ -98,7 +105,7 @@ TEST(Corpus, KeepsACommentWhereItStands) {
 
 TEST(Corpus, HoldsWithSpacesAndCommentsAnywhere) {
   std::mt19937 random(7);
-  for (const Program& program : Programs()) {
+  for (const Program& program : ThirdOfPrograms(2)) {
     const auto tokens = TokensOf(program.text);
     for (int round = 0; round < 6; ++round) {
       std::string text;

@@ -30,12 +30,13 @@ class BodyTest : public ::testing::Test {
   TypeId I64() { return Scalar(DType::kI64); }
 
   bool with_o0_ = true;
-  bool wide_ = false;  // needs a CPU that has x86-64-v4
+  bool watched_ = true;  // the generic copy is instrumented where the test is: of long bodies, a minute
+  bool wide_ = false;    // needs a CPU that has x86-64-v4
 
   // All cases on all copies, against the interpreter. Where the CPU has x86-64-v4, that is what the generic copy runs.
   void Check(const std::vector<int64_t>& sizes, int rounds = 1) {
     std::vector<std::pair<std::string, std::unique_ptr<Loaded>>> copies;
-    copies.emplace_back("generic", std::make_unique<Loaded>(cases_.program, "generic", 2, /*watch=*/true));
+    copies.emplace_back("generic", std::make_unique<Loaded>(cases_.program, "generic", 2, watched_));
     copies.emplace_back("v3", std::make_unique<Loaded>(cases_.program, "x86-64-v3"));
     copies.emplace_back("v3 in parts", std::make_unique<Loaded>(cases_.program, "x86-64-v3", 1, false, 1));
     if (with_o0_) copies.emplace_back("v3 -O0", std::make_unique<Loaded>(cases_.program, "x86-64-v3", 0));

@@ -37,7 +37,7 @@ TEST_F(BodyTest, ColumnsOfPixelsBecomeRows) {
     for (const int64_t channels : {1, 2, 3, 4, 5}) {
       const TypeId picture = Tensor(dtype, {-1, -1, channels});
       for (const Way& way : kWays) {
-        if (dtype != DType::kU8 && channels != 3 && &way != &kWays[0]) continue;  // each size of a pixel, and each way
+        if (channels != 3 && &way != &kWays[0]) continue;  // each size of a pixel, and each way
         cases_.Add("pixels", {picture}, picture, [this, dtype, way, channels](Builder& b, const In& in) {
           const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1);
           const ir::BlockId block = b.Open({I64(), I64(), I64()});
@@ -46,6 +46,7 @@ TEST_F(BodyTest, ColumnsOfPixelsBecomeRows) {
           return b.Build(dtype, {width, height, b.I64(channels)}, block);
         });
       }
+      if (dtype != DType::kU8 && channels != 3) continue;
       cases_.Add("channels exchanged, too", {picture}, picture, [this, dtype, channels](Builder& b, const In& in) {
         const ir::BlockId block = b.Open({I64(), I64(), I64()});
         b.Close(b.Load(in[0], {b.Param(1), b.Param(0), Backwards(b, b.I64(channels), b.Param(2))}));

@@ -149,11 +149,16 @@ base::Descriptor LockFolder(const std::string& path) {
 }
 
 void RemoveIfDeserted(const std::string& path) {
+  constexpr time_t kMarked = 60;  // seconds, within which who makes one has marked it
   const base::Descriptor folder = OpenFolder(path);
   struct stat info{};
-  const bool is_ours = fstat(folder.get(), &info) == 0 && info.st_uid == geteuid() && faccessat(folder.get(), kMark, F_OK, 0) == 0;
+  if (fstat(folder.get(), &info) != 0 || info.st_uid != geteuid() || flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return;
   std::error_code ignored;
-  if (is_ours && flock(folder.get(), LOCK_EX | LOCK_NB) == 0) std::filesystem::remove_all(path, ignored);
+  if (faccessat(folder.get(), kMark, F_OK, 0) == 0) {
+    std::filesystem::remove_all(path, ignored);
+  } else if ((info.st_mode & 07777) == S_IRWXU && time(nullptr) - info.st_mtime > kMarked) {
+    rmdir(path.c_str());  // where it is empty, for its maker was killed too soon
+  }
 }
 
 void RemoveDeserted(const std::string& parent) {

@@ -25,6 +25,17 @@ namespace {
 
 constexpr int kMaxWaiting = 4096;  // connections that are not accepted yet
 
+uint64_t MostDescriptors() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
+}
+
+// Whether a descriptor that was just made is one of the last kLeftDescriptors: the system gives the lowest that is free.
+bool IsLeft(int fd) {
+  const uint64_t most = MostDescriptors();
+  return most != RLIM_INFINITY && static_cast<uint64_t>(fd) + kLeftDescriptors >= most;
+}
+
 }  // namespace
 
 struct Listener::Poll {
@@ -171,6 +182,14 @@ base::Status CheckAddress(const Address& address, int inherited, std::vector<bas
   return held->back().get() < 0 ? Failed(address, errno) : base::Status();
 }
 
+base::Status CheckDescriptors() {
+  const base::Descriptor next(OpenSpare());
+  if (next.get() >= 0 && !IsLeft(next.get())) return {};
+  if (next.get() < 0 && errno != EMFILE) return base::StatusOfErrno(errno);
+  return {base::kUnavailable,
+          "too many open files: of " + std::to_string(MostDescriptors()) + " (RLIMIT_NOFILE) none would be left for a connection"};
+}
+
 Listener::Listener(loop::Loop& loop, Acceptor& acceptor) : loop_(loop), acceptor_(acceptor), poll_(std::make_unique<Poll>()) {}
 
 Listener::~Listener() {
@@ -245,12 +264,6 @@ void Listener::Rest() noexcept {
   uv_timer_start(&poll_->again, [](uv_timer_t* timer) noexcept { static_cast<Listener*>(timer->data)->Watch(); }, kRestMs, 0);
 }
 
-// The system gives the lowest one that is free.
-bool Listener::IsLeft(int fd) const noexcept {
-  rlimit limit{};
-  return acceptor_.leaves_some() && getrlimit(RLIMIT_NOFILE, &limit) == 0 && static_cast<uint64_t>(fd) + kLeft >= limit.rlim_cur;
-}
-
 void Listener::Drop(int fd) noexcept {
   close(fd);
   acceptor_.OnDropped();
@@ -261,7 +274,7 @@ bool Listener::Accept() noexcept {
   for (int i = 0; i < kMaxPerTurn && fd_ >= 0; ++i) {
     const int fd = accept4(fd_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0) {
-      IsLeft(fd) ? Drop(fd) : acceptor_.OnAccepted(fd);
+      acceptor_.leaves_some() && IsLeft(fd) ? Drop(fd) : acceptor_.OnAccepted(fd);
       continue;
     }
     if ((errno == EMFILE || errno == ENFILE) && AcceptAndDrop()) continue;

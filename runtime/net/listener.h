@@ -23,11 +23,16 @@ struct Address {
 // are added to `held`.
 base::Status CheckAddress(const Address& address, int inherited, std::vector<base::Descriptor>* held);
 
+// Descriptors that are left to others where Acceptor::leaves_some says so.
+constexpr uint64_t kLeftDescriptors = 8;
+// Whether there is one more for a connection now, kLeftDescriptors left; says that too many files are open. Any thread.
+base::Status CheckDescriptors();
+
 // A listening socket whose connections are accepted on one loop.
 // Thread: loop-confined.   Owns: the socket.   Borrows: loop, acceptor.
 // Errors: Bind says what is wrong with the address or that the port is taken. The file of a Unix socket that nobody serves on any more is
 // replaced, one that somebody serves on, or which is no socket, is not.
-// Bounds: 64 connections accepted per turn. Without descriptors left, or with the last kLeft where the acceptor leaves those to others, a
+// Bounds: 64 connections accepted per turn. Without descriptors left, or with the last kLeftDescriptors where the acceptor leaves those, a
 // waiting connection is accepted and closed; where not even that can be done it waits for kRestMs, so that the loop does not spin.
 class Listener {
  public:
@@ -55,13 +60,11 @@ class Listener {
 
  private:
   static constexpr uint64_t kRestMs = 100;
-  static constexpr uint64_t kLeft = 8;
   struct Poll;
   base::Status BindFile(int inherited);
   base::Status Listen();
   void Watch() noexcept;
   void Rest() noexcept;
-  bool IsLeft(int fd) const noexcept;
   void Drop(int fd) noexcept;
   bool Accept() noexcept;         // true: there may be more
   bool AcceptAndDrop() noexcept;  // false: errno says why not

@@ -75,7 +75,7 @@ int Serve(const wf_plan& plan, const Settings& settings, const LoadFrom& from, c
     std::fflush(nullptr);
     _exit(1);  // threads may be running already
   }
-  Print(stdout, server.ListeningLine());
+  Show(server.ListeningLine(), program);
   base::Reserve::BeginServing();
   return server.Run();
 }
@@ -114,8 +114,8 @@ int Main(int argc, const char* const* argv, const char* const* environment, cons
   observe::UseAlternateStack();
   observe::SetLogLevel(static_cast<observe::Level>(loaded.settings.log_level));
   if (!base::Reserve::Keep()) return Print(stderr, program + ": there is no memory to start with\n"), 1;
-  if (loaded.wish == Wish::kCheckConfig) return Check(plan, loaded.settings, program);
   AllowAllDescriptors();
+  if (loaded.wish == Wish::kCheckConfig) return Check(plan, loaded.settings, program);
   return Serve(plan, loaded.settings, from, program);
 }
 

@@ -263,6 +263,7 @@ base::Status Server::Start() {
   WF_RETURN_IF_ERROR(admin_listener_.Start());
   WF_RETURN_IF_ERROR(signals_.Watch({SIGTERM, SIGINT}));
   for (const auto& entrance : entrances_) WF_RETURN_IF_ERROR(entrance->listener.Start());
+  WF_RETURN_IF_ERROR(net::CheckDescriptors());
   log_drain_ = std::make_unique<LogDrain>(*this);
   observe::SetLogWaker(log_drain_.get());
   shared_.ready.store(true, std::memory_order_release);
@@ -470,7 +471,8 @@ base::Status CheckStart(const wf_plan& plan, const Settings& settings) {
   std::vector<base::Descriptor> held;
   WF_RETURN_IF_ERROR(net::CheckAddress({settings.admin_host, settings.admin_port}, HandedOn(settings.admin_socket), &held));
   for (const Served& served : ServedAt(settings)) WF_RETURN_IF_ERROR(net::CheckAddress(served.address, served.inherited, &held));
-  return models.LoadVersions(1, MemoryOf(settings, allowance));
+  WF_RETURN_IF_ERROR(models.LoadVersions(1, MemoryOf(settings, allowance)));
+  return net::CheckDescriptors();
 }
 
 }  // namespace wf::server

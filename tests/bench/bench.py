@@ -85,15 +85,15 @@ def main():
     options.add_argument("--model", action="append", help="of `engine` and `pipelines` only this one; may stand more than once")
     options.add_argument("--json", type=Path)
     args = options.parse_args()
+    unknown = [name for name in args.names if name not in rows.BENCHMARKS and name not in rows.GROUPS]
+    if unknown:
+        options.error(f"unknown benchmark {unknown[0]}; --list names them")
     if args.list:
         for name, run in rows.BENCHMARKS.items():
             print(f"{name:<12} {run.__doc__.splitlines()[0]}")
         for name, members in rows.GROUPS.items():
             print(f"{name:<12} {' '.join(members)}")
         return 0
-    unknown = [name for name in args.names if name not in rows.BENCHMARKS and name not in rows.GROUPS]
-    if unknown:
-        options.error(f"unknown benchmark {unknown[0]}; --list names them")
     if args.json:
         try:
             args.json.touch()

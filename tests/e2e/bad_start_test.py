@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A server that cannot start says why and exits; a compiler that cannot write leaves nothing behind."""
 import os
+import re
 import resource
 import shutil
 import signal
@@ -74,10 +75,14 @@ class BadStart(unittest.TestCase):
             return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
 
         outcomes = set()
-        for most in range(4, 28):
+        for most in range(4, 32):
             with limited(HELLO, most, "--check-config") as check, limited(HELLO, most) as server:
                 found = check.communicate(timeout=60)[1]
-                listens = server.stdout.readline().startswith("listening")
+                line = server.stdout.readline()
+                listens = line.startswith("listening")
+                if listens:  # and serves whoever connects
+                    with harness.Connection(("127.0.0.1", int(re.search(r"http=[^ ]*:(\d+)", line)[1]))) as connection:
+                        self.assertEqual(connection.call("GET", "/livez").status, 200, most)
                 server.terminate()
                 told = server.communicate(timeout=60)[1]
             self.assertEqual((check.returncode, "too many open files" in found), (0, False) if listens else (1, True), (most, found, told))

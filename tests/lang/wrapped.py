@@ -23,7 +23,7 @@ FORMS = ("[{x}][0]", "lists.concat([{x}], [{x}])[1]", "lists.flatten([[q] for q 
          "[q for q in [[], [{x}]][1]][0]", "lists.fill({x}, 2)[1]", "(if 1 == 1 {{ [{x}] }} else {{ [] }})[0]")
 NO_PLACE = {"r33_files", "r33_imports", "r42_crlf"}  # programs that read no value by a name
 MEASURED = {"r09_stages", "r24_memory"}  # the time or memory that they take is what they show, and a list in a loop takes both
-TRIES, MOST_TRIES = 6, 40  # of a program: each costs a check; the second until one is taken
+TRIES, MOST_TRIES = 4, 40  # of a program: each costs a check; the second until one is taken
 NAME = re.compile(r"(?<![\w.\"{])([a-z_]\w*)(?![\w.:(\"{}])")
 WORDS = set("let node if else for in fn test expect return true false none fail fails match fold list map string bytes bool workflow service import require "
             "stub close as const type error model extern remote batch".split())

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <vector>
@@ -170,15 +171,23 @@ TEST(TemporaryFolder, OneThatNobodyHoldsGoesWithTheNext) {
   const char* const named = std::getenv("TMPDIR");
   const std::string before = named == nullptr ? "" : named;
   setenv("TMPDIR", parent.path().c_str(), 1);
-  const std::string deserted = parent.path() + "wfc-aaaaaa", unmarked = parent.path() + "wfc-backup";
-  std::filesystem::create_directory(deserted);
-  std::filesystem::create_directory(unmarked);
+  const auto named_so = [&](const char* name, mode_t mode, int seconds_ago) {
+    const std::string path = parent.path() + name;
+    EXPECT_EQ(mkdir(path.c_str(), mode), 0);
+    std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::seconds(seconds_ago));
+    return path;
+  };
+  const std::string deserted = named_so("wfc-aaaaaa", 0700, 0),
+                    too_soon = named_so("wfc-bbbbbb", 0700, 120);  // when their makers were killed
+  const std::string of_others = named_so("wfc-backup", 0755, 120), being_made = named_so("wfc-cccccc", 0700, 0);
   ASSERT_TRUE(WriteFile(deserted + "/.wfc", "").ok());
   ASSERT_TRUE(WriteFile(deserted + "/server", "x").ok());
   {
     const TemporaryFolder held, next;
     EXPECT_FALSE(std::filesystem::exists(deserted));
-    EXPECT_TRUE(std::filesystem::exists(unmarked));
+    EXPECT_FALSE(std::filesystem::exists(too_soon));
+    EXPECT_TRUE(std::filesystem::exists(of_others));
+    EXPECT_TRUE(std::filesystem::exists(being_made));
     EXPECT_TRUE(std::filesystem::exists(held.path()));
   }
   if (before.empty())

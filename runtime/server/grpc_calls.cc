@@ -87,6 +87,7 @@ void TakeGrpcHead(Exchange& exchange, uint64_t max_message_bytes) noexcept {
     if (ns < 0) return RefuseMessage(exchange, "`grpc-timeout` is a number and a unit, as `100m`");
     exchange.timeout_ns = std::max<int64_t>(ns, 1);
   }
+  if (head.SaysTwo("grpc-encoding")) return RefuseMessage(exchange, "two headers `grpc-encoding` differ");
   TakeCoding(exchange, head.Find("grpc-encoding"));
 }
 

@@ -139,11 +139,13 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
                 {"span_id", exchange.trace.span_id()}});
 }
 
-// What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only.
+// What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only; so is what
+// was refused for load.
 void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept {
   constexpr int kFirstServerStatus = 500;
   const wf_code told = by == nullptr ? cause.code : by->code;
-  const bool ours = RowOf(exchange.protocol).status_of(protocol::InfoOf(shared_.plan, told).status) >= kFirstServerStatus;
+  const int status = RowOf(exchange.protocol).status_of(protocol::InfoOf(shared_.plan, told).status);
+  const bool ours = status >= kFirstServerStatus && !protocol::IsForLoad(cause.code);
   const bus::Failure* const answered = by == nullptr ? bus.failure() : by;
   observe::Log(ours ? observe::Level::kWarning : observe::Level::kDebug,
                by == nullptr ? "a failure that the request was decided without" : "a fallback failed in place of a failure",

@@ -10,6 +10,9 @@
 namespace wf::server {
 namespace {
 
+// A page is of one origin: two that differ are none.
+std::string_view OriginOf(const http::Head& head) { return head.SaysTwo("origin") ? std::string_view() : head.Find("origin"); }
+
 // Does the request ask how the server is, and no more?
 bool AsksForHealth(const Exchange& exchange) {
   oip::Call call = exchange.oip.call;
@@ -42,16 +45,16 @@ void WorkflowSite::Deny(Exchange& exchange) noexcept {
 }
 
 bool WorkflowSite::IsPreflight(const http::Head& head) const {
-  return !settings_->cors_origins.list.empty() && head.method_name == "OPTIONS" && head.Find("origin").data() != nullptr &&
+  return !settings_->cors_origins.list.empty() && head.method_name == "OPTIONS" && OriginOf(head).data() != nullptr &&
          head.Find("access-control-request-method").data() != nullptr;
 }
 
 void WorkflowSite::AnswerPreflight(Exchange& exchange) noexcept {
   const http::Head& head = exchange.head;
-  if (!settings_->cors_origins.Has(head.Find("origin"))) {
+  if (!settings_->cors_origins.Has(OriginOf(head))) {
     base::TextBuilder message;
     message << "pages of `";
-    message.Quote(head.Find("origin")) << "` may not call this server (`cors.origins`)";
+    message.Quote(OriginOf(head)) << "` may not call this server (`cors.origins`)";
     exchange.Refuse(403, code::kInputParams, message.view());
     return AnswerRefusal(exchange);
   }
@@ -76,7 +79,7 @@ std::span<const http::Header> WorkflowSite::FieldsOf(const Exchange& exchange) n
   }
   if (origins.list.empty() || exchange.grpc.on) return {fields_, count};
   if (!origins.any()) fields_[count++] = {"vary", "origin"};
-  const std::string_view origin = exchange.head.Find("origin");
+  const std::string_view origin = OriginOf(exchange.head);
   if (!origin.empty() && origins.Has(origin)) {
     fields_[count++] = {"access-control-allow-origin", origins.any() ? "*" : origin};
     if (!settings_->cors_expose.empty()) fields_[count++] = {"access-control-expose-headers", settings_->cors_expose};

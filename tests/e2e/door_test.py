@@ -262,6 +262,9 @@ class Pages(Asks):
             answer = client.post(COPY, json={"text": "a" * 2000}, headers={"origin": "https://a.example", "accept-encoding": "gzip", **bearer(KEYS[0])})
             self.assertEqual((answer.json()["text"], answer.headers["content-encoding"]), ("a" * 2000, "gzip"))
             self.assertEqual(sorted(answer.headers.get_list("vary", split_commas=True)), ["accept-encoding", "origin"])
+            two = [("origin", "https://a.example"), ("origin", "https://b.example"), *bearer(KEYS[0]).items()]
+            self.assertNotIn("access-control-allow-origin", client.post(COPY, json={"text": "a"}, headers=two).headers)
+            self.assertEqual(client.options(COPY, headers=[*two, ("access-control-request-method", "POST")]).status_code, 405)
 
     def test_options_that_is_no_preflight_is_what_it_was(self):
         for headers in ({}, {"origin": "https://a.example"}, {"access-control-request-method": "POST"}):

@@ -24,7 +24,7 @@ struct Member {
 };
 constexpr Member kMembers[] = {{Kind::kFile, 4, Kind::kMessage}, {Kind::kFile, 5, Kind::kEnum},       {Kind::kFile, 6, Kind::kService},
                                {Kind::kMessage, 2, Kind::kLeaf}, {Kind::kMessage, 3, Kind::kMessage}, {Kind::kMessage, 4, Kind::kEnum},
-                               {Kind::kMessage, 8, Kind::kLeaf}, {Kind::kEnum, 2, Kind::kLeaf},       {Kind::kService, 2, Kind::kLeaf}};
+                               {Kind::kMessage, 8, Kind::kLeaf}, {Kind::kService, 2, Kind::kLeaf}};
 
 std::string_view TextOf(std::string_view message, uint32_t number) {
   Reader reader(Bytes(message));
@@ -36,15 +36,27 @@ std::string_view TextOf(std::string_view message, uint32_t number) {
 }
 std::string_view NameOf(std::string_view declaration) { return TextOf(declaration, 1); }  // of a file: its path
 
-// The declaration of this name in another; empty: there is none.
+bool HasValue(std::string_view enumeration, std::string_view name) {
+  constexpr uint32_t kValue = 2;
+  Reader reader(Bytes(enumeration));
+  Field field;
+  while (reader.Next(&field)) {
+    if (field.Is(kValue, Wire::kBytes) && NameOf(field.text()) == name) return true;
+  }
+  return false;
+}
+
+// The declaration of this name in another; empty: there is none. Values of an enum stand beside it, as in C++.
 std::string_view FindIn(std::string_view outer, std::string_view name, Kind* kind) {
   Reader reader(Bytes(outer));
   Field field;
   while (reader.Next(&field)) {
     const auto* const member = std::find_if(std::begin(kMembers), std::end(kMembers),
                                             [&](const Member& row) { return row.in == *kind && field.Is(row.number, Wire::kBytes); });
-    if (member == std::end(kMembers) || NameOf(field.text()) != name) continue;
-    *kind = member->kind;
+    if (member == std::end(kMembers)) continue;
+    const bool is_value = member->kind == Kind::kEnum && HasValue(field.text(), name);
+    if (!is_value && NameOf(field.text()) != name) continue;
+    *kind = is_value ? Kind::kLeaf : member->kind;
     return field.text();
   }
   return {};

@@ -110,6 +110,11 @@ TEST_F(GrpcCallsTest, RefusesTwoTimeoutsThatDiffer) {
   EXPECT_EQ(exchange_.refusal_status, 400);
 }
 
+TEST_F(GrpcCallsTest, RefusesTwoCodingsThatDiffer) {
+  Begin({{"grpc-encoding", "gzip"}, {"grpc-encoding", "identity"}});
+  EXPECT_EQ(exchange_.refusal_status, 400);
+}
+
 TEST_F(GrpcCallsTest, TakesATimeoutThatStandsThereTwice) {
   Begin({{"grpc-timeout", "20m"}, {"grpc-timeout", "20m"}});
   EXPECT_FALSE(exchange_.refused());

@@ -57,14 +57,15 @@ TEST(Reflection, FilesAreByNameAndBySymbol) {
   EXPECT_EQ(Ask(kFilename, "grpc/health/v1/health.proto"), health);
   EXPECT_EQ(Ask(kFilename, "open_inference_grpc.proto"), inference);
   for (const char* symbol : {"grpc.health.v1.Health", "grpc.health.v1.Health.Check", "grpc.health.v1.HealthCheckResponse.ServingStatus",
-                             "grpc.health.v1.HealthCheckResponse.ServingStatus.SERVING", "grpc.health.v1.HealthCheckRequest.service"})
+                             "grpc.health.v1.HealthCheckResponse.SERVING", "grpc.health.v1.HealthCheckRequest.service"})
     EXPECT_EQ(Ask(kSymbol, symbol), health) << symbol;
-  EXPECT_EQ(Ask(kSymbol, "inference.GRPCInferenceService.ModelStreamInfer"), inference);
+  for (const char* symbol : {"inference.GRPCInferenceService.ModelStreamInfer", "inference.DataType", "inference.TYPE_FP32"})
+    EXPECT_EQ(Ask(kSymbol, symbol), inference) << symbol;
 }
 
 TEST(Reflection, WhatIsNotThereIsAnError) {
   for (const char* symbol : {"", ".", "grpc", "grpc.health.v1", "grpc.health.v1.", "grpc.health.v1.Hea", "grpc.health.v1.Health.",
-                             "grpc.health.v1.Health.Check.x", "grpc.health.v1xHealth", "inference.Health"})
+                             "grpc.health.v1.Health.Check.x", "inference.DataType.TYPE_FP32", "grpc.health.v1xHealth", "inference.Health"})
     EXPECT_EQ(Ask(kSymbol, symbol).first, kError) << symbol;
   EXPECT_EQ(Ask(kFilename, "health.proto").first, kError);
   EXPECT_EQ(Ask(kExtension, "").first, kError);

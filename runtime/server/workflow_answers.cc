@@ -139,8 +139,8 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
                 {"span_id", exchange.trace.span_id()}});
 }
 
-// What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only; so is what
-// was refused for load.
+// What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only; so is
+// what was refused for load.
 void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept {
   constexpr int kFirstServerStatus = 500;
   const wf_code told = by == nullptr ? cause.code : by->code;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "runtime/base/json_text.h"
+
 namespace wf::natives {
 
 TypeRows::TypeRows(const ir::TypeTable& types) {
@@ -32,7 +34,8 @@ wf_type TypeRows::RowOf(const ir::TypeTable& types, ir::TypeId id) {
   }
   std::vector<wf_field>& fields = fields_.emplace_back();
   for (size_t i = 0; i < type.fields.size(); ++i)
-    fields.push_back({Text(type.fields[i].name), ir::FieldOffset(types, id, i), static_cast<uint16_t>(type.fields[i].type), 0});
+    fields.push_back({Text(type.fields[i].name), Text("," + base::QuoteJson(type.fields[i].name) + ":"), ir::FieldOffset(types, id, i),
+                      static_cast<uint16_t>(type.fields[i].type), 0});
   row.fields = fields.data();
   row.dim = dims_.emplace_back(type.dims).data();
   row.name = Text(types.ToString(id));

@@ -24,7 +24,11 @@ typedef uint64_t (*wf_work_fn)(void *const *frame);                    /* units 
 
 // ---- types ----
 enum { WF_T_SCALAR = 1, WF_T_STRING, WF_T_BYTES, WF_T_TENSOR, WF_T_RECORD, WF_T_LIST, WF_T_MAP, WF_T_OPTIONAL };
-typedef struct wf_field { wf_bytes name; uint32_t offset; uint16_t type, reserved; } wf_field;
+typedef struct wf_field {
+  wf_bytes name, text;                       /* text: what stands before its value in JSON, `,"name":` */
+  uint32_t offset;
+  uint16_t type, reserved;
+} wf_field;
 typedef struct wf_type {
   uint8_t kind, dtype, rank, reserved;       /* dtype: of SCALAR and TENSOR */
   uint16_t element, n_fields;                /* element: of LIST, MAP, OPTIONAL */

@@ -1,5 +1,7 @@
 #include "runtime/base/float_text.h"
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -27,43 +29,42 @@ constexpr auto kWholePowers = [] {
   return powers;
 }();
 
-// The eight digits of a number, a byte each, the first in the lowest: fours, twos and ones are split side by side.
-inline uint64_t EightDigits(uint32_t number) {
-  const uint64_t fours = number / 10'000 | static_cast<uint64_t>(number % 10'000) << 32;
-  const uint64_t hundreds = (fours * 10'486 >> 20) & UINT64_C(0x0000007f0000007f);
-  const uint64_t twos = hundreds | (fours - 100 * hundreds) << 16;
-  const uint64_t tens = (twos * 103 >> 10) & UINT64_C(0x000f000f000f000f);
-  return tens | (twos - 10 * tens) << 8;
+// The sixteen digits of a number below 1e16, a byte each, the first in the lowest: eights, fours, twos and ones are split side by side,
+// by products that are exact for as many places.
+inline __m128i SixteenDigits(uint64_t number) {
+  constexpr uint32_t kEight = 100'000'000;
+  const __m128i eights = _mm_set_epi64x(static_cast<int64_t>(number % kEight), static_cast<int64_t>(number / kEight));
+  const __m128i high_fours = _mm_srli_epi64(_mm_mul_epu32(eights, _mm_set1_epi64x(0xd1b71759)), 45);  // by 10,000
+  const __m128i low_fours = _mm_sub_epi64(eights, _mm_mul_epu32(high_fours, _mm_set1_epi64x(10'000)));
+  const __m128i fours = _mm_or_si128(high_fours, _mm_slli_epi64(low_fours, 32));
+  const __m128i high_twos = _mm_srli_epi16(_mm_mulhi_epu16(fours, _mm_set1_epi32(5243)), 3);  // by 100
+  const __m128i low_twos = _mm_sub_epi16(fours, _mm_mullo_epi16(high_twos, _mm_set1_epi32(100)));
+  const __m128i twos = _mm_or_si128(high_twos, _mm_slli_epi32(low_twos, 16));
+  const __m128i tens = _mm_srli_epi16(_mm_mullo_epi16(twos, _mm_set1_epi16(103)), 10);  // by 10
+  const __m128i ones = _mm_sub_epi16(twos, _mm_mullo_epi16(tens, _mm_set1_epi16(10)));
+  return _mm_or_si128(tens, _mm_slli_epi16(ones, 8));
 }
 
-constexpr size_t kCopied = kMostDigits - 1;
-
-// Seventeen digits, the first no zero, and how many of them are to be written; the rest are zeros.
+// Seventeen digits, characters, the first no zero, and how many of them are to be written; the rest are zeros.
 struct Digits {
-  char text[kMostDigits + kCopied];  // with what copies of one size read behind them
+  __m128i others;  // in a register: what is read across several stores has to wait for them
+  char first;
   int count;
   int exponent;  // of the first
 };
 
-Digits DigitsOf(Decimal decimal) {
-  constexpr uint64_t kCharacters = UINT64_C(0x3030303030303030);
+inline Digits DigitsOf(Decimal decimal) {
   const int log2 = 63 - std::countl_zero(decimal.digits);
   int places = FloorLog10OfTwoTo(log2) + 1;
   places += decimal.digits >= kWholePowers[static_cast<size_t>(places)] ? 1 : 0;
   const uint64_t all = decimal.digits * kWholePowers[static_cast<size_t>(kMostDigits - places)];
-  const auto nine = static_cast<uint32_t>(all / kWholePowers[8]), first = nine / static_cast<uint32_t>(kWholePowers[8]);
-  const uint64_t left = EightDigits(nine % static_cast<uint32_t>(kWholePowers[8]));
-  const uint64_t right = EightDigits(static_cast<uint32_t>(all % kWholePowers[8]));
-  Digits digits;  // what lies behind the digits is copied, but never part of a text
-  std::memset(digits.text + kMostDigits, 0, kCopied);
-  digits.text[0] = static_cast<char>('0' + first);
-  const uint64_t texts[] = {left | kCharacters, right | kCharacters};
-  std::memcpy(digits.text + 1, texts, sizeof texts);
-  const uint64_t last = right != 0 ? right : left;
-  const int written = last == 0 ? 0 : 8 - std::countl_zero(last) / 8;
-  digits.count = 1 + (right != 0 ? 8 : 0) + written;
-  digits.exponent = decimal.exponent + places - 1;
-  return digits;
+  const uint64_t first = all / kWholePowers[kMostDigits - 1];
+  const __m128i others = SixteenDigits(all % kWholePowers[kMostDigits - 1]);
+  const auto zeros = static_cast<uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(others, _mm_setzero_si128())));
+  return {.others = _mm_or_si128(others, _mm_set1_epi8('0')),
+          .first = static_cast<char>('0' + first),
+          .count = 1 + static_cast<int>(std::bit_width(~zeros & 0xffff)),
+          .exponent = decimal.exponent + places - 1};
 }
 
 char* PutExponent(char* at, int exponent) {
@@ -76,28 +77,36 @@ char* PutExponent(char* at, int exponent) {
   return at;
 }
 
+inline void PutOthers(char* at, __m128i others) { _mm_storeu_si128(reinterpret_cast<__m128i*>(at), others); }
+
 // Writes more bytes than the text has, for copies of one size are the quickest: at most kMostFloatText in all.
-char* PutDigits(char* at, const Digits& digits) {
+inline char* PutDigits(char* at, const Digits& digits) {
   const int exponent = digits.exponent;
   if (exponent > kMostPlaces || exponent < kLeastPlaces) {
-    *at = digits.text[0];
+    *at = digits.first;
     if (digits.count == 1) return PutExponent(at + 1, exponent);
     at[1] = '.';
-    std::memcpy(at + 2, digits.text + 1, kCopied);
+    PutOthers(at + 2, digits.others);
     return PutExponent(at + 1 + digits.count, exponent);
   }
   if (exponent < 0) {
     std::memcpy(at, "0.0000", 6);
     at += 1 - exponent;
-    std::memcpy(at, digits.text, kMostDigits);
+    *at = digits.first;
+    PutOthers(at + 1, digits.others);
     return at + digits.count;
   }
-  std::memcpy(at, digits.text, kMostDigits);
-  const int whole = exponent + 1;
-  if (digits.count <= whole) return at + whole;
-  char* const point = at + whole;
-  *point = '.';
-  std::memcpy(point + 1, digits.text + whole, kCopied);
+  *at = digits.first;
+  if (digits.count <= exponent + 1) {
+    PutOthers(at + 1, digits.others);
+    return at + exponent + 1;
+  }
+  // Those behind the point are one place further on.
+  const __m128i lanes = _mm_set_epi8(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const __m128i whole = _mm_cmplt_epi8(lanes, _mm_set1_epi8(static_cast<char>(exponent)));
+  PutOthers(at + 2, digits.others);
+  PutOthers(at + 1, _mm_or_si128(_mm_and_si128(whole, digits.others), _mm_andnot_si128(whole, _mm_slli_si128(digits.others, 1))));
+  at[exponent + 1] = '.';
   return at + 1 + digits.count;
 }
 
@@ -118,7 +127,8 @@ char* Put(char* at, T value) {
   constexpr T kWholeFrom = T(UINT64_C(1) << std::numeric_limits<T>::digits);
   const T magnitude = std::abs(value);
   if (!(magnitude < kWholeFrom)) return PutLarge(at, value);
-  if (std::signbit(value)) *at++ = '-';
+  *at = '-';  // no branch: signs cannot be predicted
+  at += std::signbit(value) ? 1 : 0;
   if (magnitude < T{kManyWhole}) {
     const auto whole = static_cast<int32_t>(magnitude);
     if (T(whole) == magnitude) {

@@ -34,14 +34,15 @@ Decimal Shortest(uint64_t mantissa, int exponent, bool near_below) {
   const uint64_t least = ScaledToOdd(power, (quarters - (near_below ? 1 : 2)) << shift) + odd;
   const uint64_t most = ScaledToOdd(power, (quarters + 2) << shift) - odd;
 
-  // Both are worked out, for which one is wanted no branch predictor can tell.
+  // Both are worked out and one is masked out, for which one is wanted no branch predictor can tell.
   const uint64_t down = at / 4, tens = down / 10, middle = 4 * down + 2;
   const bool has_tens = least <= 40 * tens, has_tens_up = 40 * tens + 40 <= most;
   const bool has_down = least <= 4 * down, has_up = 4 * down + 4 <= most;
-  const bool nearer_up = at > middle || (at == middle && (down & 1) != 0);
+  const bool nearer_up = (at > middle) | ((at == middle) & ((down & 1) != 0));
   const bool up = has_down != has_up ? has_up : nearer_up;
   const bool is_tens = (has_tens != has_tens_up) & (down >= 10);
-  return {is_tens ? tens + (has_tens_up ? 1 : 0) : down + (up ? 1 : 0), k + (is_tens ? 1 : 0)};
+  const uint64_t mask = UINT64_C(0) - is_tens;
+  return {(10 * (tens + has_tens_up) & mask) | ((down + up) & ~mask), k};
 }
 
 template <typename T>

@@ -58,10 +58,6 @@ bool PutEscaped(wf_sink* out, const char (&open)[n_open], std::string_view text,
   return true;
 }
 
-bool PutName(wf_sink* out, bool is_first, std::string_view name) {
-  return is_first ? PutEscaped(out, "\"", name, "\":") : PutEscaped(out, ",\"", name, "\":");
-}
-
 // An array takes two brackets, an element a digit and a comma: an extent of 2^62 whose rows are empty is told before it is written.
 bool IsLargerThanReply(const wf_tensor& tensor) {
   uint64_t count = 1;
@@ -109,7 +105,7 @@ wf_code PutRecord(wf_ctx* ctx, wf_sink* out, const wf_type* types, const wf_type
   if (!Put(out, "{")) return Full(ctx, *out);
   for (uint32_t i = 0; i < type.n_fields; ++i) {
     const wf_field& field = type.fields[i];
-    if (!PutName(out, i == 0, View(field.name))) return Full(ctx, *out);
+    if (!Put(out, View(field.text).substr(i == 0 ? 1 : 0))) return Full(ctx, *out);
     const wf_code code = wf_json_put_value(ctx, out, types, field.type, value + field.offset);
     if (code != 0) return code;
   }
@@ -245,18 +241,12 @@ wf_code wf_json_put_value(wf_ctx* ctx, wf_sink* out, const wf_type* types, uint3
   switch (type.kind) {
     case WF_T_SCALAR:
       return wf_json_put_scalar(ctx, out, type.dtype, value);
-    case WF_T_STRING: {
-      const auto text = wf::base::Load<wf_bytes>(value);
-      return wf_json_put_string(ctx, out, &text);
-    }
-    case WF_T_BYTES: {
-      const auto text = wf::base::Load<wf_bytes>(value);
-      return wf_json_put_bytes(ctx, out, &text);
-    }
-    case WF_T_TENSOR: {
-      const auto tensor = wf::base::Load<wf_tensor>(value);
-      return wf_json_put_tensor(ctx, out, &tensor);
-    }
+    case WF_T_STRING:
+      return wf_json_put_string(ctx, out, static_cast<const wf_bytes*>(value));
+    case WF_T_BYTES:
+      return wf_json_put_bytes(ctx, out, static_cast<const wf_bytes*>(value));
+    case WF_T_TENSOR:
+      return wf_json_put_tensor(ctx, out, static_cast<const wf_tensor*>(value));
     case WF_T_RECORD:
       return PutRecord(ctx, out, types, type, bytes);
     case WF_T_LIST:

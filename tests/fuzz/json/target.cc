@@ -37,11 +37,11 @@ enum : uint16_t { kX, kString, kTags, kF64, kScores, kBytes, kOptBytes, kGrid, k
 
 struct Types {
   int64_t grid_dim[2] = {-1, 2}, tensor_dim[2] = {-1, -1};
-  wf_field fields[5] = {{Bytes("x"), offsetof(Node, x), kX, 0},
-                        {Bytes("tags"), offsetof(Node, tags), kTags, 0},
-                        {Bytes("scores"), offsetof(Node, scores), kScores, 0},
-                        {Bytes("raw"), offsetof(Node, raw), kOptBytes, 0},
-                        {Bytes("grid"), offsetof(Node, grid), kGrid, 0}};
+  wf_field fields[5] = {{Bytes("x"), Bytes(R"(,"x":)"), offsetof(Node, x), kX, 0},
+                        {Bytes("tags"), Bytes(R"(,"tags":)"), offsetof(Node, tags), kTags, 0},
+                        {Bytes("scores"), Bytes(R"(,"scores":)"), offsetof(Node, scores), kScores, 0},
+                        {Bytes("raw"), Bytes(R"(,"raw":)"), offsetof(Node, raw), kOptBytes, 0},
+                        {Bytes("grid"), Bytes(R"(,"grid":)"), offsetof(Node, grid), kGrid, 0}};
   wf_type table[kTypes] = {};
 
   explicit Types(uint8_t dtype) {

@@ -102,6 +102,13 @@ TEST(VerifyTest, NamesTheRowAndTheRule) {
          c.types[0].element = 7;
          c.types[0].size = 16;
        }},
+      {"type 0: field without its text in JSON",
+       [](Copy& c) {
+         static constexpr wf_field kNoText{};
+         c.types[0].kind = WF_T_RECORD;
+         c.types[0].n_fields = 1;
+         c.types[0].fields = &kNoText;
+       }},
       {"type 0: holds itself, or nests deeper than 64",
        [](Copy& c) {
          c.types[0].kind = WF_T_LIST;

@@ -1,10 +1,12 @@
 #include "runtime/base/json_plain.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace wf::base {
 namespace {
@@ -18,7 +20,7 @@ std::string ByteByByte(const std::string& text) {
   return json;
 }
 
-// In memory that ends where the text and the room do, so that ASan sees what is read or written behind them.
+// In memory that ends where the text and the room do, so that ASan sees what is written behind them.
 std::string Copied(const std::string& text) {
   const std::unique_ptr<uint8_t[]> from(new uint8_t[text.size()]), to(new uint8_t[MostEscapedJson(text.size())]);
   std::memcpy(from.get(), text.data(), text.size());
@@ -47,6 +49,22 @@ TEST(CopyEscapedJson, HasRoomForEscapesAlone) {
     for (char& c : text) c = static_cast<char>(dice() % 128);
     EXPECT_EQ(Copied(text), ByteByByte(text));
   }
+}
+
+TEST(CopyEscapedJson, ReadsNothingOfTheNextPage) {
+  constexpr size_t kPageBytes = 4096;
+  auto* const pages = static_cast<uint8_t*>(mmap(nullptr, 2 * kPageBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_EQ(mprotect(pages + kPageBytes, kPageBytes, PROT_NONE), 0);
+  uint8_t* const end = pages + kPageBytes;
+  for (size_t length = 1; length <= 50; ++length) {
+    std::string text(length, 'x');
+    text[length / 2] = '"';
+    std::memcpy(end - length, text.data(), length);
+    std::vector<uint8_t> room(MostEscapedJson(length));
+    const uint8_t* const to = CopyEscapedJson(end - length, end, room.data());
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(room.data()), to - room.data()), ByteByByte(text));
+  }
+  munmap(pages, 2 * kPageBytes);
 }
 
 }  // namespace

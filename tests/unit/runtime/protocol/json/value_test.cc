@@ -43,12 +43,13 @@ enum TypeIndex : uint16_t { kI32, kOptInt, kBox, kString, kTags, kF32, kScores, 
 wf_bytes Name(const char* text) { return fake::Bytes(text); }
 
 struct Types {
-  wf_field box_fields[2] = {{Name("x"), offsetof(Box, x), kI32, 0}, {Name("y"), offsetof(Box, y), kOptInt, 0}};
-  wf_field line_fields[5] = {{Name("text"), offsetof(Line, text), kString, 0},
-                             {Name("box"), offsetof(Line, box), kBox, 0},
-                             {Name("tags"), offsetof(Line, tags), kTags, 0},
-                             {Name("scores"), offsetof(Line, scores), kScores, 0},
-                             {Name("raw"), offsetof(Line, raw), kOptBytes, 0}};
+  wf_field box_fields[2] = {{Name("x"), Name(R"(,"x":)"), offsetof(Box, x), kI32, 0},
+                            {Name("y"), Name(R"(,"y":)"), offsetof(Box, y), kOptInt, 0}};
+  wf_field line_fields[5] = {{Name("text"), Name(R"(,"text":)"), offsetof(Line, text), kString, 0},
+                             {Name("box"), Name(R"(,"box":)"), offsetof(Line, box), kBox, 0},
+                             {Name("tags"), Name(R"(,"tags":)"), offsetof(Line, tags), kTags, 0},
+                             {Name("scores"), Name(R"(,"scores":)"), offsetof(Line, scores), kScores, 0},
+                             {Name("raw"), Name(R"(,"raw":)"), offsetof(Line, raw), kOptBytes, 0}};
   wf_type table[10] = {};
 
   Types() {

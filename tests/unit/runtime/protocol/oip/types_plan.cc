@@ -143,7 +143,8 @@ class Maker {
     tensor(kLine, WF_I64, 1, kFree, "i64[n]");
     tensor(kFlags, WF_BOOL, 1, kTwo, "bool[2]");
     tensor(kPair, WF_F32, 1, kTwo, "f32[2]");
-    static const wf_field kFields[] = {{Text("x"), offsetof(Point, x), WF_I64, 0}, {Text("label"), offsetof(Point, label), kString, 0}};
+    static const wf_field kFields[] = {{Text("x"), Text(R"(,"x":)"), offsetof(Point, x), WF_I64, 0},
+                                       {Text("label"), Text(R"(,"label":)"), offsetof(Point, label), kString, 0}};
     types_[kPoint] = {.kind = WF_T_RECORD, .n_fields = 2, .size = sizeof(Point), .align = 8, .fields = kFields, .name = Text("Point")};
     types_[kTally] = {.kind = WF_T_MAP,
                       .element = WF_I64,

@@ -87,6 +87,13 @@ struct Breakage {
   std::function<void(Copy&)> breaks;
 };
 
+constexpr wf_field kNoText{};
+void BecomeRecord(wf_type* type, const wf_field& field) {
+  type->kind = WF_T_RECORD;
+  type->n_fields = 1;
+  type->fields = &field;
+}
+
 TEST(VerifyTest, NamesTheRowAndTheRule) {
   const std::vector<Breakage> table = {
       {"header 0: size is not that of wf_plan", [](Copy& c) { c.plan.bytes = 3; }},
@@ -102,13 +109,7 @@ TEST(VerifyTest, NamesTheRowAndTheRule) {
          c.types[0].element = 7;
          c.types[0].size = 16;
        }},
-      {"type 0: field without its text in JSON",
-       [](Copy& c) {
-         static constexpr wf_field kNoText{};
-         c.types[0].kind = WF_T_RECORD;
-         c.types[0].n_fields = 1;
-         c.types[0].fields = &kNoText;
-       }},
+      {"type 0: field without its text in JSON", [](Copy& c) { BecomeRecord(&c.types[0], kNoText); }},
       {"type 0: holds itself, or nests deeper than 64",
        [](Copy& c) {
          c.types[0].kind = WF_T_LIST;

@@ -100,7 +100,7 @@ void BodyEmitter::EmitUsual(const Nest& nest) {
     const Leaves before = tensor;
     usual = b_.CreateAnd(usual, AssumeUnpadded(TypeOf(op.args[0]), tensor));
     if (tensor != before) restore.emplace_back(op.args[0], before);
-    if (!row.is_worth_it || HasElements(op) == nullptr) continue;
+    if (!(row.is_worth_it || MovesPixels(nest)) || HasElements(op) == nullptr) continue;
     for (size_t i = 1; i < op.args.size(); ++i) usual = b_.CreateAnd(usual, b_.CreateICmpSGT(tensor[i], b_.getInt64(0)));
     filled_.insert(static_cast<uint32_t>(op.args[0]));
   }

@@ -148,16 +148,23 @@ base::Descriptor LockFolder(const std::string& path) {
   return folder;
 }
 
-void RemoveIfDeserted(const std::string& path) {
+// As far as can be told without the lock, which whoever is making it wants.
+bool MayBeDeserted(const base::Descriptor& folder, bool is_marked) {
   constexpr time_t kMarked = 60;  // seconds, within which who makes one has marked it
-  const base::Descriptor folder = OpenFolder(path);
   struct stat info{};
-  if (fstat(folder.get(), &info) != 0 || info.st_uid != geteuid() || flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return;
+  if (fstat(folder.get(), &info) != 0 || info.st_uid != geteuid()) return false;
+  return is_marked || ((info.st_mode & 07777) == S_IRWXU && time(nullptr) - info.st_mtime > kMarked);
+}
+
+void RemoveIfDeserted(const std::string& path) {
+  const base::Descriptor folder = OpenFolder(path);
+  const bool is_marked = faccessat(folder.get(), kMark, F_OK, 0) == 0;
+  if (!MayBeDeserted(folder, is_marked) || flock(folder.get(), LOCK_EX | LOCK_NB) != 0) return;
   std::error_code ignored;
-  if (faccessat(folder.get(), kMark, F_OK, 0) == 0) {
+  if (is_marked) {
     std::filesystem::remove_all(path, ignored);
-  } else if ((info.st_mode & 07777) == S_IRWXU && time(nullptr) - info.st_mtime > kMarked) {
-    rmdir(path.c_str());  // where it is empty, for its maker was killed too soon
+  } else {
+    rmdir(path.c_str());  // where it is empty: its maker was killed too soon
   }
 }
 

@@ -45,7 +45,7 @@ base::Result<std::string> PlaceForProduct(const std::string& path);
 using base::FolderOf;
 
 // A folder of this process alone, removed with the files in it; also by signals that end wfc. One whose process was killed goes when the
-// same user's next one is made beside it.
+// same user's next one is made beside it; so does, after a minute, an empty one of that form which nobody has locked.
 // Errors: path() is empty when it could not be made.
 class TemporaryFolder {
  public:

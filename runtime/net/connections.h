@@ -17,7 +17,7 @@ class HandlerFactory {
 };
 
 // The connections of one loop.
-// Thread: loop-confined, but for count().   Owns: connections, open and pooled.   Borrows: wires, factory.
+// Thread: loop-confined.   Owns: connections, open and pooled.   Borrows: wires, factory.
 // Bounds: at most max_open connections; the pool keeps 1,024.   Cost: OnSecond O(open).
 class Connections {
  public:

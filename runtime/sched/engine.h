@@ -67,7 +67,7 @@ struct Request {
 };
 
 // Runs the requests of one loop: regions, strands, models, deadlines, failures.
-// Thread: loop-confined (rule: every call on the loop's thread; other threads reach it through the mailbox).
+// Thread: loop-confined (rule: every call but Watch on the loop's thread; other threads reach it through the mailbox).
 // Owns: buses, jobs, timers.   Borrows: plan, index, parts, catalogues.
 // Errors: Create answers null when memory is refused; everything later is told by Client::OnAnswered.
 // Bounds: the caller admits; each bus at most its budget.   Cost: a trivial inline request allocates nothing, arms no timer, takes no lock.

@@ -22,6 +22,11 @@ constexpr size_t kCodingTimes = 8;      // as long as writing an answer takes co
 constexpr uint64_t kTimedBytes = 4096;  // of an answer: fewer are written in little more than it takes to look at the clock
 constexpr uint64_t kRawTimes = 16;      // as fast as text are elements that are copied as they are
 
+// Refusals for load, timeouts and wishes for what is not built do, and need no line of the log.
+bool ShowsInMetrics(wf_code code) {
+  return code::ClassOf(code) == code::kTimeout || protocol::IsForLoad(code) || code == code::kNotImplemented;
+}
+
 // Of a tensor that is answered in raw bytes; 0: it is none, or is not.
 uint64_t RawBytesOf(const Exchange& exchange, uint32_t result, const wf_type& type, const std::byte* value) {
   if (exchange.protocol == Protocol::kPlain || exchange.infer == nullptr || type.kind != WF_T_TENSOR) return 0;
@@ -123,11 +128,9 @@ void WorkflowSite::ReplyForMemory(Exchange& exchange, wf_code code, std::string_
   exchange.session->Reply(exchange, {status, plain::kJson, exchange.fields.headers(), {}}, body);
 }
 
-// What the caller is not to blame for, and what no waiting cures; refusals for load, deadlines and wishes for what is not built show in the
-// metrics.
+// What the caller is not to blame for, and what no waiting cures.
 void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& answer) noexcept {
-  if (code::ClassOf(answer.code) == code::kTimeout) return;
-  if (protocol::IsForLoad(answer.code) || answer.code == code::kNotImplemented) return;
+  if (ShowsInMetrics(answer.code)) return;
   observe::Log(observe::Level::kWarning, "a request failed",
                {{"target", exchange.call_head().path_as_sent().substr(0, kMostTold)},
                 {"path", answer.path},
@@ -139,13 +142,12 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
                 {"span_id", exchange.trace.span_id()}});
 }
 
-// What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only; so is
-// what was refused for load.
+// What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only.
 void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept {
   constexpr int kFirstServerStatus = 500;
   const wf_code told = by == nullptr ? cause.code : by->code;
   const int status = RowOf(exchange.protocol).status_of(protocol::InfoOf(shared_.plan, told).status);
-  const bool ours = status >= kFirstServerStatus && !protocol::IsForLoad(cause.code);
+  const bool ours = status >= kFirstServerStatus && !ShowsInMetrics(cause.code);
   const bus::Failure* const answered = by == nullptr ? bus.failure() : by;
   observe::Log(ours ? observe::Level::kWarning : observe::Level::kDebug,
                by == nullptr ? "a failure that the request was decided without" : "a fallback failed in place of a failure",

@@ -71,7 +71,7 @@ class BadStart(unittest.TestCase):
     @unittest.skipUnless(harness.BUILD.name == "release", "a sanitizer needs descriptors of its own")
     def test_a_check_finds_too_few_descriptors_where_a_start_does(self):
         def limited(program, most, *args):
-            command = [harness.compiled(program), "--http-port", "0", "--admin-port", "0", "--model-root", program.parent, *args]
+            command = [harness.compiled(program), "--http-port", "0", "--admin-port", "0", "--io-threads", "1", "--model-root", program.parent, *args]
             return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
 
         outcomes = set()
@@ -94,6 +94,16 @@ class BadStart(unittest.TestCase):
             with limited(DIGITS / "digits.wf", most, "--check-config") as check:
                 self.assertIn("too many open files", check.communicate(timeout=60)[1], most)
             self.assertEqual(check.returncode, 1, most)
+
+    def test_a_line_that_cannot_be_written_is_told(self):
+        env = {name: value for name, value in os.environ.items() if not name.startswith("WF_")}
+        command = [harness.compiled(HELLO), "--http-port", "0", "--admin-port", "0"]
+        with open("/dev/full", "w") as full, subprocess.Popen(command, stdout=full, stderr=subprocess.PIPE, text=True, env=env) as server:
+            told = server.stderr.readline()
+            server.terminate()
+            server.communicate(timeout=60)
+        self.assertIn("the output could not be written whole", told)
+        self.assertEqual(server.returncode, 0)
 
     @unittest.skipUnless(harness.BUILD.name == "release", "a sanitizer needs descriptors of its own")
     def test_print_config_needs_one_descriptor(self):

@@ -285,7 +285,7 @@ class Reflection(GrpcCase):
         asked = [reflection_pb2.ServerReflectionRequest(**{member: value}) for member, value in (
             ("list_services", ""), ("file_by_filename", "grpc/health/v1/health.proto"), ("file_by_filename", "a.proto"), ("file_containing_symbol", "inference.ModelInferRequest.InferInputTensor.name"),
             ("file_containing_symbol", "inference.GRPCInferenceService.ModelInfer"), ("file_containing_symbol", "inference.GRPCInferenceService.Model"), ("file_containing_symbol", "inference"),
-            ("file_containing_symbol", "grpc.health.v1.HealthCheckResponse.ServingStatus.SERVING"), ("all_extension_numbers_of_type", "inference.ModelInferRequest"),
+            ("file_containing_symbol", "grpc.health.v1.HealthCheckResponse.SERVING"), ("all_extension_numbers_of_type", "inference.ModelInferRequest"),
             ("file_containing_extension", {"containing_type": "inference.ModelInferRequest", "extension_number": 7}))]
         answers = []
         for version in ("v1", "v1alpha"):

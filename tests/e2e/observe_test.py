@@ -164,9 +164,16 @@ workflow Both(x: i64) -> (y: i64) {
   return (y: a + b);
 }
 
+workflow Late(x: i64) -> (y: i64) {
+  node aside = sum[i < 1000000000 * x](f64(i)) { timeout 5ms; }
+  annotate("aside", str(aside));
+  return (y: x);
+}
+
 service S {
   workflow W;
   workflow Both;
+  workflow Late;
 }
 """)
         super().setUpClass()
@@ -185,6 +192,11 @@ service S {
         self.assertNotIn("wf-aside", reply.headers)
         [line] = self.told("aside", 1)
         self.assertEqual((line["level"], line["path"], line["code"], line["answered_code"]), ("warning", "W/aside", 7002, 0))
+
+    def test_timeouts_are_for_those_who_look_for_them(self):
+        self.assertEqual(self.server.call("POST", "/S/Late", b'{"x": 9}', {"x-request-id": "late"}).status, 200)
+        [line] = self.told("late", 1)
+        self.assertEqual((line["level"], line["path"], line["code"] // 1000), ("debug", "Late/aside", 6))
 
     def test_the_failures_behind_the_first_are_in_the_log(self):
         reply = self.server.call("POST", "/S/Both", b'{"x": 0}', {"x-request-id": "both"})

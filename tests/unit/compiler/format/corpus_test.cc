@@ -1,4 +1,5 @@
-// What holds for every program of the tree: formatting keeps the tree and the comments, and formats to itself.
+// What holds for every program of the tree, comments at each place of a third of them: formatting keeps the tree and the comments, and
+// formats to itself.
 
 #include <gtest/gtest.h>
 

@@ -4,6 +4,8 @@
 #include <array>
 
 #include "runtime/abi/verify_internal.h"
+#include "runtime/abi/view.h"
+#include "runtime/base/json_text.h"
 
 namespace wf::abi {
 namespace {
@@ -63,7 +65,8 @@ Status CheckType(const wf_plan& plan, uint32_t row) {
   if (type.kind == WF_T_RECORD && type.n_fields != 0 && type.fields == nullptr) return Broken("type", row, "record without fields");
   for (int i = 0; type.kind == WF_T_RECORD && i < type.n_fields; ++i) {
     const wf_field& field = type.fields[i];
-    if (field.text.len == 0) return Broken("type", row, "field without its text in JSON");
+    if (View(field.text) != "," + base::QuoteJson(View(field.name)) + ":")
+      return Broken("type", row, "field whose text in JSON is not that of its name");
     if (field.type >= plan.n_types) return Broken("type", row, "field type out of range");
     if (uint64_t{field.offset} + plan.types[field.type].size > type.size) return Broken("type", row, "field lies outside the record");
   }

@@ -109,7 +109,7 @@ TEST(VerifyTest, NamesTheRowAndTheRule) {
          c.types[0].element = 7;
          c.types[0].size = 16;
        }},
-      {"type 0: field without its text in JSON", [](Copy& c) { BecomeRecord(&c.types[0], kNoText); }},
+      {"type 0: field whose text in JSON is not that of its name", [](Copy& c) { BecomeRecord(&c.types[0], kNoText); }},
       {"type 0: holds itself, or nests deeper than 64",
        [](Copy& c) {
          c.types[0].kind = WF_T_LIST;

@@ -36,7 +36,7 @@ Image TypeRow(Context& context, ir::TypeId id, const std::string& name) {
   for (size_t i = 0; i < type.fields.size(); ++i) {
     const size_t at = fields.Add(wf_field{{}, {}, ir::FieldOffset(context.types(), id, i), PlanIndex(type.fields[i].type), 0});
     SetText(context, &fields, at + offsetof(wf_field, name), type.fields[i].name);
-    SetText(context, &fields, at + offsetof(wf_field, text), "," + base::QuoteJson(type.fields[i].name) + ":");
+    SetText(context, &fields, at + offsetof(wf_field, text), base::JsonBeforeValue(type.fields[i].name));
   }
   image.Pointer(offsetof(wf_type, fields), fields.Global(context.module(), "fields"));
   image.Pointer(offsetof(wf_type, dim), EmitNumbers(context, type.dims, "dims"));

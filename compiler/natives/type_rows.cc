@@ -34,7 +34,7 @@ wf_type TypeRows::RowOf(const ir::TypeTable& types, ir::TypeId id) {
   }
   std::vector<wf_field>& fields = fields_.emplace_back();
   for (size_t i = 0; i < type.fields.size(); ++i)
-    fields.push_back({Text(type.fields[i].name), Text("," + base::QuoteJson(type.fields[i].name) + ":"), ir::FieldOffset(types, id, i),
+    fields.push_back({Text(type.fields[i].name), Text(base::JsonBeforeValue(type.fields[i].name)), ir::FieldOffset(types, id, i),
                       static_cast<uint16_t>(type.fields[i].type), 0});
   row.fields = fields.data();
   row.dim = dims_.emplace_back(type.dims).data();

@@ -65,7 +65,7 @@ Status CheckType(const wf_plan& plan, uint32_t row) {
   if (type.kind == WF_T_RECORD && type.n_fields != 0 && type.fields == nullptr) return Broken("type", row, "record without fields");
   for (int i = 0; type.kind == WF_T_RECORD && i < type.n_fields; ++i) {
     const wf_field& field = type.fields[i];
-    if (View(field.text) != "," + base::QuoteJson(View(field.name)) + ":")
+    if (View(field.text) != base::JsonBeforeValue(View(field.name)))
       return Broken("type", row, "field whose text in JSON is not that of its name");
     if (field.type >= plan.n_types) return Broken("type", row, "field type out of range");
     if (uint64_t{field.offset} + plan.types[field.type].size > type.size) return Broken("type", row, "field lies outside the record");

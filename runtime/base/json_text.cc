@@ -54,4 +54,6 @@ std::string QuoteJson(std::string_view text) {
   return json + '"';
 }
 
+std::string JsonBeforeValue(std::string_view name) { return "," + QuoteJson(name) + ":"; }
+
 }  // namespace wf::base

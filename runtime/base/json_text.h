@@ -23,5 +23,6 @@ inline const JsonEscape& EscapeJson(uint8_t byte) { return kJsonEscapes[byte]; }
 
 // In quotes; bytes that are not UTF-8 become U+FFFD.
 std::string QuoteJson(std::string_view text);
+std::string JsonBeforeValue(std::string_view name);  // of a member behind others: `,"name":`
 
 }  // namespace wf::base

@@ -167,7 +167,7 @@ class Spans(Traced):
         self.assertEqual(self.post(server, "/Traced/Check", {"n": 13}).status, 500)
         self.assertEqual(self.post(server, "/Traced/Each", {"ns": [1, 2, 3]}).json, {"sums": [2, 4, 6]})
         self.assertEqual(self.post(server, "/Traced/None", {}).status, 404)
-        spans = self.collector.wait(9)
+        spans = self.collector.wait(13)
         roots = [span for span in spans if span.kind == Span.SPAN_KIND_SERVER]
         root_of = {span.trace_id: span.span_id for span in roots}
         self.assertEqual([span.parent_span_id for span in spans if span not in roots], [root_of[span.trace_id] for span in spans if span not in roots])

@@ -1,46 +1,76 @@
 #include "runtime/base/reserve.h"
 
+#include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
 
+#include "runtime/base/pages.h"
+
 namespace wf::base {
 
-// What an allocation cannot have is address space or a promise of memory, and a mapping holds both untouched.
-void* Reserve::Map(size_t bytes) noexcept {
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
+namespace {
+constexpr uintptr_t kOfMalloc = 1;  // of a piece: else of mmap
+
+// Pages, since a thread that has malloc's addresses in no arena wants nothing else; without them of malloc, for what free has kept may be
+// all there is. 0: there is nothing.
+uintptr_t TakePiece() {
+  if (void* const pages = MapPages(Reserve::kPieceBytes); pages != nullptr) return reinterpret_cast<uintptr_t>(pages);
+  void* const memory = std::malloc(Reserve::kPieceBytes);
+  return memory == nullptr ? 0 : reinterpret_cast<uintptr_t>(memory) | kOfMalloc;
 }
 
+void FreePiece(uintptr_t piece) {
+  void* const memory = reinterpret_cast<void*>(piece & ~kOfMalloc);
+  if ((piece & kOfMalloc) != 0) return std::free(memory);
+  munmap(memory, Reserve::kPieceBytes);
+}
+
+bool HasMargin() {
+  constexpr size_t kMargin = size_t{1} << 20;
+  void* const pages = MapPages(kMargin);
+  if (pages != nullptr) munmap(pages, kMargin);
+  return pages != nullptr;
+}
+}  // namespace
+
+// An arena of a thread would take 64 MiB of addresses that are few.
 bool Reserve::Keep() noexcept {
-  kept_.store(Map(kBytes));
-  return kept_.load() != nullptr;
+  rlimit addresses{};
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
+  return Fill();
 }
 
-// As much again must be free, or it would be gone the next moment.
-bool Reserve::Refill() noexcept {
-  if (!memory_is_short()) return false;
-  void* const memory = Map(2 * kBytes);
-  if (memory == nullptr) return false;
-  munmap(static_cast<char*>(memory) + kBytes, kBytes);
-  kept_.store(memory);
-  short_.store(false);
-  return true;
+// The second half is not taken from those who work.
+bool Reserve::Fill() noexcept {
+  for (auto& piece : kept_) {
+    if (piece.load(std::memory_order_relaxed) != 0) continue;
+    if (left_ >= kPieces / 2 && !HasMargin()) break;
+    const uintptr_t taken = TakePiece();
+    if (taken == 0) break;
+    piece.store(taken);
+    ++left_;
+  }
+  return left_ >= kPieces / 2;
 }
+
+bool Reserve::Refill() noexcept { return Fill() && short_.exchange(false); }
 
 // At the start nobody else will give memory back: two more tries are all there is.
 void Reserve::MakeRoom(unsigned failed) noexcept {
   const bool serves = serves_.load(std::memory_order_relaxed);
-  if (void* const memory = kept_.exchange(nullptr); memory != nullptr) {
-    short_.store(true);
-    munmap(memory, kBytes);
-    return;
+  short_.store(true);
+  for (auto& piece : kept_) {
+    const uintptr_t given = piece.exchange(0);
+    if (given == 0) continue;
+    --left_;
+    return FreePiece(given);
   }
-  if (failed < (serves ? kMostWaits : 2)) {
+  if (failed < kPieces + (serves ? kMostWaits : 2)) {
     constexpr timespec kMillisecond = {0, 1'000'000};
-    short_.store(true);
     nanosleep(&kMillisecond, nullptr);
     return;
   }

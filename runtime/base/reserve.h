@@ -1,22 +1,27 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace wf::base {
 
-// Memory that is put by for the moment when an allocation that must not fail finds none: it goes back to the system, and memory is short
-// from then on, so that whoever admits refuses what is new.
-// Thread: Keep and BeginServing before other threads allocate; Refill on one thread; the rest thread-safe.
-// Bounds: once the reserve is spent an allocation is tried again for a second or so, meanwhile work that ends gives memory back.
+// Memory that is put by for the moment when an allocation that must not fail finds none: it is freed piece by piece, so that what else asks
+// meanwhile takes no more than one, and memory is short from the first on, so that whoever admits refuses what is new, and whoever keeps
+// what it no longer uses keeps nothing. It is no longer once half of the reserve is there again. Thread: Keep and BeginServing before other
+// threads allocate; Refill on one thread; the rest thread-safe. Bounds: once the reserve is spent an allocation is tried again for a second
+// or so, meanwhile work that ends gives memory back.
 class Reserve {
  public:
-  static constexpr size_t kBytes = size_t{4} << 20;
+  static constexpr size_t kPieceBytes = size_t{256} << 10, kPieces = 16;
   static constexpr unsigned kMostWaits = 1000;  // of a millisecond
-  static bool Keep() noexcept;                  // false: the system has not even that
+  static bool Keep() noexcept;                  // as much of it as there is; false: not even half
   static void BeginServing() noexcept { serves_.store(true, std::memory_order_relaxed); }
-  static bool Refill() noexcept;  // true: memory was short, and is no longer
+  static bool Refill() noexcept;  // takes back what it can; true: memory was short, and is no longer
   static bool memory_is_short() noexcept { return short_.load(std::memory_order_relaxed); }
+  // Not even a quarter of the reserve is left: there is no room for those who would be refused either.
+  static bool is_nearly_spent() noexcept { return memory_is_short() && left_.load(std::memory_order_relaxed) < kPieces / 4; }
   // An allocation has failed `failed` times before, and now: returns when it may be tried again. When that is of no use the process ends
   // with a line, before it serves with status 1, later by SIGABRT.
   static void MakeRoom(unsigned failed) noexcept;
@@ -31,9 +36,10 @@ class Reserve {
   }
 
  private:
-  static void* Map(size_t bytes) noexcept;
   static inline std::atomic<bool> short_{false}, serves_{false};
-  static inline std::atomic<void*> kept_{nullptr};
+  static bool Fill() noexcept;
+  static inline std::array<std::atomic<uintptr_t>, kPieces> kept_{};  // 0: spent
+  static inline std::atomic<size_t> left_{0};
 };
 
 }  // namespace wf::base

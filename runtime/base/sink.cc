@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "runtime/base/pages.h"
 #include "runtime/base/per_thread.h"
+#include "runtime/base/reserve.h"
 
 using wf::base::SinkBlock;
 using wf::base::SinkPiece;
@@ -22,13 +24,7 @@ class BlockCache {
   BlockCache() = default;
   BlockCache(const BlockCache&) = delete;
   BlockCache& operator=(const BlockCache&) = delete;
-  ~BlockCache() {
-    while (first_ != nullptr) {
-      SinkBlock* block = first_;
-      first_ = block->next;
-      Free(block);
-    }
-  }
+  ~BlockCache() { FreeAll(); }
 
   SinkBlock* Take() {
     if (first_ == nullptr) return Make();
@@ -43,6 +39,12 @@ class BlockCache {
     block->next = first_;
     first_ = block;
     kept_bytes_ += block_bytes;
+    if (wf::base::Reserve::memory_is_short()) FreeAll();
+  }
+
+  void FreeAll() {
+    while (first_ != nullptr) Free(std::exchange(first_, first_->next));
+    kept_bytes_ = 0;
   }
 
  private:
@@ -50,9 +52,8 @@ class BlockCache {
   static constexpr bool kMapped = block_bytes == SinkBlock::kMapped;
 
   static SinkBlock* Make() {
-    void* const memory =
-        kMapped ? mmap(nullptr, block_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : std::malloc(block_bytes);
-    if (memory == nullptr || memory == MAP_FAILED) return nullptr;
+    void* const memory = kMapped ? wf::base::MapPages(block_bytes) : std::malloc(block_bytes);
+    if (memory == nullptr) return nullptr;
     auto* const block = static_cast<SinkBlock*>(memory);
     *block = {nullptr, static_cast<uint32_t>(block_bytes), 0};
     return block;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "runtime/base/pages.h"
 #include "runtime/base/per_thread.h"
 #include "runtime/base/system_error.h"
 
@@ -22,11 +23,11 @@ class AlternateStack {
   AlternateStack() {
     constexpr size_t kRoom = 64 * 1024;
     stack_.ss_size = getauxval(AT_MINSIGSTKSZ) + kRoom;
-    stack_.ss_sp = mmap(nullptr, stack_.ss_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (stack_.ss_sp != MAP_FAILED) sigaltstack(&stack_, &before_);
+    stack_.ss_sp = MapPages(stack_.ss_size);
+    if (stack_.ss_sp != nullptr) sigaltstack(&stack_, &before_);
   }
   ~AlternateStack() {
-    if (stack_.ss_sp == MAP_FAILED) return;
+    if (stack_.ss_sp == nullptr) return;
     sigaltstack(&before_, nullptr);
     munmap(stack_.ss_sp, stack_.ss_size);
   }

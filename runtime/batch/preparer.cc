@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/base/pages.h"
 #include "runtime/batch/executor.h"
 #include "runtime/batch/shape.h"
 
@@ -25,10 +26,9 @@ class Zeros {
   explicit Zeros(std::vector<wf_tensor>& inputs) {
     for (wf_tensor& input : inputs) {
       const uint64_t bytes = abi::DenseBytes(input.dtype, input.rank, input.dim), whole = bytes + 64;
-      void* const block =
-          bytes >= INT64_MAX ? MAP_FAILED : mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      complete_ = complete_ && block != MAP_FAILED;
-      if (block == MAP_FAILED) continue;
+      void* const block = bytes >= INT64_MAX ? nullptr : base::MapPages(whole);
+      complete_ = complete_ && block != nullptr;
+      if (block == nullptr) continue;
       std::memset(block, 0, whole);  // pages that nobody has written are one page, and sooner read
       input.data = block;
       blocks_.push_back({block, whole});

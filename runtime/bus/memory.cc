@@ -4,8 +4,10 @@
 
 #include <bit>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
+#include "runtime/base/pages.h"
 #include "runtime/base/per_thread.h"
 #include "runtime/base/poison.h"
 #include "runtime/base/reserve.h"
@@ -48,8 +50,7 @@ struct ChunkMemory::Cache {
   static Header* Make(int size_class) {
     const size_t bytes = BytesOf(size_class) + kHeaderBytes;
     if (!IsMapped(size_class)) return static_cast<Header*>(std::aligned_alloc(64, bytes));
-    void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return mapped == MAP_FAILED ? nullptr : static_cast<Header*>(mapped);
+    return static_cast<Header*>(base::MapPages(bytes));
   }
   static void Free(Header* header) {
     if (!IsMapped(header->size_class)) return std::free(header);
@@ -77,7 +78,7 @@ struct ChunkMemory::Cache {
   // From another thread. What the owner may not come to fetch for long is bounded as what it keeps.
   void Return(Header* header) {
     const size_t bytes = BytesOf(header->size_class);
-    if (returned_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes > kKeptBytes) {
+    if (returned_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes > kKeptBytes || base::Reserve::memory_is_short()) {
       returned_bytes.fetch_sub(bytes, std::memory_order_relaxed);
       return Free(header);
     }
@@ -105,12 +106,9 @@ struct ChunkMemory::Cache {
   void FreeAll() {
     CollectReturned();
     for (Header*& list : free) {
-      while (list != nullptr) {
-        Header* const following = list->next;
-        Free(list);
-        list = following;
-      }
+      while (list != nullptr) Free(std::exchange(list, list->next));
     }
+    kept_bytes = 0;
   }
 };
 
@@ -163,8 +161,7 @@ void* ChunkMemory::Take(size_t bytes) noexcept {
   if (!Add(counted, limit_bytes_)) return nullptr;
   void* chunk = nullptr;
   if (alone) {
-    void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    chunk = mapped == MAP_FAILED ? nullptr : mapped;
+    chunk = base::MapPages(bytes);
   } else if (Cache::Header* const header = CacheOfThisThread()->Take(ClassOf(bytes)); header != nullptr) {
     chunk = Cache::ChunkOf(header);
   }
@@ -182,8 +179,11 @@ void ChunkMemory::Give(void* chunk, size_t bytes) noexcept {
   Cache::Header* const header = Cache::HeaderOf(chunk);
   Cache* const owner = header->owner;
   base::Poison(chunk, BytesOf(header->size_class));
-  if (owner == CacheOfThisThread()) return owner->Keep(header);
-  owner->Return(header);
+  if (owner != CacheOfThisThread()) return owner->Return(header);
+  owner->Keep(header);
+  if (base::Reserve::memory_is_short()) owner->FreeAll();
 }
+
+void ChunkMemory::DropKept() noexcept { CacheOfThisThread()->FreeAll(); }
 
 }  // namespace wf::bus

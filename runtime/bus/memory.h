@@ -10,8 +10,8 @@
 namespace wf::bus {
 
 // What requests may take: chunks of arenas, and what lives elsewhere and is claimed: bodies, answers that wait to be sent, what models need
-// for shapes that requests decide. One of the five seams between production and simulation: a test makes the n-th Take fail. Thread:
-// thread-safe.   Errors: Take answers null, Claim false, when the process may not have more.
+// for shapes that requests decide. One of the five seams between production and simulation: a test makes the n-th Take fail.
+// Thread: thread-safe.   Errors: Take answers null, Claim false, when the process may not have more.
 class Memory : public base::MemoryLimit {
  public:
   // `bytes` is a multiple of 64; so is the address.
@@ -24,6 +24,7 @@ class Memory : public base::MemoryLimit {
   virtual bool HasRoom(int64_t /*bytes*/) const noexcept { return true; }
   // Of them that one request may have for its work, of which `held` bytes are claimed already.
   virtual int64_t request_bytes(int64_t held) const noexcept { return most_bytes() - held; }
+  virtual void DropKept() noexcept {}  // what this thread keeps to be taken again goes back to the system
 };
 
 // Chunks from caches of the threads, without a lock in steady state. A chunk goes back to the cache of the thread that made it.
@@ -32,7 +33,7 @@ class Memory : public base::MemoryLimit {
 // memory.
 // Bounds: limit_bytes of chunks in use and claims, of which claims leave an eighth to chunks (ClaimLast a sixteenth): clients that read or
 // write slowly hold bodies and answers for as long as they like, and small requests of others are served all the same. A cache keeps at
-// most kKeptBytes, and as much that other threads gave back.   Cost: Take and Give O(1).
+// most kKeptBytes, and as much that other threads gave back, nothing while the reserve is spent.   Cost: Take and Give O(1).
 class ChunkMemory final : public Memory {
  public:
   static constexpr size_t kSmallest = 1024, kLargest = size_t{1} << 20;  // powers of two between are cached, the rest is mapped alone
@@ -48,6 +49,7 @@ class ChunkMemory final : public Memory {
   bool Claim(int64_t bytes) noexcept override;
   bool ClaimLast(int64_t bytes) noexcept override;
   bool HasRoom(int64_t bytes) const noexcept override;
+  void DropKept() noexcept override;
   void Unclaim(int64_t bytes) noexcept override { in_use_.fetch_sub(bytes, std::memory_order_relaxed); }
 
   int64_t most_bytes() const noexcept override { return limit_bytes_ - limit_bytes_ / 8; }

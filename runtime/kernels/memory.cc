@@ -10,6 +10,8 @@
 #include <cstring>
 #include <span>
 
+#include "runtime/base/pages.h"
+
 namespace wf::kernels {
 namespace {
 
@@ -20,9 +22,8 @@ constexpr int64_t RoundedUp(int64_t bytes, int64_t unit) { return (bytes + unit 
 std::shared_ptr<uint8_t> Map(int64_t bytes) {
   const int64_t unit = bytes >= kHuge ? kHuge : kPage;
   const int64_t size = RoundedUp(bytes, unit), spare = unit - kPage;
-  void* const mapped = mmap(nullptr, static_cast<size_t>(size + spare), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  uint8_t* const start = static_cast<uint8_t*>(mapped);
+  auto* const start = static_cast<uint8_t*>(base::MapPages(static_cast<size_t>(size + spare)));
+  if (start == nullptr) return nullptr;
   const int64_t before = RoundedUp(reinterpret_cast<int64_t>(start), unit) - reinterpret_cast<int64_t>(start), behind = spare - before;
   if (before > 0) munmap(start, static_cast<size_t>(before));
   if (behind > 0) munmap(start + before + size, static_cast<size_t>(behind));

@@ -1,6 +1,9 @@
 #include "runtime/net/connections.h"
 
 #include <new>
+#include <utility>
+
+#include "runtime/base/reserve.h"
 
 namespace wf::net {
 
@@ -8,20 +11,26 @@ Connections::Connections(Wires& wires, HandlerFactory& factory, uint32_t max_ope
     : wires_(wires), factory_(factory), max_open_(max_open) {}
 
 Connections::~Connections() {
-  for (Connection* list : {first_, pool_}) {
-    while (list != nullptr) {
-      Connection* const next = list->next_;
-      delete list;
-      list = next;
-    }
-  }
+  Delete(&first_);
+  DropPooled();
+}
+
+void Connections::Delete(Connection** list) noexcept {
+  while (*list != nullptr) delete std::exchange(*list, (*list)->next_);
+}
+
+void Connections::DropPooled() noexcept {
+  Delete(&pool_);
+  pooled_ = 0;
+}
+
+void Connections::Refuse(int fd) noexcept {
+  wires_.Refuse(fd);
+  factory_.OnRefused();
 }
 
 void Connections::Adopt(int fd) noexcept {
-  if (open_ >= max_open_) {
-    wires_.Refuse(fd);
-    return factory_.OnRefused();
-  }
+  if (open_ >= max_open_) return Refuse(fd);
   Connection* connection = pool_;
   if (connection != nullptr) {
     pool_ = connection->next_;
@@ -31,13 +40,12 @@ void Connections::Adopt(int fd) noexcept {
   }
   Handler* const handler = connection == nullptr ? nullptr : factory_.NewHandler(*connection);
   if (handler == nullptr) {
-    wires_.Refuse(fd);
     if (connection != nullptr) {
       connection->next_ = pool_;
       pool_ = connection;
       ++pooled_;
     }
-    return factory_.OnRefused();
+    return Refuse(fd);
   }
   connection->previous_ = nullptr;
   connection->next_ = first_;
@@ -96,7 +104,7 @@ void Connections::Retire(Connection& connection) noexcept {
   (connection.previous_ == nullptr ? first_ : connection.previous_->next_) = connection.next_;
   if (connection.next_ != nullptr) connection.next_->previous_ = connection.previous_;
   --open_;
-  if (pooled_ >= kMaxPooled) {
+  if (pooled_ >= kMaxPooled || base::Reserve::memory_is_short()) {
     delete &connection;
     return;
   }

@@ -27,10 +27,12 @@ class Connections {
   Connections& operator=(const Connections&) = delete;
 
   void Adopt(int fd) noexcept;                 // takes the descriptor, also when the connection cannot be made
+  void Refuse(int fd) noexcept;                // the same, and makes none
   void FlushDirty() noexcept;                  // at the end of a turn
   bool has_waiting() const { return waits_; }  // the loop must not sleep
   void OnSecond() noexcept;                    // fires time limits
   void CloseAll() noexcept;
+  void DropPooled() noexcept;  // frees what is kept for connections to come
   template <typename Function>
   void ForEach(Function&& function) {
     for (Connection* at = first_; at != nullptr;) {
@@ -48,6 +50,7 @@ class Connections {
   static constexpr uint32_t kMaxPooled = 1024;
   void MarkDirty(Connection& connection) noexcept;
   void Retire(Connection& connection) noexcept;  // its wire is closed
+  static void Delete(Connection** list) noexcept;
 
   Wires& wires_;
   HandlerFactory& factory_;

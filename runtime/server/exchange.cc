@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/base/reserve.h"
 #include "runtime/server/session.h"
 
 namespace wf::server {
@@ -24,12 +25,11 @@ void Exchange::Late::OnTime(base::TimerNode& node) noexcept {
   exchange.session->OnLate(exchange);
 }
 
-ExchangePool::~ExchangePool() {
-  while (idle_ != nullptr) {
-    Exchange* const following = idle_->next;
-    delete idle_;
-    idle_ = following;
-  }
+ExchangePool::~ExchangePool() { DropIdle(); }
+
+void ExchangePool::DropIdle() noexcept {
+  while (idle_ != nullptr) delete std::exchange(idle_, idle_->next);
+  idle_count_ = 0;
 }
 
 Exchange* ExchangePool::Take(Session& session, Site& site) noexcept {
@@ -69,7 +69,7 @@ void ExchangePool::GiveBackIfDone(Exchange& exchange) noexcept {
   exchange.refusal.clear();
   Exchange* const call = exchange.grpc.call;
   if (exchange.grpc.on) exchange.grpc.Clear();
-  if (idle_count_ >= kMaxIdle) {
+  if (idle_count_ >= kMaxIdle || base::Reserve::memory_is_short()) {
     delete &exchange;
   } else {
     exchange.next = idle_;

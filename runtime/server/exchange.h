@@ -184,6 +184,7 @@ class ExchangePool {
   // The session no longer needs it: it goes back as soon as its bus is drained.
   void Detach(Exchange& exchange) noexcept;
   void GiveBackIfDone(Exchange& exchange) noexcept;
+  void DropIdle() noexcept;
   uint32_t in_use() const { return in_use_; }
 
  private:

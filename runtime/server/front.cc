@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/base/reserve.h"
 #include "runtime/observe/log.h"
 
 namespace wf::server {
@@ -37,6 +38,7 @@ Front::~Front() = default;
 void Front::MakeEngine(const bus::PlanIndex& index, const sched::EngineParts& parts, const sched::EngineOptions& options) {
   engine_ = std::make_unique<sched::Engine>(shared_.plan, index, parts, options);
   site_.set_engine(engine_.get(), parts.memory, parts.mailbox);
+  memory_ = &parts.memory;
 }
 
 void Front::set_settings(const Settings& settings) {
@@ -51,7 +53,10 @@ void Front::Adopt(int fd) noexcept {
   idle_.store(false, std::memory_order_release);
   deserted_.store(false, std::memory_order_release);
   if (drain_tick_at_ != INT64_MAX) drain_tick_at_ = shared_.clock.Now() + kDrainTickNs;  // so that what it has sent is read
-  connections_.Adopt(fd);
+  if (base::Reserve::is_nearly_spent())
+    connections_.Refuse(fd);
+  else
+    connections_.Adopt(fd);
   counts_.connections.Set(connections_.count());
 }
 
@@ -79,7 +84,21 @@ void Front::Abort() noexcept {
   });
 }
 
+// What is still coming would be refused with its next bytes, and keeps until then what has come. At once, and every second as long as it
+// lasts.
+void Front::Shed() noexcept {
+  if (shared_.clock.Now() < shed_at_) return;
+  shed_at_ = shared_.clock.Now() + base::kNsPerSecond;
+  connections_.ForEach([](net::Connection& connection) {
+    if (!connection.closing() && !connection.opening()) static_cast<Session*>(connection.handler())->OnMemoryShort();
+  });
+  connections_.DropPooled();
+  sessions_.DropIdle();
+  memory_->DropKept();
+}
+
 void Front::OnFlush() noexcept {
+  if (base::Reserve::memory_is_short()) Shed();
   sessions_.ResumeWaiting();
   connections_.FlushDirty();
 }

@@ -60,16 +60,18 @@ class Front final : public loop::Turn, public net::HandlerFactory {
 
  private:
   void OnDrainTick() noexcept;
+  void Shed() noexcept;
 
   Shared& shared_;
   const Settings* settings_ = nullptr;
   LoopCounts& counts_;
   WorkflowSite site_;
   std::unique_ptr<sched::Engine> engine_;
+  bus::Memory* memory_ = nullptr;
   Sessions sessions_;
   net::Connections connections_;
   std::atomic<bool> idle_{false}, deserted_{false};
-  base::TimePoint drain_tick_at_ = INT64_MAX;
+  base::TimePoint drain_tick_at_ = INT64_MAX, shed_at_ = 0;
   uint64_t failed_handshakes_ = 0, dropped_ = 0;  // not told yet
   std::string_view handshake_failure_;
 };

@@ -253,6 +253,12 @@ void Http1Session::Abort() noexcept {
   EndInRefusal(true);
 }
 
+void Http1Session::OnMemoryShort() noexcept {
+  if (closing() || answering() || exchange_ == nullptr || !exchange_->has_head) return;
+  if (!exchange_->refused()) exchange_->RefuseForMemory(kMemoryShort);
+  EndInRefusal(true);
+}
+
 void Http1Session::OnFlushed() noexcept {
   (void)Settle();
   if (exchange_ == nullptr && pending_bytes() != 0) GoOnNextTurn();

@@ -14,8 +14,8 @@ namespace wf::server {
 // HTTP/1.1 on one connection: one request at a time, later ones wait as bytes.
 // Thread: loop-confined.   Owns: bytes of requests that wait.   Borrows: connection, until OnClosed.
 // Bounds: kMaxPending bytes of later requests and one read, then reading stops; they share SessionLimits::waiting_bytes, beyond which they
-// are refused; kTurnRequests are answered in one turn of the loop, and
-// none while a lot waits to be sent; a refused body is read up to SessionLimits::discarded_bytes, then the connection closes.
+// are refused; kTurnRequests are answered in one turn of the loop, and none while a lot waits to be sent; a refused body is read up to
+// SessionLimits::discarded_bytes, then the connection closes.
 class Http1Session final : public Session {
  public:
   static constexpr size_t kMaxPending = 64 * 1024;
@@ -27,6 +27,7 @@ class Http1Session final : public Session {
   void OnLate(Exchange& exchange) noexcept override;
   void OnDrainTick() noexcept override;
   void Abort() noexcept override;
+  void OnMemoryShort() noexcept override;
   size_t pending_bytes() const { return pending_.size() - pending_at_; }
 
   void OnBytes(std::span<const uint8_t> bytes) noexcept override;

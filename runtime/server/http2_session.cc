@@ -285,6 +285,20 @@ void Http2Session::Abort() noexcept {
   connection_->CloseAfterFlush();
 }
 
+// Calls that stream go on as long as nothing of a next message has come.
+void Http2Session::OnMemoryShort() noexcept {
+  if (closing_) return;
+  session_.ForEach([](http2::Stream& stream) {
+    Exchange* const exchange = ExchangeOf(stream);
+    if (exchange == nullptr || !exchange->has_head || stream.ended()) return;
+    if (exchange->grpc.streams && (exchange->body.size() == 0 || exchange->grpc.first_part != nullptr)) return;
+    exchange->RefuseForMemory(kMemoryShort);
+    AnswerRefusal(*exchange);
+  });
+  Pump();
+  if (!closing_) connection_->FlushLater();
+}
+
 void Http2Session::OnClosed(net::Closed) noexcept {
   FinishAnswered();
   session_.Close();

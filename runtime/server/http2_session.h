@@ -21,6 +21,7 @@ class Http2Session final : public Session, private http2::User {
   void OnLate(Exchange& exchange) noexcept override;
   void OnDrainTick() noexcept override;
   void Abort() noexcept override;
+  void OnMemoryShort() noexcept override;
   void OnReturned() noexcept override;
 
   void OnBytes(std::span<const uint8_t> bytes) noexcept override;

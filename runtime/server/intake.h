@@ -17,6 +17,7 @@ void TakeEnd(Exchange& exchange) noexcept;                                  // g
 
 inline constexpr int64_t kBodyCheckMs = 5'000;
 inline constexpr std::string_view kSlowBody = "the body of the request arrives too slowly";
+inline constexpr std::string_view kMemoryShort = "the process has no memory left";
 // So often while a body comes. False: it is slow, and now refused.
 bool LookAtBody(Exchange& exchange, int64_t least_rate) noexcept;  // bytes a second
 bool RefuseLate(Exchange& exchange) noexcept;                      // whose deadline has passed; false: it has not

@@ -1,3 +1,5 @@
+#include <sys/mman.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <new>
@@ -45,4 +47,16 @@ extern "C" int posix_memalign(void** out, size_t align, size_t bytes) noexcept {
   if (memory == nullptr) return ENOMEM;
   *out = memory;
   return 0;
+}
+
+// Nor does it look whether there was room for machine code, of which it asks for less than kMostCode at a time.
+extern "C" void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t from) noexcept {
+  constexpr size_t kMostCode = size_t{1} << 20;
+  const auto map = [=] {
+    void* const pages = mmap64(at, bytes, protection, flags, fd, from);
+    return pages == MAP_FAILED ? nullptr : pages;
+  };
+  const bool insists = (flags & MAP_ANONYMOUS) != 0 && bytes <= kMostCode;
+  void* const pages = insists ? wf::base::Reserve::Insist(map) : map();
+  return pages == nullptr ? MAP_FAILED : pages;
 }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "runtime/base/error_codes.h"
+#include "runtime/base/reserve.h"
 #include "runtime/server/session.h"
 #include "runtime/server/workflow_site.h"
 
@@ -21,7 +22,8 @@ std::string_view ProbeOf(std::string_view path) {
 const char* ProbeFailure(const Shared& shared, std::string_view probe) {
   if (probe == kLivePath) return shared.all_turn() ? nullptr : "a loop has not turned for 5 s\n";
   const bool ready = shared.ready.load(std::memory_order_relaxed) && !shared.draining.load(std::memory_order_relaxed);
-  return ready ? nullptr : "not ready\n";
+  if (!ready) return "not ready\n";
+  return base::Reserve::memory_is_short() ? "the process has no memory left\n" : nullptr;
 }
 
 bool TakeOwn(Exchange& exchange, std::string_view path) {

@@ -3,6 +3,7 @@
 #include <new>
 #include <utility>
 
+#include "runtime/base/reserve.h"
 #include "runtime/server/http1_session.h"
 #include "runtime/server/http2_session.h"
 #include "runtime/server/intake.h"
@@ -23,7 +24,7 @@ Kind* TakeIdle(std::vector<Kind*>* idle, Sessions& owner) noexcept {
 
 template <typename Kind>
 void KeepIdle(std::vector<Kind*>* idle, Kind& session, size_t most) noexcept {
-  if (idle->size() < most)
+  if (idle->size() < most && !base::Reserve::memory_is_short())
     idle->push_back(&session);
   else
     delete &session;
@@ -90,9 +91,13 @@ void Session::Leave() noexcept {
   (void)Settle();  // nothing is held
 }
 
-Sessions::~Sessions() {
-  for (Http1Session* session : idle_http1_) delete session;
-  for (Http2Session* session : idle_http2_) delete session;
+Sessions::~Sessions() { DropIdle(); }
+
+void Sessions::DropIdle() noexcept {
+  for (Http1Session* session : std::exchange(idle_http1_, {})) delete session;
+  for (Http2Session* session : std::exchange(idle_http2_, {})) delete session;
+  exchanges_.DropIdle();
+  http2_.DropIdle();
 }
 
 Session* Sessions::Open(net::Connection& connection) noexcept {

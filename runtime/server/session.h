@@ -40,6 +40,7 @@ class Session : public net::Handler {
   void Keep(Exchange& exchange) noexcept;
   void Drop(Exchange& exchange) noexcept;
   virtual void OnLate(Exchange& exchange) noexcept = 0;  // which is still coming: its deadline has passed
+  virtual void OnMemoryShort() noexcept = 0;             // bodies that are still coming are refused
   virtual void OnReturned() noexcept {}                  // an exchange that returns to this session is no longer used
   virtual void OnDrainTick() noexcept = 0;  // every so often while the server drains: closes a connection that nothing is under way on
   virtual void Abort() noexcept = 0;        // the drain's limit: what is under way is answered Unavailable, and the connection closes
@@ -96,6 +97,7 @@ class Sessions {
   void ResumeWaiting() noexcept;                                      // once a turn
   bool has_waiting() const { return !waiting_.empty(); }              // the loop must not sleep
   void set_limits(const SessionLimits& limits) { limits_ = limits; }  // heads and times of all, the rest of connections that begin later
+  void DropIdle() noexcept;                                           // frees what is kept for sessions to come
   ExchangePool& exchanges() { return exchanges_; }
 
  private:

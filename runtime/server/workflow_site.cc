@@ -190,7 +190,7 @@ bool WorkflowSite::MayBeInTime(Exchange& exchange) noexcept {
 // A request takes its place when it is whole: those whose bodies come slowly would leave none to others.
 void WorkflowSite::Admit(Exchange& exchange) noexcept {
   if (!exchange.let || !HasPlace(exchange) || !MayBeInTime(exchange)) return;  // about to be denied, or refused
-  if (base::Reserve::memory_is_short()) return exchange.RefuseForMemory("the process has no memory left");
+  if (base::Reserve::memory_is_short()) return exchange.RefuseForMemory(kMemoryShort);
   const int64_t length = std::max<int64_t>(exchange.head.content_length, 0);
   if (static_cast<uint64_t>(length) > exchange.max_body_bytes) return;  // the session answers 413, which no waiting cures
   if (!Announce(exchange, length)) return;

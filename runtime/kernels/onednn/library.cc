@@ -11,6 +11,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "runtime/base/pages.h"
 #include "runtime/base/reserve.h"
 #include "runtime/kernels/onednn/add_bf16.h"
 #include "runtime/kernels/onednn/nan_keeper.h"
@@ -405,11 +406,12 @@ const char* Execute(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<
   return result == dnnl_success ? nullptr : "oneDNN could not run it";
 }
 
-// oneDNN does not look whether the system gives it room for machine code, and dies where it gives none.
+// oneDNN does not look whether the system gives it room for machine code: where there is little it is not asked to make any, and what
+// others take meanwhile it has of the reserve.
 dnnl_primitive_t CreatePrimitive(const_dnnl_primitive_desc_t desc) {
   constexpr size_t kRoom = size_t{8} << 20;
-  void* const room = mmap(nullptr, kRoom, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) return nullptr;
+  void* const room = base::MapPages(kRoom);
+  if (room == nullptr) return nullptr;
   munmap(room, kRoom);
   dnnl_primitive_t primitive = nullptr;
   return Load()->dnnl_primitive_create(&primitive, desc) == dnnl_success ? primitive : nullptr;

@@ -76,12 +76,11 @@ struct Pool::Parts {
 
 Pool::Pool() : parts_(std::make_unique<Parts>()) {}
 
-Pool::~Pool() {
-  while (idle_ != nullptr) {
-    Stream* const next = idle_->next_;
-    delete idle_;
-    idle_ = next;
-  }
+Pool::~Pool() { DropIdle(); }
+
+void Pool::DropIdle() noexcept {
+  while (idle_ != nullptr) delete std::exchange(idle_, idle_->next_);
+  idle_count_ = 0;
 }
 
 Stream* Pool::Take() noexcept {
@@ -94,7 +93,7 @@ Stream* Pool::Take() noexcept {
 }
 
 void Pool::Give(Stream& stream) noexcept {
-  if (idle_count_ == kMaxIdle) {
+  if (idle_count_ == kMaxIdle || base::Reserve::memory_is_short()) {
     delete &stream;
     return;
   }

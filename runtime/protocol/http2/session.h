@@ -171,6 +171,8 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
+  void DropIdle() noexcept;
+
  private:
   friend class Session;
   friend struct Callbacks;

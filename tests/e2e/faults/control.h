@@ -55,7 +55,7 @@ static inline int Fails(int class) {
 
 static inline int Holds(struct dl_phdr_info* info, size_t size, void* caller) {
   (void)size;
-  if (strstr(info->dlpi_name, "libdnnl") == NULL && strstr(info->dlpi_name, "libgomp") == NULL) return 0;
+  if (strstr(info->dlpi_name, "libgomp") == NULL) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
     if (info->dlpi_phdr[i].p_type == PT_LOAD && (uintptr_t)caller - begin < info->dlpi_phdr[i].p_memsz) return 1;
@@ -63,6 +63,5 @@ static inline int Holds(struct dl_phdr_info* info, size_t size, void* caller) {
   return 0;
 }
 
-// Of memory: but for what oneDNN 2.6 (code, by mmap) and the OpenMP runtime that it brings ask for directly, who die of a null; what they
-// ask `new` and the server's posix_memalign for fails as all else does.
+// Of memory: but for what the OpenMP runtime of oneDNN asks malloc for, which dies of a null.
 static inline int FailsOf(int class, void* caller) { return Fails(class) && !dl_iterate_phdr(Holds, caller); }

@@ -31,6 +31,19 @@ TEST(Reserve, IsGivenUpOnceAndPutByAgain) {
   }
 }
 
+TEST(Reserve, GoesPieceByPiece) {
+  ASSERT_TRUE(Reserve::Keep());
+  for (size_t left = Reserve::kPieces; left > Reserve::kPieces / 4; --left) {
+    EXPECT_FALSE(Reserve::is_nearly_spent()) << left;
+    Reserve::MakeRoom(0);
+  }
+  EXPECT_FALSE(Reserve::is_nearly_spent());
+  Reserve::MakeRoom(0);
+  EXPECT_TRUE(Reserve::is_nearly_spent());
+  EXPECT_TRUE(Reserve::Refill());
+  EXPECT_FALSE(Reserve::is_nearly_spent());
+}
+
 TEST(Reserve, AnAllocationThatFailsForAWhileIsWaitedFor) {
   ASSERT_TRUE(Reserve::Keep());
   Reserve::BeginServing();

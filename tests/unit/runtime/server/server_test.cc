@@ -219,7 +219,11 @@ TEST_F(ServerTest, BodiesOfAllRequestsShareOneBudget) {
 
 TEST_F(ServerTest, RefusesWhileTheProcessIsOutOfMemory) {
   ASSERT_TRUE(base::Reserve::Keep());
-  Serve();
+  Serve({"--io-threads=1"});
+  Client half(port_);
+  half.Send("POST /Test/Size HTTP/1.1\r\nhost: t\r\nexpect: 100-continue\r\ncontent-length: 1000000\r\n\r\n");
+  ASSERT_TRUE(half.ReceiveLeave());
+  half.Send("x");
   const std::string greet = Post("/Test/Greet", R"({"name":"Ada"})");
   EXPECT_EQ(Call(greet).status, 200);
   int refused = 0;
@@ -228,6 +232,9 @@ TEST_F(ServerTest, RefusesWhileTheProcessIsOutOfMemory) {
     refused = Call(greet).status;
   }
   EXPECT_EQ(refused, 429);
+  const Client::Answer waited = half.Receive();  // though it sends no more
+  EXPECT_EQ(waited.status, 429);
+  EXPECT_NE(waited.body.find("the process has no memory left"), std::string::npos) << waited.body;
   for (int i = 0; i < 500 && Call(greet).status != 200; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(Call(greet).status, 200);
   EXPECT_FALSE(base::Reserve::memory_is_short());

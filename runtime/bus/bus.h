@@ -32,6 +32,8 @@ class Client {
   // `cause` is not what the request is answered with: a fallback caught it and failed itself with `by`, or (null) the outcome did not need
   // it.
   virtual void OnHidden(Bus& /*bus*/, const Failure& /*cause*/, const Failure* /*by*/) noexcept {}
+  // A fallback has given a value in place of `cause`.
+  virtual void OnCaught(const Failure& /*cause*/) noexcept {}
   // Nothing refers to the bus any more: body and metadata may go. Called once for every bus, also after Cancel. The bus is not valid
   // afterwards.
   virtual void OnDrained(Bus& bus) noexcept = 0;

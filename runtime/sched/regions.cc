@@ -162,8 +162,11 @@ void EngineCore::EntryEnded(bus::Instance& instance, const bus::Failure* failure
     return FireTimeout(entry);
   }
   LiveBus& bus = LiveOf(instance);
-  if (how == bus::EnteredBy::kFailure && failure != nullptr && bus.state() == bus::BusState::kRunning) {
-    bus.client_->OnHidden(bus, *entry.cause, failure);
+  if (how == bus::EnteredBy::kFailure && bus.state() == bus::BusState::kRunning) {
+    if (failure == nullptr)
+      bus.client_->OnCaught(*entry.cause);
+    else
+      bus.client_->OnHidden(bus, *entry.cause, failure);
   }
   const uint16_t out = plan_.tasks[entry.task].out, result = plan_.regions[instance.region].result;
   if (failure == nullptr && out != WF_NONE)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <numeric>
 #include <span>
 
 #include "runtime/base/error_codes.h"
@@ -34,6 +35,10 @@ void RequestCounts::Add(wf_code code, int64_t ns, const bus::Bus* bus) noexcept 
       AddExecutions(*bus);
     return last_ms.Set(WallMs());
   }
+  failures.Add(code);
+}
+
+void CodeCounts::Add(wf_code code) noexcept {
   const bool of_program = code::IsOfProgram(code);
   for (ByCode& row : std::span(by_code).subspan(of_program ? kRuntimeCodes : 0, of_program ? kProgramCodes : kRuntimeCodes)) {
     const int32_t taken = row.code.load(std::memory_order_relaxed);
@@ -43,6 +48,11 @@ void RequestCounts::Add(wf_code code, int64_t ns, const bus::Bus* bus) noexcept 
     return;
   }
   other.Add();
+}
+
+uint64_t CodeCounts::sum() const noexcept {
+  return std::accumulate(std::begin(by_code), std::end(by_code), other.value(),
+                         [](uint64_t sum, const ByCode& row) { return sum + row.count.value(); });
 }
 
 // Reading and writing are the request's, and so its runs' by how many of its rows are in them.

@@ -13,14 +13,22 @@
 
 namespace wf::server {
 
-// Requests of one workflow by one protocol, as one loop counted them.   Thread: written by its loop alone, read by any.
-struct RequestCounts {
-  // Codes of the runtime have rows that those of the program cannot fill. Beyond, `other`.
+// Failures by their codes, of which those of the runtime have rows that those of the program cannot fill. Beyond, `other`.
+// Thread: written by one, read by any.
+struct CodeCounts {
   static constexpr int kRuntimeCodes = 24, kProgramCodes = 16, kCodes = kRuntimeCodes + kProgramCodes;
   struct ByCode {
     std::atomic<int32_t> code{0};
     observe::Counter count;
   };
+  ByCode by_code[kCodes];  // the runtime's first
+  observe::Counter other;
+  void Add(wf_code code) noexcept;
+  uint64_t sum() const noexcept;
+};
+
+// Requests of one workflow by one protocol, as one loop counted them.   Thread: written by its loop alone, read by any.
+struct RequestCounts {
   // Executions of those that were fine, by their samples: of a published model its runs, as far as the requests had part in them, by their
   // rows; of a workflow each request, by how many samples it had. Of their time: bus::Spent.
   static constexpr int kSizes = 16;  // beyond, all in the last
@@ -29,9 +37,9 @@ struct RequestCounts {
     std::atomic<double> count{0};
     observe::Counter input_ns, compute_ns, output_ns;
   };
-  ByCode by_code[kCodes];  // the runtime's first
+  CodeCounts failures;
   BySize by_size[kSizes];
-  observe::Counter other, ok;
+  observe::Counter ok;
   observe::Counter ok_ns, samples, last_ms;  // of those that were fine: their time, their samples, the wall clock at the last
   observe::Counter queue_ns, compute_ns;     // of ok_ns
   observe::Histogram duration;
@@ -63,6 +71,7 @@ struct LoopCounts {
   std::vector<observe::Counter> inflight;                             // by service
   observe::Counter inflight_all, connections;
   observe::Counter refused_inflight, refused_late, refused_bytes, refused_connections, refused_handshakes, refused_keys, broken_for_memory;
+  CodeCounts hidden;                              // failures that are none of their request
   observe::Counter breaches[http::kBreachCount];  // connections that were ended for them
 };
 

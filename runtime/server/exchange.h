@@ -77,6 +77,7 @@ class Site {
   virtual bool OnCallOver(Exchange&) noexcept { return false; }
   // A second has passed for a call that stays.
   virtual void OnLook(Exchange&) noexcept {}
+  virtual void OnCaught(const bus::Failure&) noexcept {}
   virtual void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept = 0;
   // What every answer to the request carries beside its own; the view ends with the next call.
   virtual std::span<const http::Header> FieldsOf(const Exchange&) noexcept { return {}; }
@@ -137,6 +138,7 @@ struct Exchange final : bus::Client, RequestState {
   explicit Exchange(ExchangePool& owner) : pool(owner) {}
   void OnAnswered(bus::Bus& answered) noexcept override;
   void OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::Failure* by) noexcept override;
+  void OnCaught(const bus::Failure& cause) noexcept override { site->OnCaught(cause); }
   void OnDrained(bus::Bus& drained) noexcept override;
 
   struct Late final : base::TimerNode {

@@ -28,12 +28,23 @@ std::string_view WorkflowOf(const wf_plan& plan, uint32_t workflow) {
   return workflow < plan.n_workflows ? View(plan.workflows[workflow].name) : "-";
 }
 
-void AddCodes(const RequestCounts& counts, std::map<int32_t, uint64_t>& by_code) {
-  by_code[0] += counts.ok.value();
+using ByCode = std::map<int32_t, uint64_t>;  // -1: other
+
+void AddCodes(const CodeCounts& counts, ByCode& by_code) {
   for (const auto& row : counts.by_code) {
     if (row.count.value() != 0) by_code[row.code.load(std::memory_order_relaxed)] += row.count.value();
   }
   if (counts.other.value() != 0) by_code[-1] += counts.other.value();
+}
+
+std::string NameOfCode(int32_t code) { return code < 0 ? "other" : std::to_string(code); }
+
+void AddHidden(const Shared& shared, MetricsText* out) {
+  out->Family("wf_hidden_failures_total", "counter",
+              "Failures that a fallback, another failure or the rest of the request has hidden, by error code.");
+  ByCode by_code;
+  for (const auto& loop : shared.loops) AddCodes(loop->hidden, by_code);
+  for (const auto& [code, count] : by_code) out->Sample({{"code", NameOfCode(code)}}, static_cast<double>(count));
 }
 
 void AddRequests(const Shared& shared, MetricsText* out) {
@@ -41,12 +52,15 @@ void AddRequests(const Shared& shared, MetricsText* out) {
               "Requests answered, refused or left by their client, by workflow, protocol and error code (0 fine).");
   for (uint32_t w = 0; w <= shared.plan.n_workflows; ++w) {
     for (int p = 0; p < kProtocols; ++p) {
-      std::map<int32_t, uint64_t> by_code{{0, 0}};
+      ByCode by_code{{0, 0}};
       for (const auto& loop : shared.loops) {
-        loop->ForVersions(w, static_cast<Protocol>(p), [&](const RequestCounts& counts) { AddCodes(counts, by_code); });
+        loop->ForVersions(w, static_cast<Protocol>(p), [&](const RequestCounts& counts) {
+          by_code[0] += counts.ok.value();
+          AddCodes(counts.failures, by_code);
+        });
       }
       for (const auto& [code, count] : by_code) {
-        const std::string name = code < 0 ? "other" : std::to_string(code);
+        const std::string name = NameOfCode(code);
         out->Sample({{"service", ServiceOf(shared.plan, w)},
                      {"workflow", WorkflowOf(shared.plan, w)},
                      {"protocol", RowOf(static_cast<Protocol>(p)).name},
@@ -300,6 +314,7 @@ void AddBuild(const wf_plan& plan, MetricsText* out) {
 std::string MetricsPage(const Shared& shared, const MetricsSources& sources) {
   MetricsText out;
   AddRequests(shared, &out);
+  AddHidden(shared, &out);
   AddEngines(shared.plan, sources.engines, &out);
   AddBatchers(sources, &out);
   AddLoops(shared, sources.engines, &out);

@@ -55,8 +55,7 @@ oip::Statistics Count(const Shared& shared, const wf_workflow& workflow, size_t 
       }
       sum.inferences += counts.samples.value();
       sum.last_ms = std::max(sum.last_ms, counts.last_ms.value());
-      sum.fail.count += counts.other.value();
-      for (const auto& row : counts.by_code) sum.fail.count += row.count.value();
+      sum.fail.count += counts.failures.sum();
       all_ns += counts.duration.sum_ns();
     }
   }

@@ -145,6 +145,7 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
 // What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only.
 void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept {
   constexpr int kFirstServerStatus = 500;
+  counts_.hidden.Add(cause.code);
   const wf_code told = by == nullptr ? cause.code : by->code;
   const int status = RowOf(exchange.protocol).status_of(protocol::InfoOf(shared_.plan, told).status);
   const bool ours = status >= kFirstServerStatus && !ShowsInMetrics(cause.code);

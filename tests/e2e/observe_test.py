@@ -197,6 +197,13 @@ service S {
         self.assertEqual(self.server.call("POST", "/S/Late", b'{"x": 9}', {"x-request-id": "late"}).status, 200)
         [line] = self.told("late", 1)
         self.assertEqual((line["level"], line["path"], line["code"] // 1000), ("debug", "Late/aside", 6))
+        self.assertGreaterEqual(self.server.metrics()[f'wf_hidden_failures_total{{code="{line["code"]}"}}'], 1)
+
+    def test_what_a_fallback_gave_a_value_for_is_counted_beside_what_was_not_needed(self):
+        name = 'wf_hidden_failures_total{code="7002"}'
+        before = self.server.metrics().get(name, 0)
+        self.assertEqual(self.server.call("POST", "/S/W", b'{"x": 0}').json, {"y": 7})
+        self.assertEqual(self.server.metrics()[name], before + 2)
 
     def test_the_failures_behind_the_first_are_in_the_log(self):
         reply = self.server.call("POST", "/S/Both", b'{"x": 0}', {"x-request-id": "both"})

@@ -11,7 +11,7 @@ namespace {
 
 std::map<int32_t, uint64_t> CodesOf(const RequestCounts& counts) {
   std::map<int32_t, uint64_t> by_code;
-  for (const auto& row : counts.by_code) {
+  for (const auto& row : counts.failures.by_code) {
     if (row.count.value() != 0) by_code[row.code.load()] = row.count.value();
   }
   return by_code;
@@ -22,9 +22,9 @@ TEST(RequestCounts, CodesOfTheProgramLeaveRoomForThoseOfTheRuntime) {
   for (int32_t code = 100'000; code < 100'100; ++code) counts.Add(code, 1);
   for (const int32_t code : {code::kRefused, code::kTimeout, code::kInference, code::kRefused}) counts.Add(code, 1);
   const auto by_code = CodesOf(counts);
-  EXPECT_EQ(by_code.size(), RequestCounts::kProgramCodes + 3u);
+  EXPECT_EQ(by_code.size(), CodeCounts::kProgramCodes + 3u);
   EXPECT_EQ(by_code.at(code::kRefused), 2u);
-  EXPECT_EQ(counts.other.value(), 100u - RequestCounts::kProgramCodes);
+  EXPECT_EQ(counts.failures.other.value(), 100u - CodeCounts::kProgramCodes);
 }
 
 // Of a published model; of a workflow each request is one.

@@ -54,14 +54,20 @@ base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   if (S_ISDIR(info.st_mode)) return base::Status(base::kInvalidArgument, "it is a folder");
   if (!S_ISREG(info.st_mode)) return base::Status(base::kInvalidArgument, "it is not a regular file");
   if (static_cast<uint64_t>(info.st_size) > max_bytes) return TooLarge(max_bytes);
+  constexpr size_t kAtOnce = 4096;
   std::string text;
-  text.resize(static_cast<size_t>(info.st_size));
   size_t filled = 0;
-  while (filled < text.size()) {
+  while (true) {
+    if (filled > max_bytes) return TooLarge(max_bytes);
+    // What it says of its size is no more than a hint: files of /proc say 0, and others grow or shrink meanwhile.
+    if (filled == text.size()) {
+      const size_t wanted = std::max(static_cast<size_t>(info.st_size) + 1, filled + std::max(filled, kAtOnce));
+      text.resize(std::min(wanted, max_bytes + 1));
+    }
     const ssize_t got = read(file.get(), text.data() + filled, text.size() - filled);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return base::StatusOfErrno(errno);
-    if (got == 0) break;  // it shrank meanwhile
+    if (got == 0) break;
     filled += static_cast<size_t>(got);
   }
   text.resize(filled);

@@ -10,12 +10,13 @@
 
 namespace wf::driver {
 
-int ServeEditor(const Console& console) {
+int ServeEditor(Console& console) {
   lsp::Host host;
   host.stdlib = std::filesystem::path(StdlibFolder(console.executable)).lexically_normal().string();
   host.error_pages = ErrorPagesFolder(console.executable);
   host.version = WF_VERSION;
   host.natives = console.natives;
+  host.complain = [&console](std::string_view message) { Fail(console, message); };
   host.load = [stdlib = host.stdlib](const lsp::Root& root, const Overlay& overlay, source::SourceMap& sources, diag::Emitter& emitter) {
     std::vector<lsp::LoadedModule> modules;
     for (Module& module : LoadProgram(root.path, {.stdlib = stdlib, .folder = root.folder, .overlay = &overlay}, sources, emitter)) {

@@ -5,6 +5,6 @@
 namespace wf::driver {
 
 // `wfc lsp`: talks to an editor over the process's own stdin and stdout until it leaves.
-int ServeEditor(const Console& console);
+int ServeEditor(Console& console);
 
 }  // namespace wf::driver

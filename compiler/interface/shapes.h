@@ -13,7 +13,8 @@ namespace wf::interface {
 std::optional<int64_t> Least(const base::Dim& dim);
 
 // One-way matching of dimensions: is there a value, not below 0, for each symbol of the pattern that makes it the target? Symbols of the
-// target are fixed. Thread: loop-confined.
+// target are fixed.
+// Thread: loop-confined.
 class ShapeMatch {
  public:
   void Fix(const std::string& symbol, const base::Dim& value) { values_.insert_or_assign(Own(symbol), value); }

@@ -36,7 +36,8 @@ struct Type {
   friend bool operator==(const Type&, const Type&) = default;
 };
 
-// The types of one program, each once. Thread: loop-confined to the compilation.
+// The types of one program, each once.
+// Thread: loop-confined to the compilation.
 class TypeTable {
  public:
   TypeId Intern(Type type);

@@ -35,7 +35,8 @@ struct Host {
   std::string stdlib;       // folder of the standard library, with its slash
   std::string error_pages;  // folder of the pages about diagnostics, with its slash; empty: not installed
   std::string version;
-  sema::Natives natives;  // that constants may call
+  sema::Natives natives;                           // that constants may call
+  std::function<void(std::string_view)> complain;  // to who started the server, when nobody speaks LSP to it
 };
 
 // One run of parse and check over a document: everything that a request may ask about it.

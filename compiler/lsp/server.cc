@@ -110,8 +110,11 @@ class Server {
       }
       const auto body = transport_.Read();
       if (!body) break;
+      was_spoken_to_ = true;
       Take(*body);
     }
+    if (!was_spoken_to_ && workspace_.host().complain)
+      workspace_.host().complain("the input ends before any message of LSP: `wfc lsp` is started by an editor");
     return exited_ && shut_down_ ? 0 : 1;
   }
 
@@ -256,7 +259,7 @@ class Server {
   Workspace workspace_;
   Watch watch_;
   size_t requests_ = 0;  // of ours
-  bool can_watch_ = false, initialized_ = false, shut_down_ = false, exited_ = false;
+  bool was_spoken_to_ = false, can_watch_ = false, initialized_ = false, shut_down_ = false, exited_ = false;
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ struct Repair {
   size_t type = 0;  // of the token that is inserted, or takes its place
 };
 
-// One declaration, by the numbers of its tokens. Borrows: text, tokens, emitter.
+// One declaration, by the numbers of its tokens.
+// Borrows: text, tokens, emitter.
 class Braces {
  public:
   Braces(const Text& text, const TokenList& tokens, diag::Emitter& emitter, size_t first, size_t end)

@@ -10,9 +10,8 @@ namespace wf::parse {
 // Where the parser goes on after a mistake. A mistake unwinds to the nearest rule for a statement, setting, member or declaration, is
 // reported once there, and reading goes on after the next `;` that can end it, before the `}` that closes what surrounds it, or at a line
 // that begins with a word for a declaration or statement; what is indented more than a broken declaration belongs to it, but the body of a
-// workflow is read. Rules left that way keep their `exception`, which the AST builder takes as the mark of an error
-// node. Borrows: text, tokens, reporter.   Errors: throws antlr4::ParseCancellationException after kMaxMistakes reports, caught in
-// parse.cc.
+// workflow is read. Rules left that way keep their `exception`, which the AST builder takes as the mark of an error node.
+// Borrows: text, tokens, reporter.   Errors: throws antlr4::ParseCancellationException after kMaxMistakes reports, caught in parse.cc.
 class Recovery : public antlr4::DefaultErrorStrategy {
  public:
   Recovery(const Text& text, const TokenList& tokens, Reporter& reporter) : text_(text), tokens_(tokens), reporter_(reporter) {}

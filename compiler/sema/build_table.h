@@ -10,7 +10,8 @@
 // Which choices a table of constants can make. Internal to BuildIr.
 namespace wf::sema {
 
-// A condition that compares one local with literals, any of which will do. Borrows: the expressions.
+// A condition that compares one local with literals, any of which will do.
+// Borrows: the expressions.
 struct KeyTest {
   const Expr* subject = nullptr;  // the local, or what an optional one holds ..
   const Expr* has = nullptr;      // .. where it holds something

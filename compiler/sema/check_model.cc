@@ -381,6 +381,8 @@ class ModelCheck {
   void ApplyBlock() {
     model_.defaults = DefaultPolicy(model_.batched);
     ApplySettings(env_, values_, model_, model_.defaults);
+    if (values_.batch) model_.batch_span = values_.batch->span;
+    if (values_.queue) model_.queue_span = values_.queue->span;
     ApplyMixing();
     if (!values_.versions) {
       model_.versions = {1};

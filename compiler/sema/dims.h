@@ -31,8 +31,8 @@ struct TypeBindings {
 bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, std::vector<DimPair>& pairs);
 
 // Solves the symbols of one signature from the shapes of the arguments of one call (docs/semantics.md 19, 20). Callee dimensions on the
-// left, the caller's on the right. Errors: proved differences are reported at the argument, with both dimensions and where the first came
-// from.
+// left, the caller's on the right.
+// Errors: proved differences are reported at the argument, with both dimensions and where the first came from.
 class DimSolver {
  public:
   DimSolver(Body& body, const Signature& callee) : body_(body), callee_(callee) {}

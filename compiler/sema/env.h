@@ -12,6 +12,7 @@
 
 #include "compiler/ast/nodes.h"
 #include "compiler/sema/check.h"
+#include "compiler/sema/cycles.h"
 #include "compiler/sema/library.h"
 #include "compiler/sema/typed.h"
 
@@ -82,6 +83,7 @@ struct Module {
   std::map<std::string, Entity, std::less<>> entities;
   std::vector<const Entity*> imports;  // of them, in the order of the text
   std::map<std::string, Span> tests;   // by title
+  Cycles cycles;                       // of its entities
 };
 
 // Types of one file that nothing declares: an unknown one is told once, where it is first read.

@@ -1,40 +1,11 @@
 #include "compiler/sema/forward.h"
 
-#include <algorithm>
-#include <map>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "compiler/sema/names.h"
 
 namespace wf::sema {
-namespace {
-
-constexpr size_t kMostFollowed = 20'000;  // names of a body, in search of cycles
-
-}  // namespace
-
-std::optional<std::vector<Step>> WayTo(const std::string& from, const std::string& wanted, const Follow& follow) {
-  std::map<std::string, Step> before;  // the step that led here
-  std::vector<std::string> open{from};
-  before.emplace(from, Step{});
-  for (size_t at = 0; at < open.size(); ++at) {
-    const std::string name = open[at];
-    const auto mentioned = follow(name);
-    if (!mentioned) continue;
-    if (name == wanted) {
-      std::vector<Step> way{{name, mentioned->span}};
-      for (std::string up = name; up != from; up = way.back().name) way.push_back(before.at(up));
-      std::reverse(way.begin(), way.end());
-      return way;
-    }
-    for (const std::string& next : mentioned->names) {
-      if (before.emplace(next, Step{name, mentioned->span}).second) open.push_back(next);
-    }
-  }
-  return std::nullopt;
-}
 
 diag::Builder ReportCycle(Env& env, const Span& use, const std::vector<Step>& way) {
   constexpr size_t kMostSteps = 8;  // of a long way, its first and its last
@@ -61,15 +32,12 @@ bool ReportForwardLocal(Body& body, const std::string& name, const Span& use) {
     const BlockNames::Declared* target = block->Find(name);
     if (target == nullptr || (target->stmt->span.begin < use.begin && !Holds(target->stmt->span, use))) continue;
     if (!body.forward_reported.insert(name).second) return true;
-    const Follow follow = [&](const std::string& step) -> std::optional<Mentioned> {
-      const BlockNames::Declared* at = ++body.followed > kMostFollowed ? nullptr : block->Find(step);
-      if (at == nullptr) return std::nullopt;
-      Mentioned mentioned{at->name->span, {}};
-      CollectNames(*at->stmt, mentioned.names);
-      return mentioned;
+    const Cycles::Find find = [&](const std::string& step) -> std::optional<DeclaredBy> {
+      const BlockNames::Declared* at = block->Find(step);
+      return at == nullptr ? std::nullopt : std::optional(DeclaredBy{at->name->span, at->stmt});
     };
     const BlockNames::Declared* around = block->Around(use);
-    const auto way = around == nullptr ? std::nullopt : WayTo(name, around->name->text, follow);
+    const auto way = around == nullptr ? std::nullopt : body.cycles.WayTo(name, around->name->text, find);
     if (way) {
       for (const Step& step : *way) body.forward_reported.insert(step.name);
       ReportCycle(body.env, use, *way);

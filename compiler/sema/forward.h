@@ -1,29 +1,12 @@
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/sema/body.h"
-#include "compiler/sema/mentions.h"
+#include "compiler/sema/cycles.h"
 
 namespace wf::sema {
-
-// A declaration on the way round a cycle.
-struct Step {
-  std::string name;
-  Span span;
-};
-
-// The way from `from` to `wanted`, both ends named, over what each declaration mentions; nothing when there is none. `follow` yields the
-// names that one mentions, and where it stands; nothing for what is no declaration here.
-struct Mentioned {
-  Span span;
-  NameSet names;
-};
-using Follow = std::function<std::optional<Mentioned>(const std::string& name)>;
-std::optional<std::vector<Step>> WayTo(const std::string& from, const std::string& wanted, const Follow& follow);
 
 // "`a` needs itself: `a` uses `b`, `b` uses `a`", with a label at each of the others. `way`: from what `use` names to `wanted`.
 diag::Builder ReportCycle(Env& env, const Span& use, const std::vector<Step>& way);

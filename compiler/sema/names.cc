@@ -148,14 +148,12 @@ std::optional<std::string> HelpWithout(EntityKind kind) {
 void ReportEarlyUse(Env& env, Module& module, Entity& entity, const Span& use, const ast::Decl* self) {
   if (entity.early_use_reported) return;
   entity.early_use_reported = true;
-  const Follow follow = [&](const std::string& name) -> std::optional<Mentioned> {
+  const Cycles::Find find = [&](const std::string& name) -> std::optional<DeclaredBy> {
     const Entity* step = FindEntity(module, name);
     if (step == nullptr || step->decl == nullptr) return std::nullopt;
-    Mentioned mentions{step->span, {}};
-    CollectNames(*step->decl, mentions.names);
-    return mentions;
+    return DeclaredBy{step->span, step->decl};
   };
-  const auto way = self == nullptr ? std::nullopt : WayTo(entity.name, self->name.text, follow);
+  const auto way = self == nullptr ? std::nullopt : module.cycles.WayTo(entity.name, self->name.text, find);
   const bool waits = entity.kind == EntityKind::kWorkflow || entity.kind == EntityKind::kModel || entity.kind == EntityKind::kRemote;
   if (!way && waits && self != nullptr && self->kind == ast::DeclKind::kFnDecl) {  // further up it could not be called there either
     env.Report(use, kWaitingCallOutsideNode, {entity.name, "may wait", "a `fn`"})

@@ -45,6 +45,37 @@ SettingValues WithoutBatchOn(const SettingValues& values, const Model& model) {
   return fitting;
 }
 
+// What of a model's block can contradict what a node or its stage says.
+SettingValues WrittenWith(const Model& model) {
+  SettingValues values;
+  const ir::Policy& policy = model.defaults;
+  if (model.batched && model.batch_span)
+    values.batch = Given<BatchSetting>{{policy.batch_max == 0, policy.batch_max, policy.delay_ns}, *model.batch_span};
+  if (model.queue_span) values.queue = Given<uint32_t>{policy.queue_max, *model.queue_span};
+  return values;
+}
+
+SettingValues TimeoutOf(const SettingValues& values) {
+  SettingValues timeout;
+  timeout.timeout_ns = values.timeout_ns;
+  return timeout;
+}
+
+// Settings of a node that calls several models speak of the whole: each call goes by its model's.
+void CheckInForce(Env& env, const NodeFacts& node, const SettingValues& own, const SettingValues& stage) {
+  for (const auto& [index, span] : node.model_calls) {
+    const Model& model = env.program.models[index];
+    const SettingValues written = WrittenWith(model);
+    if (node.model_calls.size() > 1) {
+      const SettingValues inner = TimeoutOf(own), outer = TimeoutOf(stage);
+      CheckContradictions(env, {&inner, &outer, &written});
+    } else {
+      const SettingValues outer = WithoutBatchOn(stage, model);
+      CheckContradictions(env, {&own, &outer, &written});
+    }
+  }
+}
+
 // False for what only passes values on or says which call is made.
 bool IsWork(ExprKind kind) {
   switch (kind) {
@@ -91,6 +122,7 @@ bool OnlyCallsWorkflows(const Expr& expr) {
 
 ir::Policy NodePolicy(Env& env, const NodeFacts& node, const SettingValues& own, const SettingValues* stage, std::set<std::string>& used) {
   CheckOwn(env, node, own);
+  CheckInForce(env, node, own, stage == nullptr ? SettingValues{} : *stage);
   const bool one_model = node.model_calls.size() == 1;
   ir::Policy policy = DefaultPolicy(false);
   if (one_model) {

@@ -360,19 +360,6 @@ void ReportUnknown(Env& env, const ast::Setting& setting, Place place) {
   }
 }
 
-void CheckContradictions(Env& env, const SettingValues& values) {
-  const auto report = [&](const Span& span, const Span& other, std::string_view a, std::string_view b, std::string_view why) {
-    env.Report(span, kSettingContradiction, {a, b, why}).Label(other, "set here");
-  };
-  if (values.batch && values.queue && !values.batch->value.automatic && values.queue->value < values.batch->value.max_rows) {
-    report(values.queue->span, values.batch->span, "queue", "batch",
-           "a batch of " + std::to_string(values.batch->value.max_rows) + " never fits");
-  }
-  if (values.batch && values.timeout_ns && values.batch->value.delay_ns >= values.timeout_ns->value) {
-    report(values.batch->span, values.timeout_ns->span, "within", "timeout", "the time is over before the wait is");
-  }
-}
-
 }  // namespace
 
 const SettingInfo* FindSetting(std::string_view word) {
@@ -403,8 +390,60 @@ SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, 
     if (row->needs == Needs::kUnbuilt) reader.NotBuilt("`" + std::string(row->word) + "`");
     ReadOne(reader, row->setting, place, values);
   }
-  CheckContradictions(env, values);
+  CheckContradictions(env, {&values});
   return values;
+}
+
+namespace {
+
+// A setting in force, and how far outside it is written; null: nobody wrote it.
+template <typename T>
+struct InForce {
+  const Given<T>* given = nullptr;
+  size_t block = 0;
+};
+
+template <typename T>
+InForce<T> FirstOf(std::initializer_list<const SettingValues*> blocks, std::optional<Given<T>> SettingValues::* member) {
+  InForce<T> first;
+  for (const SettingValues* values : blocks) {
+    if (values->*member) {
+      first.given = &*(values->*member);
+      return first;
+    }
+    ++first.block;
+  }
+  return first;
+}
+
+struct Side {
+  std::string_view word;
+  Span span;
+  size_t block;
+};
+
+void ReportContradiction(Env& env, Side a, Side b, std::string_view why) {
+  const bool inherits = a.block != b.block;
+  if (a.block > b.block) std::swap(a, b);
+  env.Report(a.span, kSettingContradiction, {a.word, b.word, why}).Label(b.span, inherits ? "inherited from here" : "set here");
+}
+
+}  // namespace
+
+void CheckContradictions(Env& env, std::initializer_list<const SettingValues*> blocks) {
+  const auto batch = FirstOf(blocks, &SettingValues::batch);
+  const auto queue = FirstOf(blocks, &SettingValues::queue);
+  const auto timeout = FirstOf(blocks, &SettingValues::timeout_ns);
+  if (batch.given == nullptr) return;
+  const BatchSetting& rows = batch.given->value;
+  if (queue.given != nullptr && !rows.automatic && queue.given->value < rows.max_rows) {
+    ReportContradiction(env, {"queue", queue.given->span, queue.block}, {"batch", batch.given->span, batch.block},
+                        "a batch of " + std::to_string(rows.max_rows) + " never fits");
+  }
+  if (timeout.given != nullptr && rows.delay_ns >= timeout.given->value) {
+    ReportContradiction(env, {"within", batch.given->span, batch.block}, {"timeout", timeout.given->span, timeout.block},
+                        "the time is over before the wait is");
+  }
 }
 
 ir::Policy DefaultPolicy(bool batched) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -68,6 +69,10 @@ struct SettingValues {
 
 // Reads a block by the table settings.def: unknown and misplaced words, shapes, units, ranges, doubles and contradictions are reported.
 SettingValues ReadSettings(Env& env, const std::vector<ast::Setting>& settings, Place place);
+
+// Reports what of the settings in force contradicts each other. `blocks`: that have a say, the nearest to the node first. What one block
+// says by itself is the same report again, which stands once.
+void CheckContradictions(Env& env, std::initializer_list<const SettingValues*> blocks);
 
 // The policy of a model without settings (docs/semantics.md 12), and the same with a block applied. `batched`: it has a batch axis. A queue
 // that nobody wrote is 0: it follows the batch.

@@ -46,7 +46,8 @@ std::string ToString(TypeRef type);                       // as users write it: 
 using RecordNames = std::function<std::string(TypeRef)>;  // of those that have a name
 std::string ToString(TypeRef type, const RecordNames& name_of);
 
-// The types of one compilation, each once. Thread: loop-confined to the compilation.
+// The types of one compilation, each once.
+// Thread: loop-confined to the compilation.
 class Types {
  public:
   TypeRef Intern(Type type);

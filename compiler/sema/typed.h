@@ -48,12 +48,13 @@ struct Model {
   std::vector<ModelPort> in, out;  // without the batch axis
   std::vector<int8_t> batch_axis;  // inputs, then outputs; -1 none
   bool batched = false, signature_written = false, mixing_allowed = false;
-  std::vector<std::vector<bool>> unproved;  // by output and axis: the extent that `out` states does not follow from the file
-  std::string batch_reason;                 // of the choice of the batch axis, for `check --verbose`
-  uint16_t version_policy = 0;              // WF_LATEST, WF_ALL, WF_SPECIFIC
-  std::vector<int64_t> versions;            // WF_LATEST: how many; WF_SPECIFIC: which
-  ir::Policy defaults;                      // the model block's settings over those of docs/semantics.md 12
-  TypeRef result = nullptr;                 // bare value or named tuple
+  std::vector<std::vector<bool>> unproved;     // by output and axis: the extent that `out` states does not follow from the file
+  std::string batch_reason;                    // of the choice of the batch axis, for `check --verbose`
+  uint16_t version_policy = 0;                 // WF_LATEST, WF_ALL, WF_SPECIFIC
+  std::vector<int64_t> versions;               // WF_LATEST: how many; WF_SPECIFIC: which
+  ir::Policy defaults;                         // the model block's settings over those of docs/semantics.md 12
+  std::optional<Span> batch_span, queue_span;  // of these settings in the model block; none: it says nothing
+  TypeRef result = nullptr;                    // bare value or named tuple
   Span span;
   std::map<std::string, Span, std::less<>> symbols;  // of a written signature, and where each is first written
 };

@@ -23,10 +23,10 @@ class Waker {
   virtual void Wake() noexcept = 0;
 };
 
-// Many senders, one receiver, no lock. The receiver is woken only when it has said that it is about to sleep.
+// Many senders, one receiver, no lock. The receiver is woken only when it has said that it is about to sleep. A sender may still be inside
+// Post when its message has been delivered: the mailbox outlives every thread that posts, not only every message.
 // Thread: Post and PostChain thread-safe; the rest by the owner.   Borrows: waker.
-// A sender may still be inside Post when its message has been delivered: the mailbox outlives every thread that posts, not only every
-// message. Bounds: none of its own; every message is paid for by what embeds it.   Cost: Post one compare-and-swap; no allocation.
+// Bounds: none of its own; every message is paid for by what embeds it.   Cost: Post one compare-and-swap; no allocation.
 class Mailbox {
  public:
   explicit Mailbox(Waker& waker) : waker_(waker) {}

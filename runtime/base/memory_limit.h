@@ -6,7 +6,8 @@
 
 namespace wf::base {
 
-// Bytes that owners of memory share. Thread: thread-safe.
+// Bytes that owners of memory share.
+// Thread: thread-safe.
 class MemoryLimit {
  public:
   virtual ~MemoryLimit() = default;
@@ -15,7 +16,8 @@ class MemoryLimit {
   virtual int64_t most_bytes() const noexcept { return INT64_MAX; }  // that are there when nobody has claimed any
 };
 
-// Bytes of a limit, which go back with this. Thread: confined.   Borrows: the limit.
+// Bytes of a limit, which go back with this.
+// Thread: confined.   Borrows: the limit.
 class MemoryClaim {
  public:
   MemoryClaim() = default;

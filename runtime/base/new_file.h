@@ -12,8 +12,8 @@
 namespace wf::base {
 
 // A file beside another whose place it takes once it is whole. Nobody knows its name before, and nothing that has the name already is
-// written to, whatever link it is. Removed with this, unless it took the place. Thread: confined.   Errors: why it cannot be, without the
-// path; kResourceExhausted: no room; kNotFound: no such folder.
+// written to, whatever link it is. Removed with this, unless it took the place.
+// Thread: confined.   Errors: why it cannot be, without the path; kResourceExhausted: no room; kNotFound: no such folder.
 class NewFile {
  public:
   static Result<NewFile> Beside(const std::string& target, mode_t mode);

@@ -14,7 +14,8 @@ void AtThreadEnd(ThreadEnd& end) noexcept;
 
 // A T of every thread, made when the thread first asks for it and destroyed when it ends; to be declared `constinit thread_local`. A plain
 // thread_local will not do where T has a destructor: the C library allocates to remember that, and ends the process where it finds no
-// memory. Thread: confined to its own.   Errors: none.   Cost: a test; no allocation of its own.
+// memory.
+// Thread: confined to its own.   Errors: none.   Cost: a test; no allocation of its own.
 template <typename T>
 class PerThread {
  public:

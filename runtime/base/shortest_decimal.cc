@@ -7,7 +7,7 @@
 #include "runtime/base/powers_of_ten.h"
 
 // Raffaello Giulietti, "The Schubfach way to render doubles": the value and the ends of what rounds to it are scaled by one power of ten,
-// so that this interval is at least two units and less than twenty long. What is rounded to odd compares as the exact product would.
+// so that this interval is at least one unit and less than ten long. What is rounded to odd compares as the exact product would.
 
 namespace wf::base {
 namespace {

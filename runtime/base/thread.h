@@ -8,8 +8,10 @@
 namespace wf::base {
 
 // A thread with a name, and with the stack that the handler of crashes runs on.
-// Thread: confined to whoever starts and joins it. Errors: Start ends the process with a line and status 1 when the system gives none,
-// which is for threads that a server cannot do without and starts before it listens; TryStart answers false.   Bounds: a name of 15 bytes.
+// Thread: confined to whoever starts and joins it.
+// Errors: Start ends the process with a line and status 1 when the system gives none, which is for threads that a server cannot do without
+// and starts before it listens; TryStart answers false.
+// Bounds: a name of 15 bytes.
 class Thread {
  public:
   Thread() = default;

@@ -4,7 +4,8 @@
 
 namespace wf::base {
 
-// Asked now and then by work of which nobody knows beforehand how long it takes. Thread: that of the work.
+// Asked now and then by work of which nobody knows beforehand how long it takes.
+// Thread: that of the work.
 class Wanted {
  public:
   virtual bool IsWanted() const noexcept = 0;  // false: nobody waits for it any more

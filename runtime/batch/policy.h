@@ -44,10 +44,11 @@ struct Closed {
 // Decides which waiting rows run together, and when. Holds no thread, timer or lock: the executor asks, and sleeps until NextDecisionAt().
 // Only rows of one group run together: equal shapes after padding, and equal bytes of the inputs that have no batch axis. A row that is
 // longer than every bucket is a group of one. Inside a group the higher priority goes first, then the earlier deadline; a row rises one
-// priority per 100 ms waited. Thread: called under the executor's mutex.   Owns: groups; rows stay with their requests.   Borrows: clock,
-// cost. Bounds: rows are bounded by credits; a row waits at most its delay plus the runs before it. Cost: Prepare
-// O(bytes without a batch axis), Add the same once, with those of the rows that it joins; Add and Withdraw else O(1) unless deadlines
-// differ, and O(groups with rows); Close O(rows waiting).
+// priority per 100 ms waited.
+// Thread: called under the executor's mutex.   Owns: groups; rows stay with their requests.   Borrows: clock, cost.
+// Bounds: rows are bounded by credits; a row waits at most its delay plus the runs before it.
+// Cost: Prepare O(bytes without a batch axis), Add the same once, with those of the rows that it joins; Add and Withdraw else O(1) unless
+// deadlines differ, and O(groups with rows); Close O(rows waiting).
 class Policy {
  public:
   // costs: one per sort of row.

@@ -18,10 +18,11 @@ class Executor;
 // Finds out first whether rows that share a run are computed apart: until then, and where they are not, each runs alone. Makes ready then
 // what batches of every size will need, so that no request waits for a plan, and measures t(B) before there are requests. Only
 // where shapes are known: axes that the file leaves open are padded to buckets. What an instance needs is made while the instance is idle;
-// t(B) is measured in an instance that serves nobody, by what the thread works: it is the last to get a CPU. Thread: a thread of its own,
-// at low priority once rows are checked, or whoever calls Step.   Borrows: executor, clock. Errors: a shape that cannot be made ready is
-// left to the request that has it, whose answer will say why. Bounds: an instance is held while it binds a plan that exists; a measurement
-// takes at most 20 runs or 20 ms and one run, and ends with the run under way once it is to stop; its memory is given back with the last.
+// t(B) is measured in an instance that serves nobody, by what the thread works: it is the last to get a CPU.
+// Thread: a thread of its own, at low priority once rows are checked, or whoever calls Step.   Borrows: executor, clock.
+// Errors: a shape that cannot be made ready is left to the request that has it, whose answer will say why.
+// Bounds: an instance is held while it binds a plan that exists; a measurement takes at most 20 runs or 20 ms and one run, and ends with
+// the run under way once it is to stop; its memory is given back with the last.
 class Preparer {
  public:
   Preparer(Executor& executor, const base::Clock& clock);  // for the batchers that the executor has now

@@ -10,9 +10,10 @@
 namespace wf::batch {
 
 // Blocks in which the rows of one run lie side by side, each filled up to its bucket. One row that needs no filling needs no copy: the
-// model then reads the row's own memory. A list of strings that is not as long as the model takes is kFailedPrecondition. Thread: one
-// thread at a time, that of the run.   Owns: input blocks, which grow to the largest run.   Borrows: model. Errors: Gather and Scatter fail
-// when memory is refused or a row's shape is not the model's. Bounds: the model's share of memory, if it has one.
+// model then reads the row's own memory. A list of strings that is not as long as the model takes is kFailedPrecondition.
+// Thread: one thread at a time, that of the run.   Owns: input blocks, which grow to the largest run.   Borrows: model.
+// Errors: Gather and Scatter fail when memory is refused or a row's shape is not the model's.
+// Bounds: the model's share of memory, if it has one.
 class Staging {
  public:
   explicit Staging(Runnable& model);

@@ -42,8 +42,9 @@ class Client {
 enum class BusState : uint8_t { kDecoding, kRunning, kAnswered, kFree };
 
 // One request in flight: its memory, frames, deadline, ids and outcome. kDecoding -> kRunning -> kAnswered -> kFree.
-// Thread: loop-confined, but for wf_* calls of its jobs, which only read.   Owns: arena, frames.   Borrows: workflow, catalogue, client,
-// metadata. Bounds: Budget::kBytes of memory.
+// Thread: loop-confined, but for wf_* calls of its jobs, which only read.   Owns: arena, frames.
+// Borrows: workflow, catalogue, client, metadata.
+// Bounds: Budget::kBytes of memory.
 class Bus {
  public:
   Bus() = default;

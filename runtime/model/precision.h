@@ -18,8 +18,8 @@ struct PrecisionFound {
 };
 
 // Runs one file loaded in f32 and in bf16 on rows of made-up numbers (samples.h) and holds results and times against each other: integers
-// have to be equal, floats near. Thread: as Run of the instance of both. Bounds: 2 samples whose results are finite, then 20 runs or 50 ms
-// of each.
+// have to be equal, floats near.
+// Thread: as Run of the instance of both.   Bounds: 2 samples whose results are finite, then 20 runs or 50 ms of each.
 PrecisionFound FindPrecision(Version& f32, Version& bf16, int instance, const base::Clock& clock);
 
 }  // namespace wf::model

@@ -19,9 +19,10 @@ class Runs;
 
 // One version of a model, ready to run: weights packed, plans for the batch sizes, memory of each instance.
 // Thread: Run, Prepare, Trim and Release by one thread at a time for each instance, of different instances side by side; everything else is
-// immutable after Load. Errors: Load and Run name the file, and the node where there is one. Bounds: besides those of Prepare at most
-// kMaxPlans shapes are kept ready, one more drops the one unused longest; memory_share().   Cost: Run of a known shape allocates nothing
-// and takes no lock.
+// immutable after Load.
+// Errors: Load and Run name the file, and the node where there is one.
+// Bounds: besides those of Prepare at most kMaxPlans shapes are kept ready, one more drops the one unused longest; memory_share().
+// Cost: Run of a known shape allocates nothing and takes no lock.
 class Version {
  public:
   // Reads and checks the file, packs weights, and runs samples until the results of one are finite (samples.h). Errors: also when those of

@@ -64,7 +64,8 @@ class Patterns {
 };
 
 // The matches of a pattern in a text, from the left, none within another: an empty one may stand at the end of the one before, but not at
-// that of an empty one. Thread: confined to the call.   Borrows: text.
+// that of an empty one.
+// Thread: confined to the call.   Borrows: text.
 class Matches {
  public:
   Matches(wf_ctx* ctx, std::string_view text, const wf_bytes* pattern)

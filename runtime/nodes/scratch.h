@@ -10,7 +10,8 @@
 namespace wf::nodes {
 
 // An array that grows in the job's memory, where each of its sizes stays until the job's bus is freed; readable to the next multiple of 64
-// bytes. Thread: confined to the call.   Errors: false when the budget is spent (recorded).
+// bytes.
+// Thread: confined to the call.   Errors: false when the budget is spent (recorded).
 template <typename T>
 class Scratch {
   static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= WF_ALIGN);

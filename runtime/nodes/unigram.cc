@@ -19,7 +19,8 @@ struct WordPart {
 };
 
 // The pieces of a word that together score highest, of equals those found first; characters that no piece is of are unknown, those side by
-// side one of them. Cost: O(length * longest piece); 16 bytes a byte of the longest word, 12 a piece.
+// side one of them.
+// Cost: O(length * longest piece); 16 bytes a byte of the longest word, 12 a piece.
 class BestPieces final : public WordEncoder {
  public:
   BestPieces(wf_ctx* ctx, const TokenTable& table) : ctx_(ctx), table_(table), ways_(ctx), pieces_(ctx) {}

@@ -10,7 +10,8 @@
 namespace wf::sched {
 
 // The first failures of a request that settled, but for those that a fallback or another attempt took: what did not decide it is told
-// beside. Thread: loop-confined.   Borrows: failures.   Bounds: kMost; later ones are not kept.
+// beside.
+// Thread: loop-confined.   Borrows: failures.   Bounds: kMost; later ones are not kept.
 class Failures {
  public:
   static constexpr size_t kMost = 8;

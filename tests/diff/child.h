@@ -12,7 +12,8 @@ struct Said {
   std::string text, broke;
 };
 
-// A child of this process, so that what crashes or hangs is one program of many. Thread: the one that made it.
+// A child of this process, so that what crashes or hangs is one program of many.
+// Thread: the one that made it.
 class Child {
  public:
   Child(const std::function<std::string()>& work, unsigned most_seconds);

@@ -13,7 +13,8 @@ namespace wf::kernels {
 
 // Takes strings apart: into what lies between matches of separators, one after the other, or, where there are none, into the matches of an
 // expression. Both are as RE2 writes them. One empty separator: each character is a token. What has fewer characters than `least` is left
-// out. A match of nothing takes the character behind it away. Thread: thread-safe.   Cost: linear in the string, for each separator.
+// out. A match of nothing takes the character behind it away.
+// Thread: thread-safe.   Cost: linear in the string, for each separator.
 class Tokeniser {
  public:
   // Errors: kUnimplemented, what is none of RE2.

@@ -8,8 +8,9 @@
 namespace wf::http1 {
 
 // A head that a peer sends again byte for byte, as clients do whose requests differ in their bodies alone: the same bytes are the same
-// head, which was read, and held to be one, before. Thread: loop-confined.   Owns: one head, which came twice in a row.   Bounds:
-// kMostBytes of its text.   Cost: a comparison and a copy; no allocation in steady state.
+// head, which was read, and held to be one, before.
+// Thread: loop-confined.   Owns: one head, which came twice in a row.
+// Bounds: kMostBytes of its text.   Cost: a comparison and a copy; no allocation in steady state.
 class Repeats {
  public:
   static constexpr size_t kMostBytes = 512;

@@ -9,8 +9,9 @@ namespace wf::http2 {
 
 // Heads and trailers of answers as frames, packed as RFC 7541 has it: what answers say again and again stands in the table that the peer
 // keeps, and is a byte from the second time on; the rest are plain texts.
-// Thread: loop-confined.   Owns: what it knows of that table; frames, until MoveTo.   Errors: End and MoveTo answer false when memory is
-// out. Bounds: kKept fields; what they take in the table is at most what the peer allows.   Cost: no allocation in steady state.
+// Thread: loop-confined.   Owns: what it knows of that table; frames, until MoveTo.
+// Errors: End and MoveTo answer false when memory is out.
+// Bounds: kKept fields; what they take in the table is at most what the peer allows.   Cost: no allocation in steady state.
 class HeadWriter {
  public:
   void Open() noexcept;                         // on a new connection

@@ -44,7 +44,8 @@ class User {
 // Bounds: Limits; a head that passes them is read to its end and dropped, one of eight times the bytes ends the connection, as does a field
 // of more than 64 KiB, which nghttp2 does not unpack. What a peer may send for nothing (resets, pings, settings, empty frames, those of no
 // known type, mistakes) has a budget, beyond which the connection ends with ENHANCE_YOUR_CALM. Of a request that is answered before it is
-// whole, what its window lets come is dropped, for a while. Cost: bodies leave by reference in frames of whole blocks; no allocation.
+// whole, what its window lets come is dropped, for a while.
+// Cost: bodies leave by reference in frames of whole blocks; no allocation.
 class Session {
  public:
   Session(Pool& pool, User& user);

@@ -59,10 +59,12 @@ struct AskedOutput {
 };
 
 // One `infer` call, read but not yet decoded: names, shapes, and where the data stands in the body. A reader of a dialect says between
-// Begin and Finish what it finds; what holds for all dialects is checked here. Thread: loop-confined.   Borrows: the body and the memory of
-// the context that it was read with, until Fill; raw tensors of the body, as long as the bus. Errors: 5000, naming the input; 3000 for what
-// is not built. Bounds: an input or output at most once, kMaxIdBytes, kMaxParameters, kMaxParameterBytes, kMaxSamples; elements follow the
-// bytes.   Cost: no allocation once used.
+// Begin and Finish what it finds; what holds for all dialects is checked here.
+// Thread: loop-confined.
+// Borrows: the body and the memory of the context that it was read with, until Fill; raw tensors of the body, as long as the bus.
+// Errors: 5000, naming the input; 3000 for what is not built.
+// Bounds: an input or output at most once, kMaxIdBytes, kMaxParameters, kMaxParameterBytes, kMaxSamples; elements follow the bytes.
+// Cost: no allocation once used.
 class InferRequest {
  public:
   // ---- for readers ----

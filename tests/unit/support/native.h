@@ -9,7 +9,8 @@
 namespace wf::test {
 
 // A program compiled into a shared object that finds the runtime's functions in the executable: a file in TMPDIR, which nothing has
-// loaded, until this goes. Thread: any.   Errors: a program that does not lower is a bug: WF_CHECK.
+// loaded, until this goes.
+// Thread: any.   Errors: a program that does not lower is a bug: WF_CHECK.
 class SharedObject {
  public:
   // cpu: an Options::target_cpu. watch: instrumented, where the test itself runs under AddressSanitizer. part_weight: of Options; 0: as
@@ -25,7 +26,8 @@ class SharedObject {
   std::string path_, object_;
 };
 
-// A program as machine code in this process, and no file; the CPU must be one that the code is for. Thread: any.
+// A program as machine code in this process, and no file; the CPU must be one that the code is for.
+// Thread: any.
 class Native {
  public:
   Native(const ir::Program& program, const std::string& cpu, int opt_level = 2, bool watch = false, uint64_t part_weight = 0);

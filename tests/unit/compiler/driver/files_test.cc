@@ -35,6 +35,13 @@ TEST_F(FilesTest, SaysWhyAFileCannotBeRead) {
   EXPECT_EQ(ReadFile(At("x"), 2 << 20).status().message(), "larger than 2 MiB");
 }
 
+TEST_F(FilesTest, ReadsToTheEndOfAFileThatSaysItIsEmpty) {
+  const auto text = ReadFile("/proc/self/status", 1 << 20);
+  ASSERT_TRUE(text.ok());
+  EXPECT_NE(text->find("Name:"), std::string::npos);
+  EXPECT_EQ(ReadFile("/proc/self/status", 100).status().code(), base::kResourceExhausted);
+}
+
 TEST_F(FilesTest, DoesNotWaitForAPipe) {
   ASSERT_EQ(mkfifo(At("pipe").c_str(), 0600), 0);
   EXPECT_EQ(ReadFile(At("pipe"), 100).status().message(), "it is not a regular file");

@@ -60,6 +60,15 @@ struct Case {
   const char* said;  // what the only diagnostic begins with; empty: it is a program
 };
 
+void HoldAgainst(const Case& one) {
+  const std::clock_t start = std::clock();
+  const Built built = BuildText(one.text);
+  const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  EXPECT_EQ(built.program.has_value(), *one.said == '\0') << one.name << "\n" << built.diagnostics.substr(0, 1000);
+  EXPECT_THAT(built.diagnostics, testing::StartsWith(one.said)) << one.name;
+  EXPECT_LT(seconds, 20) << one.name;  // sanitized; what grows with the square of the length takes minutes
+}
+
 TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
   const std::vector<Case> cases = {
       {"returns in arms", Statements(Each(2'000, [](auto i) { return "if x == " + i + " { return (y: " + i + "); } "; })), ""},
@@ -111,14 +120,19 @@ TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
        "WF3037 more than 256 MiB of values for the constants up to this one"},
       {"numbers", "const A: list<i64> = [" + Each(40'000, [](auto i) { return i + ", "; }) + "0];" + kServed, ""},
   };
-  for (const Case& one : cases) {
-    const std::clock_t start = std::clock();
-    const Built built = BuildText(one.text);
-    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    EXPECT_EQ(built.program.has_value(), *one.said == '\0') << one.name << "\n" << built.diagnostics.substr(0, 1000);
-    EXPECT_THAT(built.diagnostics, testing::StartsWith(one.said)) << one.name;
-    EXPECT_LT(seconds, 20) << one.name;  // sanitized; what grows with the square of the length takes minutes
-  }
+  for (const Case& one : cases) HoldAgainst(one);
+}
+
+TEST(Growth, LongChainsOfEarlyUsesCostNoMoreThanTheirLength) {
+  const auto check = [](const char* name, int count, const std::string& before, const std::string& between, const std::string& after) {
+    std::string text;  // the last uses what is nowhere
+    for (int i = 0; i < count; ++i) text += before + std::to_string(i) + between + std::to_string(i + 1) + after + "\n";
+    HoldAgainst({name, text, "WF3004 `a1` is used before it is declared"});
+  };
+  check("constants", 20'000, "const a", ": i64 = a", " + 1;");
+  check("functions", 20'000, "fn a", "(x: i64) -> i64 = a", "(x) + 1;");
+  check("types", 20'000, "type a", " { x: a", "; }");
+  check("workflows", 10'000, "workflow a", "(x: i64) -> (y: i64) { node n = a", "(x); return (y: n.y); }");
 }
 
 }  // namespace

@@ -79,8 +79,6 @@ Result<std::unique_ptr<Version>> Version::Load(const std::string& path, const Lo
   version->loaded_.program.choices = options.choices;
   version->loaded_.program.bf16 = options.bf16 && kernels::MultipliesBf16();
   version->by_data_ = version->FindDependsOnData();
-  if (version->by_data_)
-    WF_RETURN_IF_ERROR(CheckSettled(version->loaded_.program, file->signature.inputs, version->loaded_.most_request_bytes()));
   version->runs_ = version->by_data_ ? MakeWalkedRuns(version->loaded_) : MakePlannedRuns(version->loaded_);
   if (options.warm_up) WF_RETURN_IF_ERROR(version->WarmUp());
   version->misses_of_load_ = version->runs_->misses();  // no request waited
@@ -168,6 +166,7 @@ Result<std::vector<onnx::Port>> Version::SampleShapes() {
 
 Status Version::WarmUp() {
   const auto is_made_up = [](const onnx::Port& port) { return port.dtype < WF_DTYPE_COUNT || port.dtype == WF_TEXTS; };
+  if (by_data_) WF_RETURN_IF_ERROR(CheckSettled(loaded_.program, loaded_.file->signature.inputs, loaded_.most_request_bytes()));
   auto shapes = SampleShapes();
   if (!shapes.ok()) return shapes.status();
   if (shapes->size() != loaded_.file->signature.inputs.size()) return Status::Ok();   // no shape to try: the first call will tell

@@ -165,16 +165,19 @@ class Search {
   void FollowRows(NodeContext& context) {
     const Node& node = context.node;
     const Node* rows = IsByPlace(context) ? &node : IsSettled(context) ? nullptr : RowsInto(context);
-    if (rows != nullptr && rows != &node) {
-      const ByElement numbers = FollowNumbers(context, [&](size_t i) { return NumbersOf(context, i); });
-      if (numbers) elements_.numbers[Index(node.out[0])] = numbers;
-      if (numbers && std::none_of(numbers->begin(), numbers->end(), [](bool by_rows) { return by_rows; })) rows = nullptr;
-    }
     for (size_t i = 0; i < node.out.size(); ++i) {
       if (!context.has_out(i)) continue;
       const Known& out = context.out(i);
-      if (rows != nullptr) AddBySamples(node, out, *rows);
-      elements_.rows[Index(node.out[i])] = out.content ? RowsIn(*out.content, rows == nullptr ? node : *rows) : rows;
+      const Node* by = rows;
+      if (rows != nullptr && rows != &node) {
+        ByElement& numbers = elements_.numbers[Index(node.out[i])];
+        numbers = FollowNumbers(context, i, [&](size_t in) { return NumbersOf(context, in); });
+        numbers_left_ -= std::min(numbers_left_, 1 + (numbers ? numbers->size() : 0));
+        for (size_t at = 0; numbers_left_ == 0 && numbers && at < numbers->size(); ++at) (*numbers)[at].values = {};
+        if (numbers && std::none_of(numbers->begin(), numbers->end(), [](const Number& each) { return each.by_samples; })) by = nullptr;
+      }
+      if (by != nullptr) AddBySamples(node, out, *by);
+      elements_.rows[Index(node.out[i])] = out.content ? RowsIn(*out.content, by == nullptr ? node : *by) : by;
     }
   }
 
@@ -184,8 +187,15 @@ class Search {
     if (elements_.numbers[value]) return elements_.numbers[value];
     const auto count = NumbersIn(in);
     if (!count) return std::nullopt;
-    std::vector<bool> numbers(*count, elements_.rows[value] != nullptr);
-    for (size_t at = 0; in.content && at < numbers.size(); ++at) numbers[at] = RowsIn({(*in.content)[at]}, context.node) != nullptr;
+    std::vector<Number> numbers(*count, Number{Rows(context.node.in[i]) != nullptr});
+    if (in.content && in.content->size() == *count) {
+      std::transform(in.content->begin(), in.content->end(), numbers.begin(), [&](const Dim& each) {
+        const bool by_samples = RowsIn({each}, context.node) != nullptr;
+        return numbers_left_ > 0 ? NumberOf(each, counted_.samples, by_samples) : Number{by_samples};
+      });
+    } else if (const auto reals = numbers_left_ > 0 ? context.Reals(i) : std::nullopt; reals && reals->size() == *count) {
+      std::transform(reals->begin(), reals->end(), numbers.begin(), ConstantNumber);
+    }
     return numbers;
   }
 
@@ -494,6 +504,7 @@ class Search {
   std::vector<Known>& known_;
   Elements elements_;
   Counted counted_;
+  size_t numbers_left_ = 4096;  // that are followed by value, in one graph: each takes a KiB
 };
 
 }  // namespace

@@ -164,21 +164,30 @@ class Search {
 
   void FollowRows(NodeContext& context) {
     const Node& node = context.node;
-    const Node* rows = IsByPlace(context) ? &node : IsSettled(context) ? nullptr : RowsInto(context);
+    const Node* rows = IsByPlace(context) ? &node : RowsInto(context);
     for (size_t i = 0; i < node.out.size(); ++i) {
       if (!context.has_out(i)) continue;
       const Known& out = context.out(i);
-      const Node* by = rows;
-      if (rows != nullptr && rows != &node) {
-        ByElement& numbers = elements_.numbers[Index(node.out[i])];
-        numbers = FollowNumbers(context, i, [&](size_t in) { return NumbersOf(context, in); });
-        numbers_left_ -= std::min(numbers_left_, 1 + (numbers ? numbers->size() : 0));
-        for (size_t at = 0; numbers_left_ == 0 && numbers && at < numbers->size(); ++at) (*numbers)[at].values = {};
-        if (numbers && std::none_of(numbers->begin(), numbers->end(), [](const Number& each) { return each.by_samples; })) by = nullptr;
-      }
+      const Node* by = rows != nullptr && rows != &node && !FollowNumbersOf(context, i) ? nullptr : rows;
       if (by != nullptr) AddBySamples(node, out, *by);
       elements_.rows[Index(node.out[i])] = out.content ? RowsIn(*out.content, by == nullptr ? node : *by) : by;
     }
+  }
+
+  // Whether one of them may depend on how many samples there are.
+  bool FollowNumbersOf(NodeContext& context, size_t output) {
+    ByElement& numbers = elements_.numbers[Index(context.node.out[output])];
+    numbers = FollowNumbers(context, output, [&](size_t in) { return NumbersOf(context, in); });
+    numbers_left_ -= std::min(numbers_left_, 1 + (numbers ? numbers->size() : 0));
+    const bool is_settled = IsSettled(context);
+    bool counts = !numbers && !is_settled;
+    for (size_t at = 0; numbers && at < numbers->size(); ++at) {
+      Number& number = (*numbers)[at];
+      if (numbers_left_ == 0 || (number.by_samples && is_settled)) number.values = {};
+      number.by_samples = number.by_samples && !is_settled;
+      counts = counts || number.by_samples;
+    }
+    return counts;
   }
 
   ByElement NumbersOf(const NodeContext& context, size_t i) const {

@@ -53,8 +53,9 @@ bool Compares(Op op) {
 // What rounding tells apart is one.
 bool IsSame(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
-// a and b are compared the same way at all counts between those that are tried: they draw near or apart all the way.
-bool KeepsSide(std::span<const double> a, std::span<const double> b) {
+// Where a and b are compared alike at all counts that are tried, they are at those between: they draw near or apart all the way, and are
+// not equal in passing.
+bool KeepsSide(Op op, std::span<const double> a, std::span<const double> b) {
   for (size_t begin = 0; begin < kValues; begin += kCounts) {
     bool rises = true, falls = true;
     for (size_t i = begin + 1; i < begin + kCounts; ++i) {
@@ -62,7 +63,7 @@ bool KeepsSide(std::span<const double> a, std::span<const double> b) {
       rises = rises && now >= before;
       falls = falls && now <= before;
     }
-    const bool crosses = (a[begin] < b[begin]) != (a[begin + kCounts - 1] < b[begin + kCounts - 1]);
+    const bool crosses = op == Op::kEqual && (a[begin] < b[begin]) != (a[begin + kCounts - 1] < b[begin + kCounts - 1]);
     if ((!rises && !falls) || crosses) return false;
   }
   return true;
@@ -185,7 +186,7 @@ Number Combined(const NodeContext& node, const std::vector<const Number*>& in) {
   }
   Number made = NumberOf(std::move(values), by_samples);
   const bool is_settled = by_samples && !made.by_samples;
-  return is_settled && Compares(node.node.op) && !KeepsSide(in[0]->values, in[1]->values) ? Number{true} : made;
+  return is_settled && Compares(node.node.op) && !KeepsSide(node.node.op, in[0]->values, in[1]->values) ? Number{true} : made;
 }
 
 // A number stands for each element beside it.
@@ -262,14 +263,16 @@ ByElement Sliced(const NodeContext& node, const std::vector<Number>& from) {
   return At(from, places);
 }
 
-// Of a Split of one axis, those that lie in this output.
+// Of a Split of one axis, those that lie in this output. Others may be left out.
 ByElement Parted(NodeContext& node, size_t output, const std::vector<Number>& from) {
-  int64_t first = 0;
-  for (size_t i = 0; i < output; ++i) {
-    if (!node.has_out(i) || !node.out(i).dim[0].is_constant()) return std::nullopt;
-    first += *node.out(i).dim[0].constant();
-  }
-  std::vector<int64_t> places(static_cast<size_t>(node.out(output).dim[0].constant().value_or(0)));
+  std::optional<std::vector<int64_t>> sizes;
+  const auto extent = node.out(output).dim[0].constant();
+  if (!extent || !node.IntsOf("split", 1, sizes).ok() || (sizes && sizes->size() <= output)) return std::nullopt;
+  const auto total = static_cast<int64_t>(from.size());
+  const int64_t count = node.node.Int("num_outputs", static_cast<int64_t>(node.node.out.size()));
+  const auto at = static_cast<int64_t>(output);
+  const int64_t first = sizes ? std::accumulate(sizes->begin(), sizes->begin() + at, int64_t{0}) : at * ((total + count - 1) / count);
+  std::vector<int64_t> places(static_cast<size_t>(*extent));
   std::iota(places.begin(), places.end(), first);
   return At(from, places);
 }

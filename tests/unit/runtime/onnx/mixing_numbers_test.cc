@@ -93,6 +93,8 @@ TEST(MixingNumbers, ALimitBetweenThoseThatAreTried) {
     });
   };
   EXPECT_EQ(compared("Equal", 777), "shape");
+  EXPECT_EQ(compared("LessOrEqual", 1), "shape");
+  EXPECT_EQ(compared("GreaterOrEqual", 1), "");
   EXPECT_EQ(compared("Equal", 0), "");
   EXPECT_EQ(compared("Greater", 60'000), "shape");
   EXPECT_EQ(compared("Less", 1'000'000), "") << "as many never share a run";
@@ -129,6 +131,18 @@ TEST(MixingNumbers, OneOfSeveral) {
   };
   EXPECT_EQ(part(0), "shape");
   EXPECT_EQ(part(1), "");
+  const auto given = [](const std::vector<std::string>& parts) {
+    return MixingBy(
+        [&](Builder& b) {
+          b.Longs("sizes", {1, 2, 1});
+          b.Node("Split", {"floats", "sizes"}, parts);
+          Whole(b.Node("ReduceMax", {"part"}, {"by"}));
+        },
+        {"n", "h", "w", 4});
+  };
+  EXPECT_EQ(given({"part", "", ""}), "shape");
+  EXPECT_EQ(given({"", "part", ""}), "");
+  EXPECT_EQ(given({"", "", "part"}), "");
   const auto weighed = [](float of_n) {
     return MixingBy([&](Builder& b) {
       Builder::SetFloats(b.Floats("weights", {2}, 2), {of_n, 1});

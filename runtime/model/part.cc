@@ -40,7 +40,9 @@ class PlannedPart final : public Part {
   Status Open(const Cut& cut, std::span<const onnx::Port> ports, const PartLimits& limits) {
     auto plan = Plan::Make(cut.program, ports, limits.max_bytes, 0, limits.threads);
     if (!plan.ok()) return plan.status();
-    WF_RETURN_IF_ERROR(Take(*limits.budget, (*plan)->arena_bytes(), memory_));
+    if (const Status taken = Take(*limits.budget, (*plan)->arena_bytes(), memory_); !taken.ok())
+      return Status(taken.code(),
+                    fmt::format("`{}`: {}; the largest of the results is that of {}", subject_, taken.message(), (*plan)->Largest()));
     for (const Plan::Output& output : (*plan)->outputs()) infos_.push_back(output.info);
     auto bound = BoundPlan::Bind(*std::move(plan), reads_.size(), memory_.get(), limits.texts);
     if (!bound.ok()) return bound.status();

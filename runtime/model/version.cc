@@ -166,6 +166,7 @@ Result<std::vector<onnx::Port>> Version::SampleShapes() {
 
 Status Version::WarmUp() {
   const auto is_made_up = [](const onnx::Port& port) { return port.dtype < WF_DTYPE_COUNT || port.dtype == WF_TEXTS; };
+  if (by_data_) WF_RETURN_IF_ERROR(CheckSettled(loaded_.program, loaded_.file->signature.inputs, loaded_.most_request_bytes()));
   auto shapes = SampleShapes();
   if (!shapes.ok()) return shapes.status();
   if (shapes->size() != loaded_.file->signature.inputs.size()) return Status::Ok();   // no shape to try: the first call will tell

@@ -42,5 +42,9 @@ class Walk {
 base::Result<bool> DependsOnData(const Program& program, std::span<const onnx::Port> inputs);
 // The same where no such shapes are known: by what the nodes are.
 bool HasNodesOfData(const Program& program);
+// Whether any run of a walk has room in so many bytes, as far as that is certain: each node that every run reaches, its results and what it
+// reads of other nodes, where their extents are numbers. inputs: as the file has them. Errors: kOutOfRange; the text names the node and the
+// largest of its results.   Cost: one shape inference.
+base::Status CheckSettled(const Program& program, std::span<const onnx::Port> inputs, int64_t most_bytes);
 
 }  // namespace wf::model

@@ -98,7 +98,8 @@ constexpr std::string_view kBinaries[] = {"Add", "And", "Div", "Equal", "Greater
 
 bool IsElementwise(std::string_view op, size_t inputs) {
   if (op == "Where") return inputs == 3;
-  if (op == "Not" || op == "Neg" || op == "Abs") return inputs == 1;
+  if (op == "Not" || op == "Neg" || op == "Abs" || op == "Sign") return inputs == 1;
+  if (op == "Clip") return inputs >= 1 && inputs <= 3;
   if ((op == "Min" || op == "Max") && inputs >= 1) return true;
   return inputs == 2 && std::find(std::begin(kBinaries), std::end(kBinaries), op) != std::end(kBinaries);
 }
@@ -111,11 +112,23 @@ bool IsFollowed(const Known& known) {
   return (known.dtype == WF_I64 || known.dtype == WF_I32 || known.dtype == WF_BOOL) && known.dim.size() <= 1;
 }
 
+std::optional<Dim> SignOf(const Dim& a) {
+  const auto order = OrderOf(a, Dim(0));
+  return order ? std::optional(Dim(*order)) : std::nullopt;
+}
+
+std::optional<Dim> Clipped(const NodeContext& node, std::span<const Dim> in) {
+  std::optional<Dim> result = in[0];
+  if (node.has_in(1)) result = Binary("Max", *result, in[1]);
+  return result && node.has_in(2) ? Binary("Min", *result, in[2]) : result;
+}
+
 std::optional<Dim> Combined(std::string_view op, std::span<const Dim> in) {
   if (op == "Where") return Chosen(in[0], in[1], in[2]);
   if (op == "Not") return Negated(in[0]);
   if (op == "Neg") return Dim(0) - in[0];
   if (op == "Abs") return Magnitude(in[0]);
+  if (op == "Sign") return SignOf(in[0]);
   std::optional<Dim> result = in[0];
   for (size_t i = 1; result && i < in.size(); ++i) result = Binary(op, *result, in[i]);
   return result;
@@ -154,7 +167,9 @@ std::optional<std::vector<Dim>> ElementwiseContent(NodeContext& node) {
   if (!count || *count > kMaxContent) return std::nullopt;
   const bool is_long = *count > static_cast<int64_t>(Followed::kShort);
   bool any = false;
+  const auto is_absent = [&](size_t i) { return op == "Clip" && !node.has_in(i); };
   for (size_t i = 0; i < node.node.in.size(); ++i) {
+    if (is_absent(i)) continue;
     if (!node.has_in(i) || !IsFollowed(node.in(i))) return std::nullopt;
     const auto& content = node.in(i).content;
     if (content && content->size() != 1 && static_cast<int64_t>(content->size()) != *count) return std::nullopt;
@@ -166,10 +181,11 @@ std::optional<std::vector<Dim>> ElementwiseContent(NodeContext& node) {
   result.reserve(static_cast<size_t>(*count));
   for (size_t at = 0; at < static_cast<size_t>(*count); ++at) {
     for (size_t i = 0; i < elements.size(); ++i) {
+      if (is_absent(i)) continue;
       const auto& content = node.in(i).content;
       elements[i] = content ? (*content)[content->size() == 1 ? 0 : at] : node.unknown.Next();
     }
-    auto combined = Combined(op, elements);
+    auto combined = op == "Clip" ? Clipped(node, elements) : Combined(op, elements);
     result.push_back(combined ? *std::move(combined) : node.unknown.Next());
   }
   return result;

@@ -164,18 +164,30 @@ class Search {
 
   void FollowRows(NodeContext& context) {
     const Node& node = context.node;
-    const Node* rows = IsByPlace(context) ? &node : IsSettled(context) ? nullptr : RowsInto(context);
-    if (rows != nullptr && rows != &node) {
-      const ByElement numbers = FollowNumbers(context, [&](size_t i) { return NumbersOf(context, i); });
-      if (numbers) elements_.numbers[Index(node.out[0])] = numbers;
-      if (numbers && std::none_of(numbers->begin(), numbers->end(), [](bool by_rows) { return by_rows; })) rows = nullptr;
-    }
+    const Node* rows = IsByPlace(context) ? &node : RowsInto(context);
     for (size_t i = 0; i < node.out.size(); ++i) {
       if (!context.has_out(i)) continue;
       const Known& out = context.out(i);
-      if (rows != nullptr) AddBySamples(node, out, *rows);
-      elements_.rows[Index(node.out[i])] = out.content ? RowsIn(*out.content, rows == nullptr ? node : *rows) : rows;
+      const Node* by = rows != nullptr && rows != &node && !FollowNumbersOf(context, i) ? nullptr : rows;
+      if (by != nullptr) AddBySamples(node, out, *by);
+      elements_.rows[Index(node.out[i])] = out.content ? RowsIn(*out.content, by == nullptr ? node : *by) : by;
     }
+  }
+
+  // Whether one of them may depend on how many samples there are.
+  bool FollowNumbersOf(NodeContext& context, size_t output) {
+    ByElement& numbers = elements_.numbers[Index(context.node.out[output])];
+    numbers = FollowNumbers(context, output, [&](size_t in) { return NumbersOf(context, in); });
+    numbers_left_ -= std::min(numbers_left_, 1 + (numbers ? numbers->size() : 0));
+    const bool is_settled = IsSettled(context);
+    bool counts = !numbers && !is_settled;
+    for (size_t at = 0; numbers && at < numbers->size(); ++at) {
+      Number& number = (*numbers)[at];
+      if (numbers_left_ == 0 || (number.by_samples && is_settled)) number.values = {};
+      number.by_samples = number.by_samples && !is_settled;
+      counts = counts || number.by_samples;
+    }
+    return counts;
   }
 
   ByElement NumbersOf(const NodeContext& context, size_t i) const {
@@ -184,8 +196,15 @@ class Search {
     if (elements_.numbers[value]) return elements_.numbers[value];
     const auto count = NumbersIn(in);
     if (!count) return std::nullopt;
-    std::vector<bool> numbers(*count, elements_.rows[value] != nullptr);
-    for (size_t at = 0; in.content && at < numbers.size(); ++at) numbers[at] = RowsIn({(*in.content)[at]}, context.node) != nullptr;
+    std::vector<Number> numbers(*count, Number{Rows(context.node.in[i]) != nullptr});
+    if (in.content && in.content->size() == *count) {
+      std::transform(in.content->begin(), in.content->end(), numbers.begin(), [&](const Dim& each) {
+        const bool by_samples = RowsIn({each}, context.node) != nullptr;
+        return numbers_left_ > 0 ? NumberOf(each, counted_.samples, by_samples) : Number{by_samples};
+      });
+    } else if (const auto reals = numbers_left_ > 0 ? context.Reals(i) : std::nullopt; reals && reals->size() == *count) {
+      std::transform(reals->begin(), reals->end(), numbers.begin(), ConstantNumber);
+    }
     return numbers;
   }
 
@@ -494,6 +513,7 @@ class Search {
   std::vector<Known>& known_;
   Elements elements_;
   Counted counted_;
+  size_t numbers_left_ = 4096;  // that are followed by value, in one graph: each takes a KiB
 };
 
 }  // namespace

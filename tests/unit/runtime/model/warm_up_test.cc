@@ -316,5 +316,59 @@ TEST(WarmUp, OpenExtentsAreTriedSmallerAsLongAsARequestHasNoRoom) {
   EXPECT_EQ(Told(fixed, options), "");
 }
 
+// `mean` of a table that is filled, as exporters write ones and masks, too large to be kept; then of what is there those that are not 0.
+testing::Builder Filled(int64_t rows) {
+  testing::Builder builder;
+  builder.Input("x", {"b", 4}).Output("y", {2, "found"}, onnx::pb::INT64).Longs("shape", {rows, 4});
+  builder.Node("ConstantOfShape", {"shape"}, {"table"}, "fill");
+  testing::Builder::Ints(builder.Node("ReduceMean", {"table"}, {"mean"}, "mean"), "axes", {0});
+  builder.Node("Add", {"x", "mean"}, {"moved"}, "move");
+  builder.Node("NonZero", {"moved"}, {"y"}, "find");
+  return builder;
+}
+
+TEST(WarmUp, WhatIsComputedFromConstantsAloneInEachRunIsRefusedWhereNoRequestHasRoom) {
+  testing::Builder fits = Filled(1 << 12), kept = Filled((1 << 24) - 1), never = Filled((1 << 24) + 1);
+  EXPECT_EQ(Told(fits), "");
+  EXPECT_EQ(Told(kept), "") << "what is kept is the version's, as weights are";
+  EXPECT_EQ(Told(never),
+            "node `fill` (ConstantOfShape, ai.onnx opset 17): every run takes 268435472 bytes for it, 268435472 of them for its result "
+            "f32[16777217, 4], and a request may have 268435456");
+}
+
+TEST(WarmUp, WhatEveryRunHoldsAtOnceIsCountedTogether) {
+  testing::Builder builder;
+  builder.Input("x", {100}).Output("y", {2, "found"}, onnx::pb::INT64).Longs("shape", {100, 100}).Longs("wide", {100, 100, 4});
+  builder.Longs("last", {2});
+  builder.Node("Expand", {"x", "shape"}, {"table"}, "first");
+  builder.Node("Unsqueeze", {"table", "last"}, {"one"}, "same");  // lies where it lay
+  builder.Node("Expand", {"one", "wide"}, {"tables"}, "second");
+  testing::Builder::Ints(builder.Node("ReduceMax", {"tables"}, {"most"}, "most"), "axes", {0});
+  builder.Node("NonZero", {"most"}, {"y"}, "find");
+  LoadOptions options;
+  options.requests_bytes = 250'000;
+  EXPECT_EQ(Told(builder, options), "");
+  options.requests_bytes = 199'999;
+  EXPECT_EQ(
+      Told(builder, options),
+      "node `second` (Expand, ai.onnx opset 17): every run takes 200000 bytes for it, 160000 of them for its result f32[100, 100, 4], and "
+      "a request may have 199999");
+}
+
+TEST(WarmUp, AWalkThatFindsNoRoomTellsItsNode) {
+  testing::Builder builder;
+  builder.Input("c", {}, onnx::pb::BOOL).Output("y").Longs("shape", {1 << 25, 4});
+  onnx::pb::NodeProto& node = builder.Node("If", {"c"}, {"y"}, "choose");
+  for (const char* name : {"then_branch", "else_branch"}) {
+    onnx::pb::GraphProto& body = testing::Builder::Body(node, name);
+    testing::Builder::Add(body, "ConstantOfShape", {"shape"}, {"table"});
+    testing::Builder::Ints(testing::Builder::Add(body, "ReduceMean", {"table"}, {"mean"}), "axes", {0});
+    body.add_output()->set_name("mean");
+  }
+  const std::string told = Told(builder);
+  EXPECT_EQ(told.find("warning: "), 0U) << told;
+  EXPECT_NE(told.find("the largest of the results is that of node `table` (ConstantOfShape), 536870912 bytes"), std::string::npos) << told;
+}
+
 }  // namespace
 }  // namespace wf::model

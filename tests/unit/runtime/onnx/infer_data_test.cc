@@ -143,6 +143,29 @@ TEST(InferFromData, MagnitudesOfExtentsAreFollowed) {
   EXPECT_EQ(model->signature.outputs[0].ToString(), "y: f32[n, 3]");
 }
 
+// x repeated as often as the extent of its axis, held between bounds, comes to.
+TEST(InferFromData, ExtentsThatAreClippedAreFollowed) {
+  const auto clipped = [](const std::string& op, const std::vector<std::string>& bounds, int extent) {
+    Builder b;
+    b.Input("x", {extent}).Output("y");
+    b.Tensor("three", {}, pb::INT64).add_int64_data(3);
+    b.Tensor("five", {}, pb::INT64).add_int64_data(5);
+    b.Node("Shape", {"x"}, {"extents"});
+    std::vector<std::string> in = {"extents"};
+    in.insert(in.end(), bounds.begin(), bounds.end());
+    b.Node(op, in, {"times"});
+    b.Node("Tile", {"x", "times"}, {"y"});
+    const auto model = b.Read();
+    return model.ok() ? model->signature.outputs[0].ToString() : model.status().message();
+  };
+  EXPECT_EQ(clipped("Clip", {"three", "five"}, 2), "y: f32[6]");
+  EXPECT_EQ(clipped("Clip", {"three", "five"}, 9), "y: f32[45]");
+  EXPECT_EQ(clipped("Clip", {"three"}, 9), "y: f32[81]");
+  EXPECT_EQ(clipped("Clip", {"", "five"}, 9), "y: f32[45]");
+  EXPECT_EQ(clipped("Clip", {}, 4), "y: f32[16]");
+  EXPECT_EQ(clipped("Sign", {}, 4), "y: f32[4]");
+}
+
 TEST(InferFromData, PartsKnownAndNotStandSideBySide) {
   Builder b;
   b.Input("x", {"n", 12}).Input("k", {1}, kLong).Output("y");

@@ -8,10 +8,10 @@
 namespace wf::base {
 
 // Memory that is put by for the moment when an allocation that must not fail finds none: it is freed piece by piece, so that what else asks
-// meanwhile takes no more than one, and memory is short from the first on, so that whoever admits refuses what is new, and whoever keeps
-// what it no longer uses keeps nothing. It is no longer once half of the reserve is there again. Thread: Keep and BeginServing before other
-// threads allocate; Refill on one thread; the rest thread-safe. Bounds: once the reserve is spent an allocation is tried again for a second
-// or so, meanwhile work that ends gives memory back.
+// meanwhile takes no more than one. Memory is short from the first on, until half of the reserve is there again: whoever admits refuses
+// what is new, and whoever keeps what it no longer uses keeps nothing.
+// Thread: Keep and BeginServing before other threads allocate; Refill on one thread; the rest thread-safe.
+// Bounds: once the reserve is spent an allocation is tried again for a second or so, meanwhile work that ends gives memory back.
 class Reserve {
  public:
   static constexpr size_t kPieceBytes = size_t{256} << 10, kPieces = 16;

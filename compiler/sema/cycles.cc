@@ -5,7 +5,7 @@
 namespace wf::sema {
 namespace {
 
-constexpr size_t kMostFollowed = 20'000;
+constexpr size_t kMostFollowed = 100'000;
 
 }  // namespace
 

@@ -25,7 +25,7 @@ struct DeclaredBy {
 
 // Searches the declarations that know each other's names, those of a file or of a body, for the cycles that their uses make.
 // Thread: loop-confined.   Borrows: the trees of what it has followed.
-// Bounds: follows 20,000 names in all its searches; behind that there are no ways but those of one step.
+// Bounds: follows 100,000 names in all its searches; behind that there are no ways but those of one step.
 // Cost: of each declaration the names are collected once.
 class Cycles {
  public:

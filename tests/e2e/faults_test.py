@@ -356,6 +356,18 @@ class Limits(FaultCase):
         self.assertEqual(server.metrics()["process_max_fds"], hard)
         self.assert_ends_well(server)
 
+    def start_limited(self, source, *args):
+        """One that has found a limit, if a wide one: its threads share an arena of malloc, as they do under those that users set."""
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 40, hard))
+        try:
+            server = harness.Server.of(source, *args, *harness.patient())
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        self.addCleanup(server.kill)
+        server.tried_rows()
+        return server
+
     def leave(self, server, addresses):
         with open(f"/proc/{server.process.pid}/status", encoding="utf-8") as status:
             now = int(next(line for line in status if line.startswith("VmSize:")).split()[1]) * 1024
@@ -393,9 +405,7 @@ class Limits(FaultCase):
         seven = ("POST", "/DigitService/Classify?top=1", SEVEN, {"content-type": "application/octet-stream"})
         statuses = set()
         for addresses in (0, 1 << 20, 1 << 20, 2 << 20):
-            server = harness.Server.of(DIGITS, "--io-threads=2", *harness.patient())  # whose threads have run no model
-            self.addCleanup(server.kill)
-            server.tried_rows()
+            server = self.start_limited(DIGITS, "--io-threads=2")  # whose threads have run no model
             self.leave(server, addresses)
 
             def ask(server=server):
@@ -413,9 +423,7 @@ class Limits(FaultCase):
     @unittest.skipIf(harness.IS_SANITIZED, "a sanitizer needs terabytes of addresses")
     def test_bodies_that_stand_still_give_way(self):
         seven = ("POST", "/DigitService/Classify?top=1", SEVEN, {"content-type": "application/octet-stream"})
-        server = harness.Server.of(DIGITS, "--io-threads=1", *harness.patient())
-        self.addCleanup(server.kill)
-        server.tried_rows()
+        server = self.start_limited(DIGITS, "--io-threads=1")
         self.leave(server, 10 << 20)
         half = b"POST /DigitService/Classify HTTP/1.1\r\nhost: x\r\ncontent-length: 200000\r\n\r\n" + b"x" * 3000
         sent = []

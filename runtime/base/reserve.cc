@@ -15,8 +15,8 @@ namespace wf::base {
 namespace {
 constexpr uintptr_t kOfMalloc = 1;  // of a piece: else of mmap
 
-// Pages, since a thread that has malloc's addresses in no arena wants nothing else; without them of malloc, for what free has kept may be
-// all there is. 0: there is nothing.
+// Pages, for a thread that malloc had no arena for maps even what is small; where there are none, of malloc, which may have kept a lot. 0:
+// there is nothing.
 uintptr_t TakePiece() {
   if (void* const pages = MapPages(Reserve::kPieceBytes); pages != nullptr) return reinterpret_cast<uintptr_t>(pages);
   void* const memory = std::malloc(Reserve::kPieceBytes);

@@ -16,7 +16,8 @@ class Reserve {
  public:
   static constexpr size_t kPieceBytes = size_t{256} << 10, kPieces = 16;
   static constexpr unsigned kMostWaits = 1000;  // of a millisecond
-  static bool Keep() noexcept;                  // as much of it as there is; false: not even half
+  // As much of it as there is; false: not even half. Where addresses are limited all threads share one arena of malloc from now on.
+  static bool Keep() noexcept;
   static void BeginServing() noexcept { serves_.store(true, std::memory_order_relaxed); }
   static bool Refill() noexcept;  // takes back what it can; true: memory was short, and is no longer
   static bool memory_is_short() noexcept { return short_.load(std::memory_order_relaxed); }

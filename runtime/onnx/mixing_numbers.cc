@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace wf::onnx {
@@ -53,20 +54,31 @@ bool Compares(Op op) {
 // What rounding tells apart is one.
 bool IsSame(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
+// With the number of samples it never falls, or never rises.
+bool RunsOneWay(std::span<const double> values) {
+  for (size_t begin = 0; begin < kValues; begin += kCounts) {
+    const auto counts = values.subspan(begin, kCounts);
+    if (!std::is_sorted(counts.begin(), counts.end()) && !std::is_sorted(counts.rbegin(), counts.rend())) return false;
+  }
+  return true;
+}
+
 // Where a and b are compared alike at all counts that are tried, they are at those between: they draw near or apart all the way, and are
 // not equal in passing.
 bool KeepsSide(Op op, std::span<const double> a, std::span<const double> b) {
-  for (size_t begin = 0; begin < kValues; begin += kCounts) {
-    bool rises = true, falls = true;
-    for (size_t i = begin + 1; i < begin + kCounts; ++i) {
-      const double before = a[i - 1] - b[i - 1], now = a[i] - b[i];
-      rises = rises && now >= before;
-      falls = falls && now <= before;
-    }
-    const bool crosses = op == Op::kEqual && (a[begin] < b[begin]) != (a[begin + kCounts - 1] < b[begin + kCounts - 1]);
-    if ((!rises && !falls) || crosses) return false;
-  }
-  return true;
+  std::vector<double> apart(kValues);
+  for (size_t k = 0; k < kValues; ++k) apart[k] = a[k] - b[k];
+  bool crosses = false;
+  for (size_t begin = 0; begin < kValues; begin += kCounts) crosses = crosses || (apart[begin] < 0) != (apart[begin + kCounts - 1] < 0);
+  return RunsOneWay(apart) && (op != Op::kEqual || !crosses);
+}
+
+// Results that change only where what they are made of passes a limit: the others, the same at so many counts, are the same at all.
+bool Jumps(const NodeContext& node) {
+  constexpr Op kThese[] = {Op::kAbs, Op::kAnd, Op::kCeil, Op::kClip,  Op::kFloor, Op::kMax,   Op::kMin, Op::kMod,
+                           Op::kNot, Op::kOr,  Op::kRelu, Op::kRound, Op::kSign,  Op::kWhere, Op::kXor};
+  const Op op = node.node.op;
+  return (op == Op::kDiv && !IsFloat(node.in(0).dtype)) || std::find(std::begin(kThese), std::end(kThese), op) != std::end(kThese);
 }
 
 double Joined(Op op, double a, double b) {
@@ -185,8 +197,11 @@ Number Combined(const NodeContext& node, const std::vector<const Number*>& in) {
     values[k] = Combined(node, at);
   }
   Number made = NumberOf(std::move(values), by_samples);
-  const bool is_settled = by_samples && !made.by_samples;
-  return is_settled && Compares(node.node.op) && !KeepsSide(node.node.op, in[0]->values, in[1]->values) ? Number{true} : made;
+  if (!by_samples || made.by_samples) return made;
+  const auto runs = [](const Number* each) { return each == nullptr || RunsOneWay(each->values); };
+  const bool holds = Compares(node.node.op) ? KeepsSide(node.node.op, in[0]->values, in[1]->values)
+                                            : !Jumps(node) || std::all_of(in.begin(), in.end(), runs);
+  return holds ? made : Number{true};
 }
 
 // A number stands for each element beside it.
@@ -214,8 +229,9 @@ double Converted(uint8_t dtype, double value) {
 }
 ByElement Converted(uint8_t dtype, ByElement in) {
   for (Number& each : *in) {
+    const bool runs = !each.by_samples || each.values.empty() || RunsOneWay(each.values);
     for (double& value : each.values) value = Converted(dtype, value);
-    each = each.values.empty() ? each : NumberOf(std::move(each.values), each.by_samples);
+    if (!each.values.empty()) each = runs ? NumberOf(std::move(each.values), each.by_samples) : Number{true};
   }
   return in;
 }
@@ -227,7 +243,9 @@ ByElement Reduced(Op op, const std::vector<Number>& in) {
     by_samples = by_samples || each.by_samples;
     is_followed = is_followed && !each.values.empty();
   }
-  if (!is_followed) return std::vector<Number>{{by_samples}};
+  const bool picks = op == Op::kReduceMax || op == Op::kReduceMin;
+  const auto runs = [](const Number& each) { return !each.by_samples || RunsOneWay(each.values); };
+  if (!is_followed || (picks && !std::all_of(in.begin(), in.end(), runs))) return std::vector<Number>{{by_samples}};
   std::vector<double> values = in[0].values;
   for (size_t k = 0; k < kValues; ++k) {
     for (size_t i = 1; i < in.size(); ++i) values[k] = Joined(op, values[k], in[i].values[k]);

@@ -49,7 +49,8 @@ extern "C" int posix_memalign(void** out, size_t align, size_t bytes) noexcept {
   return 0;
 }
 
-// Nor does it look whether there was room for machine code, of which it asks for less than kMostCode at a time.
+// Nor does it look whether there was room for machine code, of which it asks for less than kMostCode at a time. So all insist who map as
+// little; what may fail asks base::MapPages.
 extern "C" void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t from) noexcept {
   constexpr size_t kMostCode = size_t{1} << 20;
   const auto map = [=] {

@@ -424,6 +424,9 @@ class Limits(FaultCase):
     def test_bodies_that_stand_still_give_way(self):
         seven = ("POST", "/DigitService/Classify?top=1", SEVEN, {"content-type": "application/octet-stream"})
         server = self.start_limited(DIGITS, "--io-threads=1")
+        with_http2 = http2_client.Client(server)
+        self.addCleanup(with_http2.close)
+        stream = with_http2.begin("/DigitService/Classify", b"x" * 30_000, headers=[("content-length", "200000")], end=False)
         self.leave(server, 10 << 20)
         half = b"POST /DigitService/Classify HTTP/1.1\r\nhost: x\r\ncontent-length: 200000\r\n\r\n" + b"x" * 3000
         sent = []
@@ -435,6 +438,7 @@ class Limits(FaultCase):
                 pass
         self.ask_at_once(server, 12, 20, lambda: server.call(*seven).status)
         self.assert_answers_again(server, *seven)
+        self.assertEqual(with_http2.reply(stream).status, 429)
         answers = set()
         for each in sent:
             each.setblocking(False)

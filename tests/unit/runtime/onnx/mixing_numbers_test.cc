@@ -101,6 +101,19 @@ TEST(MixingNumbers, ALimitBetweenThoseThatAreTried) {
 }
 
 // An extent of the file's counts as any number: what its being large changes is found.
+// 200 samples are none of those that are tried.
+TEST(MixingNumbers, WhatHoldsForFewBetweenThoseThatAreTried) {
+  EXPECT_EQ(MixingBy([](Builder& b) {
+              Builder::SetFloats(b.Floats("middle", {}, 1), {200});
+              Builder::SetFloats(b.Floats("width", {}, 1), {5});
+              b.Node("Sub", {"f_n", "middle"}, {"off"});
+              b.Node("Abs", {"off"}, {"apart"});
+              b.Node("Sub", {"width", "apart"}, {"near"});
+              b.Node("Relu", {"near"}, {"by"});
+            }),
+            "shape");
+}
+
 TEST(MixingNumbers, OtherExtentsAreAnyNumbers) {
   const auto chosen = [](float limit) {
     return MixingBy(

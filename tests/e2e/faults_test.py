@@ -424,13 +424,10 @@ class Limits(FaultCase):
     def test_bodies_that_stand_still_give_way(self):
         seven = ("POST", "/DigitService/Classify?top=1", SEVEN, {"content-type": "application/octet-stream"})
         server = self.start_limited(DIGITS, "--io-threads=1", "--limits-body-rate=0")  # else a slow machine says 408
-        with_http2 = http2_client.Client(server)
-        self.addCleanup(with_http2.close)
-        stream = with_http2.begin("/DigitService/Classify", b"x" * 30_000, headers=[("content-length", "200000")], end=False)
         self.leave(server, 10 << 20)
-        half = b"POST /DigitService/Classify HTTP/1.1\r\nhost: x\r\ncontent-length: 200000\r\n\r\n" + b"x" * 3000
+        half = b"POST /DigitService/Classify HTTP/1.1\r\nhost: x\r\ncontent-length: 2000000\r\n\r\n" + b"x" * 70_000
         sent = []
-        for _ in range(400):  # each has 64 KiB
+        for _ in range(400):  # each has a MiB
             sent.append(socket.create_connection(server.addresses["http"], ANSWER_SECONDS))
             try:
                 sent[-1].sendall(half)
@@ -438,7 +435,6 @@ class Limits(FaultCase):
                 pass
         self.ask_at_once(server, 12, 20, lambda: server.call(*seven).status)
         self.assert_answers_again(server, *seven)
-        self.assertEqual(with_http2.reply(stream).status, 429)
         answers = set()
         for each in sent:
             each.setblocking(False)
@@ -450,7 +446,6 @@ class Limits(FaultCase):
                 pass
             each.close()
         self.assertIn(b"HTTP/1.1 429", answers)
-        self.assertTrue(server.logs("the process is out of memory"), told(server))
         self.assert_ends_well(server)
 
     @unittest.skipIf(harness.IS_SANITIZED, "a sanitizer needs terabytes of addresses")

@@ -422,6 +422,20 @@ TEST_F(Http2SessionTest, ABodyThatIsWholeTooLateIsNotActedOnUnlessItCameWithItsH
   EXPECT_EQ(reader_.answers[3].head[":status"], "408");
 }
 
+TEST_F(Http2SessionTest, BodiesThatAreStillComingGiveWayWhereMemoryIsShort) {
+  site_.at_once = false;
+  Send(Start() + Frame(kHeaders, kEndHeaders, 1, Block(Request("POST", "/a"))) + Frame(kData, 0, 1, "half") + Post(3, "/a", "{}"));
+  ASSERT_EQ(site_.waiting.size(), 1U);
+  session().OnMemoryShort();
+  Turn();
+  EXPECT_EQ(reader_.answers[1].head[":status"], "429");
+  EXPECT_TRUE(reader_.answers[1].ended);
+  EXPECT_FALSE(reader_.answers[3].ended);
+  site_.Answer(*site_.waiting.back());
+  Turn();
+  EXPECT_EQ(reader_.answers[3].head[":status"], "200");
+}
+
 TEST_F(Http2SessionTest, AnswersThatNobodyReadsAreReset) {
   site_.answer_bytes = 200'000;
   Send(Start() + Get(1, "/"));

@@ -22,17 +22,25 @@ class LlvmCode : public Code {
   LlvmCode(const ir::Program& program, const lower::Options& options)
       : program_(program), module_(lower::Lower(program, context_, options)) {}
 
-  base::Status Emit(codegen::Options options, std::string* out) override {
-    for (lower::BigConstant& constant : lower::BigConstants(program_)) {
-      options.big_constants.push_back({std::move(constant.symbol), std::move(constant.bytes)});
-    }
+  base::Result<std::string> Emit(codegen::Options options) override {
+    AddBigConstants(options);
     llvm::SmallVector<char, 0> bytes;
-    WF_RETURN_IF_ERROR(codegen::EmitObject(*module_, options, bytes));
-    out->append(bytes.data(), bytes.size());
-    return base::Status::Ok();
+    const base::Status status = codegen::EmitObject(*module_, options, bytes);
+    return status.ok() ? base::Result<std::string>(std::string(bytes.data(), bytes.size())) : status;
+  }
+
+  base::Result<std::vector<std::string>> EmitObjects(codegen::Options options) override {
+    AddBigConstants(options);
+    return codegen::EmitObjects(*module_, options);
   }
 
  private:
+  void AddBigConstants(codegen::Options& options) const {
+    for (lower::BigConstant& constant : lower::BigConstants(program_)) {
+      options.big_constants.push_back({std::move(constant.symbol), std::move(constant.bytes)});
+    }
+  }
+
   const ir::Program& program_;
   llvm::LLVMContext context_;
   std::unique_ptr<llvm::Module> module_;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/codegen/options.h"
 #include "compiler/interface/interface.h"
@@ -19,8 +19,10 @@ namespace wf::backend {
 class Code {
  public:
   virtual ~Code() = default;
-  // Appends the object, or the text that the options ask for. Once.
-  virtual base::Status Emit(codegen::Options options, std::string* out) = 0;
+  // The object or text that the options ask for. Once, this or the other.
+  virtual base::Result<std::string> Emit(codegen::Options options) = 0;
+  // Objects, to be linked together.
+  virtual base::Result<std::vector<std::string>> EmitObjects(codegen::Options options) = 0;
 };
 
 // Where the time of a build goes, as Chrome's trace viewer reads it: LLVM's own scopes inside of ours.
@@ -36,7 +38,7 @@ struct Trace {
 struct Functions {
   bool (*knows_cpu)(const std::string& cpu);
   std::unique_ptr<Code> (*lower)(const ir::Program& program, const lower::Options& options);  // the program stays where it is
-  base::Status (*link)(std::span<const char> object, const link::Options& options);
+  base::Status (*link)(const std::vector<std::string>& plan, const link::Options& options);
   base::Result<link::Symbols> (*read_symbols)(const std::string& path);
   std::string (*interface_json)(const interface::Interface& interface);
   base::Result<interface::Interface> (*interface_of_note)(std::string_view note);

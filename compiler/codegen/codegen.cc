@@ -3,7 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <functional>
 #include <mutex>
+#include <system_error>
+#include <thread>
 
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
@@ -12,10 +15,14 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/TimeProfiler.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "compiler/base/ending.h"
+#include "compiler/codegen/merge.h"
 #include "compiler/codegen/optimise.h"
+#include "compiler/codegen/parts.h"
 #include "runtime/base/check.h"
 
 #ifdef WF_ADDRESS_SANITIZER
@@ -122,6 +129,35 @@ base::Status AddBigConstants(llvm::Module& module, const MemoryFile& file, const
   return base::Status::Ok();
 }
 
+// Work beside this thread, or on it where the system gives no other. What is timed here is timed there.
+class Threads {
+ public:
+  Threads() = default;
+  ~Threads() { Join(); }
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+  void Run(const std::function<void()>& work) {
+    const source::EndingsWait wait;  // signals that end the process come to the thread that writes files, never to these
+    try {
+      threads_.emplace_back([work, timed = llvm::timeTraceProfilerEnabled()] {
+        if (timed) llvm::timeTraceProfilerInitialize(kLeastMicroseconds, "wfc");
+        work();
+        if (timed) llvm::timeTraceProfilerFinishThread();
+      });
+    } catch (const std::system_error&) {
+      work();
+    }
+  }
+  void Join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
+ private:
+  static constexpr unsigned kLeastMicroseconds = 100;
+  std::vector<std::thread> threads_;
+};
+
 base::Status Print(llvm::Module& module, llvm::TargetMachine& machine, Emit emit, llvm::SmallVectorImpl<char>& out) {
   llvm::raw_svector_ostream stream(out);
   if (emit == Emit::kLlvm) {
@@ -153,6 +189,27 @@ base::Status EmitObject(llvm::Module& module, const Options& options, llvm::Smal
   module.getContext().setDiagnosticHandler(nullptr);
   if (!errors.empty()) return {base::kInternal, errors};
   return base::Status::Ok();
+}
+
+base::Result<std::vector<std::string>> EmitObjects(llvm::Module& module, const Options& options) {
+  if (options.opt_level > 0) MergeEqual(module);  // while all are in one place
+  const Parts parts(module, options.most_objects, options.least_instructions);
+  std::vector<llvm::SmallVector<char, 0>> objects(1 + parts.others());
+  std::vector<base::Status> statuses(objects.size(), base::Status::Ok());
+  Options of_other = options;
+  of_other.big_constants.clear();
+  const auto emit_other = [&](size_t i) {
+    llvm::LLVMContext context;
+    statuses[i] = EmitObject(*parts.Read(i - 1, context), of_other, objects[i]);
+  };
+  Threads threads;
+  for (size_t i = 1; i < objects.size(); ++i) threads.Run([&, i] { emit_other(i); });
+  statuses[0] = EmitObject(module, options, objects[0]);
+  threads.Join();
+  for (const base::Status& status : statuses) WF_RETURN_IF_ERROR(status);
+  std::vector<std::string> out;
+  for (const llvm::SmallVector<char, 0>& object : objects) out.emplace_back(object.data(), object.size());
+  return out;
 }
 
 }  // namespace wf::codegen

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/Module.h>
 
@@ -11,5 +14,8 @@ namespace wf::codegen {
 // Optimises `module` in place and appends its object file (or text) to `out`. The same module and options give the same bytes.
 // Errors: kUnimplemented when this LLVM has no x86-64, kInternal when it cannot emit. Thread: any, one module per LLVMContext at a time.
 base::Status EmitObject(llvm::Module& module, const Options& options, llvm::SmallVectorImpl<char>& out);
+
+// As EmitObject, into objects that are to be linked together, each in a thread of its own (parts.h).   Options: `emit` is kObject.
+base::Result<std::vector<std::string>> EmitObjects(llvm::Module& module, const Options& options);
 
 }  // namespace wf::codegen

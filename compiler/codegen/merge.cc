@@ -68,13 +68,17 @@ bool Replace(llvm::Module& module, const Replaced& replaced) {
 
 }  // namespace
 
-llvm::PreservedAnalyses MergeEqualPass::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+bool MergeEqual(llvm::Module& module) {
   bool changed = false;
   for (Replaced found = FindEqual(module); !found.empty(); found = FindEqual(module)) {  // callers may be equal now
     changed = true;
     if (!Replace(module, found)) break;
   }
-  return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
+  return changed;
+}
+
+llvm::PreservedAnalyses MergeEqualPass::run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+  return MergeEqual(module) ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
 }
 
 }  // namespace wf::codegen

@@ -36,7 +36,7 @@ void MarkForSanitizer(llvm::Module& module, Sanitizer sanitizer) {
   }
 }
 
-void MergeEqual(llvm::ModulePassManager& passes, llvm::OptimizationLevel level) {
+void AddMergeEqual(llvm::ModulePassManager& passes, llvm::OptimizationLevel level) {
   if (level != llvm::OptimizationLevel::O0) passes.addPass(MergeEqualPass());
 }
 
@@ -62,7 +62,7 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, const Options&
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, components, modules);
   const llvm::OptimizationLevel level = LevelOf(options.opt_level);
-  builder.registerPipelineStartEPCallback(MergeEqual);
+  builder.registerPipelineStartEPCallback(AddMergeEqual);
   llvm::ModulePassManager passes =
       level == llvm::OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level) : builder.buildPerModuleDefaultPipeline(level);
   AddSanitizer(passes, options.sanitizer);

@@ -22,6 +22,9 @@ struct Options {
   Sanitizer sanitizer = Sanitizer::kNone;
   bool verify = false;  // run LLVM's verifier before and after the passes; a finding is our bug
   std::vector<BigConstant> big_constants;
+  // How a module is cut for threads, EmitObjects alone. Part of what decides the bytes, so nothing of the machine goes in.
+  size_t most_objects = 8;
+  size_t least_instructions = 1000;  // in an object: below, starting LLVM's passes anew costs more than another core saves
 };
 
 }  // namespace wf::codegen

@@ -128,15 +128,21 @@ void Compilation::EmitObject() {
   codegen::Options options{.opt_level = options_.optimize, .sanitizer = codegen::Sanitizer::WF_CODE_SANITIZER, .verify = WF_VERIFY_CODE};
   if (options_.emit == Emit::kLlvm) options.emit = codegen::Emit::kLlvm;
   if (options_.emit == Emit::kAsm) options.emit = codegen::Emit::kAssembly;
-  products_.object.clear();
-  const base::Status status = products_.code->Emit(options, &products_.object);
-  WF_CHECK(status.ok(), status.message());  // an LLVM without x86-64, or code that it does not take
+  const auto take = [](auto product) {
+    WF_CHECK(product.ok(), product.status().message());  // an LLVM without x86-64, or code that it does not take
+    return std::move(*product);
+  };
+  if (options_.emit.value_or(Emit::kExe) == Emit::kExe) {
+    products_.objects = take(products_.code->EmitObjects(options));
+  } else {
+    products_.objects = {take(products_.code->Emit(options))};
+  }
 }
 
 // A linker makes a file of its own: what is none, as a pipe, gets its bytes.
 base::Status Compilation::LinkTo(const base::Place& place, const std::vector<std::string>& objects) const {
   const auto link = [&](const std::string& path) {
-    return backend::Get().link(products_.object, {.output = path, .runtime_dir = {}, .objects = objects, .strip = true});
+    return backend::Get().link(products_.objects, {.output = path, .runtime_dir = {}, .objects = objects, .strip = true});
   };
   if (!place.is_straight) return link(place.path);
   const TemporaryFolder folder;
@@ -251,7 +257,7 @@ void Compilation::Write(Emit emit) {
     case Emit::kLlvm:
     case Emit::kAsm:
     case Emit::kObj:
-      return WriteText(products_.object);
+      return WriteText(products_.objects.front());
     case Emit::kExe:
       Link(options_.output);
       return;

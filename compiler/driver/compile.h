@@ -25,7 +25,7 @@ struct Products {
   std::optional<sema::Program> checked;  // Check
   std::optional<ir::Program> program;    // BuildIr; RunPasses changes it
   std::unique_ptr<backend::Code> code;   // Lower
-  std::string object;                    // EmitObject: an object file, or text for --emit=asm and llvm
+  std::vector<std::string> objects;      // EmitObject: of the plan; one of them, or a text, where it is what is asked for
 };
 
 // One run of the compiler over one root file. Each phase takes what the one before made; false: it has reported why it made

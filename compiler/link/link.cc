@@ -5,6 +5,7 @@
 
 #include <cctype>
 #include <cerrno>
+#include <deque>
 #include <fstream>
 #include <string_view>
 #include <vector>
@@ -25,11 +26,11 @@ base::Status Unwritable(const base::Status& status) {
 // A file in memory that has a path while this lives.
 class MemoryFile {
  public:
-  explicit MemoryFile(std::span<const char> bytes) : fd_(memfd_create("plan.o", MFD_CLOEXEC)) {
+  explicit MemoryFile(std::string_view bytes) : fd_(memfd_create("plan.o", MFD_CLOEXEC)) {
     while (fd_ >= 0 && !bytes.empty()) {
       const ssize_t n = write(fd_, bytes.data(), bytes.size());
       if (n <= 0) break;
-      bytes = bytes.subspan(static_cast<size_t>(n));
+      bytes.remove_prefix(static_cast<size_t>(n));
     }
     if (fd_ < 0 || !bytes.empty()) error_ = errno != 0 ? errno : EIO;
   }
@@ -85,10 +86,14 @@ std::string WriteFailure(const std::string& words, const std::string& path) {
 
 }  // namespace
 
-base::Status Link(std::span<const char> object, const Options& options) {
-  const MemoryFile plan(object);
-  if (plan.error() != 0) return {base::kResourceExhausted, "no place for the object file: " + base::TextOfErrno(plan.error())};
-  std::vector<std::string> objects{plan.path()};
+base::Status Link(const std::vector<std::string>& plan, const Options& options) {
+  std::deque<MemoryFile> files;
+  std::vector<std::string> objects;
+  for (const std::string& object : plan) {
+    const MemoryFile& file = files.emplace_back(object);
+    if (file.error() != 0) return {base::kResourceExhausted, "no place for an object file: " + base::TextOfErrno(file.error())};
+    objects.push_back(file.path());
+  }
   objects.insert(objects.end(), options.objects.begin(), options.objects.end());
   const auto pieces = ReadPieces(options.runtime_dir.empty() ? FindRuntime() : options.runtime_dir, objects);
   if (!pieces.ok()) return pieces.status();

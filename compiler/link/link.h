@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -15,10 +14,10 @@ struct Options {
   bool strip = true;
 };
 
-// Links a plan's object with the runtime archive. The output appears whole or not at all: it is written beside its place, then renamed.
+// Links a plan's objects with the runtime archive. The output appears whole or not at all: it is written beside its place, then renamed.
 // Errors: kNotFound: the runtime archive or wf_link.txt is missing or cannot be read; kPermissionDenied or kResourceExhausted: `output`
 // cannot be written (the message is the reason alone); kInternal: the linker's own words.   Thread: any.
-base::Status Link(std::span<const char> object, const Options& options);
+base::Status Link(const std::vector<std::string>& plan, const Options& options);
 
 // WFC_RUNTIME_DIR, else ../lib beside this program, where a build and an installation have it.
 std::string FindRuntime();

@@ -55,6 +55,7 @@ llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::
   llvm::Function* wide = narrow;
   if (is_generic) {
     wide = context.NewFunction(shared, name + ".v4");
+    wide->addFnAttr("wf-body");
     context.SetCpu(wide, "x86-64-v4");
     BodyEmitter(context, frames, task, wide, literals).Emit();
   }

@@ -4,6 +4,10 @@
 
 #include "runtime/abi/extern.h"
 
+// From now on `new` on this thread throws where there is no memory (1: code of users), or waits for it and ends the process (0: the server's
+// own). The runtime has it.
+extern "C" void wf_let_new_fail(int32_t may_fail) noexcept;
+
 namespace wf::shim {
 
 static_assert(sizeof(String) == sizeof(wf_bytes) && sizeof(Bytes) == sizeof(wf_bytes) && sizeof(List<float>) == sizeof(wf_list) &&
@@ -32,11 +36,21 @@ inline wf_code Fail(wf_ctx* ctx, int32_t code, const char* text) noexcept {
   return wf_fail(ctx, is_code ? code : code::kInference, 0, {reinterpret_cast<const uint8_t*>(text), std::strlen(text)});
 }
 
+// `new` throws while this lives; in the server's own code it waits for memory and ends the process where none comes.
+class NewThrows {
+ public:
+  NewThrows() noexcept { wf_let_new_fail(1); }
+  ~NewThrows() { wf_let_new_fail(0); }
+  NewThrows(const NewThrows&) = delete;
+  NewThrows& operator=(const NewThrows&) = delete;
+};
+
 // Calls an extern. No exception leaves it.
 template <typename Call>
 wf_code Guarded(wf_ctx* ctx, const Call& call) noexcept {
   try {
     Context context(ctx);
+    const NewThrows throws;
     call(context);
     return 0;
   } catch (const Failure& failure) {

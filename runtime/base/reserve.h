@@ -27,16 +27,20 @@ class Reserve {
   // with a line, before it serves with status 1, later by SIGABRT.
   static void MakeRoom(unsigned failed) noexcept;
 
-  // Of what must not fail: `allocate` until it answers other than null.
+  // This thread's allocations may fail, in code of users: a second call takes it back.   Thread: of an extern.
+  static void LetFail(bool may_fail) noexcept { may_fail_ = may_fail; }
+
+  // Of what must not fail: `allocate` until it answers other than null; once where this thread's may fail.
   template <typename Allocate>
   static void* Insist(Allocate&& allocate) noexcept {
     for (unsigned failed = 0;; ++failed) {
-      if (void* const memory = allocate(); memory != nullptr) return memory;
+      if (void* const memory = allocate(); memory != nullptr || may_fail_) return memory;
       MakeRoom(failed);
     }
   }
 
  private:
+  static inline constinit thread_local bool may_fail_ = false;
   static inline std::atomic<bool> short_{false}, serves_{false};
   static bool Fill() noexcept;
   static inline std::array<std::atomic<uintptr_t>, kPieces> kept_{};  // 0: spent

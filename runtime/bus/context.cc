@@ -7,9 +7,11 @@
 #include <new>
 
 #include "runtime/abi/dtype.h"
+#include "runtime/abi/extern_shim.h"
 #include "runtime/abi/view.h"
 #include "runtime/base/ascii.h"
 #include "runtime/base/error_codes.h"
+#include "runtime/base/reserve.h"
 #include "runtime/base/text.h"
 #include "runtime/bus/bus.h"
 #include "runtime/bus/instance.h"
@@ -101,6 +103,8 @@ void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t align) noexcept {
   if (memory == nullptr) context.NoMemory();
   return memory;
 }
+
+void wf_let_new_fail(int32_t may_fail) noexcept { wf::base::Reserve::LetFail(may_fail != 0); }
 
 void* wf_grow(wf_ctx* ctx, const void* block, uint64_t used, uint64_t bytes) noexcept {
   Context& context = Context::Of(ctx);

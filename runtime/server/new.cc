@@ -6,9 +6,16 @@
 
 #include "runtime/base/reserve.h"
 
-// `new` of a server insists, as Reserve does: it never throws. What may fail asks with std::nothrow, and is not kept waiting for memory:
-// the library's would call the same handler for both. Not part of builds with sanitizers, whose own `new` looks for mistakes.
+// `new` of a server insists, as Reserve does: it throws for externs alone. What may fail asks with std::nothrow, and is not kept waiting
+// for memory: the library's would call the same handler for both. Not part of builds with sanitizers, whose own `new` looks for mistakes.
 namespace {
+
+template <typename Allocate>
+void* MustHave(const Allocate& allocate) {
+  void* const memory = wf::base::Reserve::Insist(allocate);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
 
 void* Plain(size_t bytes) noexcept { return std::malloc(bytes == 0 ? 1 : bytes); }
 // Multiples of the alignment, as aligned_alloc asks for.
@@ -21,16 +28,16 @@ void* Aligned(size_t bytes, std::align_val_t align) noexcept {
 }  // namespace
 
 void* operator new(size_t bytes) {
-  return wf::base::Reserve::Insist([bytes] { return Plain(bytes); });
+  return MustHave([bytes] { return Plain(bytes); });
 }
 void* operator new[](size_t bytes) {
-  return wf::base::Reserve::Insist([bytes] { return Plain(bytes); });
+  return MustHave([bytes] { return Plain(bytes); });
 }
 void* operator new(size_t bytes, std::align_val_t align) {
-  return wf::base::Reserve::Insist([bytes, align] { return Aligned(bytes, align); });
+  return MustHave([bytes, align] { return Aligned(bytes, align); });
 }
 void* operator new[](size_t bytes, std::align_val_t align) {
-  return wf::base::Reserve::Insist([bytes, align] { return Aligned(bytes, align); });
+  return MustHave([bytes, align] { return Aligned(bytes, align); });
 }
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return Plain(bytes); }
 void* operator new[](size_t bytes, const std::nothrow_t&) noexcept { return Plain(bytes); }
@@ -49,15 +56,15 @@ extern "C" int posix_memalign(void** out, size_t align, size_t bytes) noexcept {
   return 0;
 }
 
-// Nor does it look whether there was room for machine code, of which it asks for less than kMostCode at a time. So all insist who map as
-// little; what may fail asks base::MapPages.
+// Nor does it look whether there was room for machine code, of which it asks for less than kMostCode at a time. So all but externs
+// insist who map as little, anywhere; what may fail asks base::MapPages. Failures for other reasons than memory are the caller's.
 extern "C" void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t from) noexcept {
   constexpr size_t kMostCode = size_t{1} << 20;
   const auto map = [=] {
     void* const pages = mmap64(at, bytes, protection, flags, fd, from);
-    return pages == MAP_FAILED ? nullptr : pages;
+    return pages == MAP_FAILED && errno == ENOMEM ? nullptr : pages;
   };
-  const bool insists = (flags & MAP_ANONYMOUS) != 0 && bytes <= kMostCode;
+  const bool insists = at == nullptr && (flags & (MAP_ANONYMOUS | MAP_HUGETLB)) == MAP_ANONYMOUS && bytes <= kMostCode;
   void* const pages = insists ? wf::base::Reserve::Insist(map) : map();
   return pages == nullptr ? MAP_FAILED : pages;
 }

@@ -205,8 +205,8 @@ class File {
   }
 
   void LinkServer() const {
-    const base::Status linked =
-        link::Link(natives_.front()->object(), {.output = options_.server, .runtime_dir = {}, .objects = {options_.folder + "/externs.o"}});
+    const base::Status linked = link::Link(natives_.front()->objects(),
+                                           {.output = options_.server, .runtime_dir = {}, .objects = {options_.folder + "/externs.o"}});
     WF_CHECK(linked.ok(), linked.message());
   }
 

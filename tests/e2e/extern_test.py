@@ -77,6 +77,13 @@ class Externs(harness.ServerCase):
         self.assertEqual(self.server.post("/Externs/Fails", {"how": 7}).error["code"], 9000)  # std::length_error
         self.assertEqual(self.call("Fails", how=0), {"text": "fine"})
 
+    @unittest.skipIf(harness.IS_SANITIZED, "the sanitizer's own `new` ends the process")
+    def test_new_throws_and_mmap_says_why_in_externs(self):
+        reply = self.server.post("/Externs/Fails", {"how": 9})
+        self.assertEqual((reply.status, reply.error["code"], reply.error["message"]), (429, 3012, "out of memory"))
+        self.assertEqual(self.call("Fails", how=10), {"text": "refused"})
+        self.assertEqual(self.call("Fails", how=0), {"text": "fine"})
+
     def test_the_memory_of_a_request_is_bounded(self):
         self.assertEqual(self.call("Memory", mib=100), {"size": 100 << 20})
         self.assertEqual(self.server.post("/Externs/Memory", {"mib": 300}).error["code"], 3012)

@@ -3,6 +3,9 @@
 #include <mutex>
 #include <stdexcept>
 #include <thread>
+#include <vector>
+
+#include <sys/mman.h>
 
 // The header of the program comes before this text, included or not.
 
@@ -15,6 +18,8 @@ wf::String externs::raises(wf::Context& context, int64_t how) {
   if (how == 6) throw std::runtime_error("\xff\xfe");
   if (how == 8) throw std::runtime_error("");
   if (how == 7) return context.Copy(std::string(static_cast<size_t>(-1) - 8, 'x'));
+  if (how == 9) return context.Copy(std::string(std::vector<char>(size_t{1} << 46).data()));  // more than there is
+  if (how == 10 && mmap(nullptr, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) return "refused";  // nothing is no map
   return "fine";
 }
 

@@ -23,6 +23,8 @@ const char WF_ABI_SYMBOL = 1;
 
 namespace wf::test {
 
+constexpr size_t kLeastInstructions = 100;  // so that small programs are of several objects, too
+
 SharedObject::SharedObject(const ir::Program& program, const std::string& cpu, int opt_level, [[maybe_unused]] bool watch,
                            uint64_t part_weight) {
   const auto broken = ir::Verify(program);
@@ -39,19 +41,22 @@ SharedObject::SharedObject(const ir::Program& program, const std::string& cpu, i
   if (watch) code.sanitizer = codegen::Sanitizer::kAddress;
 #endif
   for (const lower::BigConstant& constant : lower::BigConstants(program)) code.big_constants.push_back({constant.symbol, constant.bytes});
-  llvm::SmallVector<char, 0> object;
-  const base::Status emitted = codegen::EmitObject(*module, code, object);
-  WF_CHECK(emitted.ok(), emitted.message());
-  object_.assign(object.begin(), object.end());
+  if (cpu == "generic") code.least_instructions = kLeastInstructions;
+  base::Result<std::vector<std::string>> objects = codegen::EmitObjects(*module, code);
+  WF_CHECK(objects.ok(), objects.status().message());
+  objects_ = std::move(*objects);
   const char* const folder = std::getenv("TMPDIR");
   path_ = std::string(folder == nullptr || *folder == '\0' ? "/tmp" : folder) + "/wf-native-XXXXXX";
   const int file = mkstemp(path_.data());
   WF_CHECK(file >= 0, path_, errno);
   close(file);
-  const std::string linked_from = path_ + ".o";
-  std::ofstream(linked_from, std::ios::binary) << object_;
-  const base::Status linked = link::RunLld({"-shared", "-z", "lazy", "--threads=1", "-o", path_, linked_from});
-  unlink(linked_from.c_str());
+  std::vector<std::string> arguments = {"-shared", "-z", "lazy", "--threads=1", "-o", path_};
+  const size_t options_end = arguments.size();
+  for (size_t i = 0; i < objects_.size(); ++i) {
+    std::ofstream(arguments.emplace_back(path_ + std::to_string(i) + ".o"), std::ios::binary) << objects_[i];
+  }
+  const base::Status linked = link::RunLld(arguments);
+  for (size_t i = options_end; i < arguments.size(); ++i) unlink(arguments[i].c_str());
   WF_CHECK(linked.ok(), linked.message());
 }
 
@@ -61,7 +66,7 @@ Native::Native(const ir::Program& program, const std::string& cpu, int opt_level
   const SharedObject shared(program, cpu, opt_level, watch, part_weight);  // no longer than this: a run that is killed leaves no file
   handle_ = dlopen(shared.path().c_str(), RTLD_LAZY | RTLD_LOCAL);
   WF_CHECK(handle_ != nullptr, dlerror());
-  object_ = shared.object();
+  objects_ = shared.objects();
   plan_ = static_cast<const wf_plan*>(dlsym(handle_, "wf_plan_main"));
 }
 

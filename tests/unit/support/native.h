@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/ir/ir.h"
 #include "compiler/ir/memory.h"
@@ -20,10 +21,11 @@ class SharedObject {
   SharedObject(const SharedObject&) = delete;
   SharedObject& operator=(const SharedObject&) = delete;
   const std::string& path() const { return path_; }
-  const std::string& object() const { return object_; }  // what was linked
+  const std::vector<std::string>& objects() const { return objects_; }  // what was linked
 
  private:
-  std::string path_, object_;
+  std::string path_;
+  std::vector<std::string> objects_;
 };
 
 // A program as machine code in this process, and no file; the CPU must be one that the code is for.
@@ -35,10 +37,10 @@ class Native {
   Native(const Native&) = delete;
   Native& operator=(const Native&) = delete;
   const wf_plan& plan() const { return *plan_; }
-  const std::string& object() const { return object_; }  // what was linked
+  const std::vector<std::string>& objects() const { return objects_; }  // what was linked
 
  private:
-  std::string object_;
+  std::vector<std::string> objects_;
   void* handle_ = nullptr;
   const wf_plan* plan_ = nullptr;
 };

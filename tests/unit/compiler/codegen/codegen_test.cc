@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include "compiler/codegen/parts.h"
 
 namespace wf::codegen {
 namespace {
@@ -10,16 +13,27 @@ namespace {
 class CodegenTest : public ::testing::Test {
  protected:
   llvm::LLVMContext context_;
-  std::string Emit(const std::string& text, const Options& options) {
+  std::unique_ptr<llvm::Module> Parse(const std::string& text) {
     llvm::SMDiagnostic error;
-    const auto module = llvm::parseAssemblyString(text, error, context_);
+    auto module = llvm::parseAssemblyString(text, error, context_);
     EXPECT_NE(module, nullptr) << error.getMessage().str();
+    return module;
+  }
+  std::string Emit(const std::string& text, const Options& options) {
+    const auto module = Parse(text);
     llvm::SmallVector<char, 0> out;
     const base::Status status = EmitObject(*module, options, out);
     EXPECT_TRUE(status.ok()) << status.message();
     return {out.data(), out.size()};
   }
 };
+
+std::string TextOf(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, nullptr);
+  return text;
+}
 
 // out[i] = in[i] / 255 and *out = a * b + c
 constexpr char kScale[] = R"(
@@ -144,6 +158,77 @@ TEST_F(CodegenTest, FunctionsWhoseAddressMattersStay) {
 
 TEST_F(CodegenTest, NothingIsMergedWithoutOptimisation) {
   EXPECT_NE(Emit(kEqual, {.emit = codegen::Emit::kLlvm, .opt_level = 0}).find("@inner_b"), std::string::npos);
+}
+
+// Two bodies, the constant and the function that both read, a number that changes, and a long table: all but the bodies for the first part.
+constexpr char kBodies[] = R"(
+@small = private constant [2 x i32] [i32 7, i32 9]
+@large = private constant [5000 x i8] zeroinitializer
+@count = internal global i32 0
+define internal i32 @twice(i32 %x) unnamed_addr noinline {
+  %y = mul i32 %x, 2
+  ret i32 %y
+}
+define internal i32 @body.v3(i64 %i) unnamed_addr noinline "wf-body" {
+  %p = getelementptr [2 x i32], ptr @small, i64 0, i64 %i
+  %x = load i32, ptr %p
+  %y = call i32 @twice(i32 %x)
+  store i32 %y, ptr @count
+  ret i32 %y
+}
+define internal i32 @body.v4(i64 %i) unnamed_addr noinline "wf-body" {
+  %p = getelementptr [5000 x i8], ptr @large, i64 0, i64 %i
+  %x = load i8, ptr %p
+  %y = zext i8 %x to i32
+  %z = call i32 @twice(i32 %y)
+  ret i32 %z
+}
+define i32 @entry(i64 %i) {
+  %x = call i32 @body.v3(i64 %i)
+  %y = call i32 @body.v4(i64 %i)
+  %z = add i32 %x, %y
+  %c = load i32, ptr @count
+  %d = add i32 %z, %c
+  ret i32 %d
+}
+)";
+
+TEST_F(CodegenTest, BodiesGoIntoPartsWithWhatTheyRead) {
+  const auto module = Parse(kBodies);
+  const Parts parts(*module, 3, 5);
+  ASSERT_EQ(parts.others(), 2U);
+  const std::string first = TextOf(*module);
+  EXPECT_NE(first.find("declare hidden i32 @part.body.v3"), std::string::npos) << first;
+  EXPECT_NE(first.find("@part.count = hidden global i32 0"), std::string::npos) << first;
+  EXPECT_NE(first.find("@part.large = hidden constant"), std::string::npos) << first;
+  std::string others;
+  for (size_t i = 0; i < parts.others(); ++i) {
+    llvm::LLVMContext context;
+    const std::string text = TextOf(*parts.Read(i, context));
+    EXPECT_NE(text.find("define internal i32 @twice"), std::string::npos) << text;  // copied
+    EXPECT_EQ(text.find("define i32 @entry"), std::string::npos) << text;
+    EXPECT_EQ(text.find("@part.count = hidden global i32 0"), std::string::npos) << text;
+    others += text;
+  }
+  EXPECT_NE(others.find("define hidden i32 @part.body.v3"), std::string::npos) << others;
+  EXPECT_NE(others.find("define hidden i32 @part.body.v4"), std::string::npos) << others;
+  EXPECT_NE(others.find("@small = private constant [2 x i32] [i32 7, i32 9]"), std::string::npos) << others;
+  EXPECT_NE(others.find("@part.large = external hidden constant"), std::string::npos) << others;
+}
+
+TEST_F(CodegenTest, ASmallModuleIsOneObject) {
+  const auto module = Parse(kBodies);
+  const auto objects = EmitObjects(*module, {});
+  ASSERT_TRUE(objects.ok()) << objects.status().message();
+  EXPECT_EQ(objects->size(), 1U);
+}
+
+TEST_F(CodegenTest, TheSameModuleGivesTheSameObjects) {
+  const Options options{.verify = true, .least_instructions = 5};
+  const auto first = EmitObjects(*Parse(kBodies), options), second = EmitObjects(*Parse(kBodies), options);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->size(), 3U);
+  EXPECT_EQ(*first, *second);
 }
 
 TEST_F(CodegenTest, PrintsLlvmText) {

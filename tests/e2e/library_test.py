@@ -327,6 +327,10 @@ class Library(harness.ServerCase):
                     stay.append(i)
             self.assertEqual(self.ask("Nms", boxes=boxes, scores=scores, most=most)["stay"], stay, (count, most))
 
+    def test_nms_of_very_many(self):
+        boxes = [[10 * (i % 100), 0, 10 * (i % 100) + 5, 5] for i in range(10_000)]  # 100 of them at each of 100 places
+        self.assertEqual(self.ask("Nms", boxes=boxes, scores=list(range(10_000)), most=0.5)["stay"], list(range(9_999, 9_899, -1)))
+
     def test_ctc_greedy(self):
         def scores(classes):
             return [[1 if c == one else 0 for c in range(4)] for one in classes]

@@ -153,6 +153,12 @@ int32_t wf_fold_is_full(wf_ctx *, const wf_fold *, uint32_t ended) WF_NOEXCEPT; 
 int32_t wf_fold_keep(wf_ctx *, wf_fold *, const wf_type *types, uint32_t type, void *accumulator) WF_NOEXCEPT;   /* 1: done, pointers in *accumulator are others;
                                                                                                                     0: no memory to move to, *accumulator is spoilt and nothing else changed */
 
+// ---- memory elsewhere, called by natives ----
+// What a library is to take by itself for a while, of what the request may have: 1 it may; 0 there is not so much left (the failure is recorded), and nothing
+// to give back. The same job gives back what it was given, once it has been freed.
+int32_t wf_claim(wf_ctx *, uint64_t bytes) WF_NOEXCEPT;
+void wf_unclaim(wf_ctx *, uint64_t bytes) WF_NOEXCEPT;
+
 // ---- text and JSON, called by generated code (runtime/protocol/json defines them) ----
 // wf_alloc(bytes + 64) that begins with the `used` bytes of `block`, which stays as it is: in place where `block` was allocated last, so that texts grow in
 // time that follows their length.

@@ -21,17 +21,37 @@ void Arena::Open(Memory& memory, Budget& budget, size_t first_bytes) {
   if (first_ != nullptr && first_->bytes < next_bytes_) FreeAll();  // kept from a smaller request
 }
 
+bool Arena::TakeFromBudget(int64_t bytes, int64_t spare_bytes) noexcept {
+  if (budget_->left.fetch_sub(bytes, std::memory_order_relaxed) >= bytes - spare_bytes) return true;
+  GiveToBudget(bytes);
+  budget_->Refuse(/*for_others=*/false);
+  return false;
+}
+
+// What the budget has given, and the memory has not.
+bool Arena::RefuseForOthers(int64_t bytes) noexcept {
+  GiveToBudget(bytes);
+  budget_->Refuse(/*for_others=*/true);
+  return false;
+}
+
+bool Arena::Claim(uint64_t bytes) noexcept {
+  if (memory_ == nullptr) return false;
+  const auto wanted = static_cast<int64_t>(std::min(bytes, static_cast<uint64_t>(Budget::kBytes) + 1));  // more than there ever is
+  return TakeFromBudget(wanted, 0) && (memory_->Claim(wanted) || RefuseForOthers(wanted));
+}
+
+void Arena::Unclaim(uint64_t bytes) noexcept {
+  memory_->Unclaim(static_cast<int64_t>(bytes));
+  GiveToBudget(static_cast<int64_t>(bytes));
+}
+
 Arena::Chunk* Arena::TakeChunk(size_t bytes, int64_t spare_bytes) noexcept {
   const auto wanted = static_cast<int64_t>(bytes);
-  if (budget_->left.fetch_sub(wanted, std::memory_order_relaxed) < wanted - spare_bytes) {
-    budget_->left.fetch_add(wanted, std::memory_order_relaxed);
-    budget_->Refuse(/*for_others=*/false);
-    return nullptr;
-  }
+  if (!TakeFromBudget(wanted, spare_bytes)) return nullptr;
   auto* const chunk = static_cast<Chunk*>(memory_->Take(bytes));
   if (chunk == nullptr) {
-    budget_->left.fetch_add(wanted, std::memory_order_relaxed);
-    budget_->Refuse(/*for_others=*/true);
+    RefuseForOthers(wanted);
     return nullptr;
   }
   chunk->next = nullptr;
@@ -129,7 +149,7 @@ void Arena::GiveBackSince(const Mark& mark) noexcept {
       const size_t bytes = chunk->bytes;
       ForgetGrowing(reinterpret_cast<uintptr_t>(chunk), reinterpret_cast<uintptr_t>(chunk) + bytes);
       memory_->Give(chunk, bytes);
-      budget_->left.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+      GiveToBudget(static_cast<int64_t>(bytes));
       held_ -= bytes;
     }
     chunk = following;
@@ -164,7 +184,7 @@ void Arena::Reset(bool keep) noexcept {
     Chunk* const following = chunk->next;
     const size_t bytes = chunk->bytes;
     memory_->Give(chunk, bytes);
-    budget_->left.fetch_add(static_cast<int64_t>(bytes), std::memory_order_relaxed);
+    GiveToBudget(static_cast<int64_t>(bytes));
     chunk = following;
   }
   first_ = last_ = kept;

@@ -82,6 +82,9 @@ class Arena {
   size_t CountSince(const Mark& mark) const;
   void ListSince(const Mark& mark, Stretch* stretches) const;
   void GiveBackSince(const Mark& mark) noexcept;
+  // Bytes that somebody else takes for the request, no memory of this; false as Allocate answers null. Unclaim is for what was claimed.
+  bool Claim(uint64_t bytes) noexcept;
+  void Unclaim(uint64_t bytes) noexcept;
   // Opens `other` for the same request.
   void OpenBeside(Arena& other, size_t first_bytes) const { other.Open(*memory_, *budget_, first_bytes); }
 
@@ -102,6 +105,9 @@ class Arena {
   };
   void* AllocateSlow(uint64_t bytes, uint64_t align) noexcept;
   void ForgetGrowing(uintptr_t begin, uintptr_t end) noexcept;
+  bool TakeFromBudget(int64_t bytes, int64_t spare_bytes) noexcept;
+  void GiveToBudget(int64_t bytes) noexcept { budget_->left.fetch_add(bytes, std::memory_order_relaxed); }
+  bool RefuseForOthers(int64_t bytes) noexcept;
   Chunk* TakeChunk(size_t bytes, int64_t spare_bytes = 0) noexcept;
 
   Space bumped_;

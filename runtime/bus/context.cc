@@ -113,6 +113,15 @@ void* wf_grow(wf_ctx* ctx, const void* block, uint64_t used, uint64_t bytes) noe
   return memory;
 }
 
+int32_t wf_claim(wf_ctx* ctx, uint64_t bytes) noexcept {
+  Context& context = Context::Of(ctx);
+  if (context.arena->Claim(bytes)) return 1;
+  context.NoMemory();
+  return 0;
+}
+
+void wf_unclaim(wf_ctx* ctx, uint64_t bytes) noexcept { Context::Of(ctx).arena->Unclaim(bytes); }
+
 wf_code wf_fail(wf_ctx* ctx, wf_code code, uint32_t site, wf_bytes text) noexcept {
   Context::Of(ctx).Fail(code, site, wf::abi::View(text));
   return WF_FAILED;

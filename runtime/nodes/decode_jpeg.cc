@@ -1,3 +1,4 @@
+#include "runtime/nodes/claim.h"
 #include "runtime/nodes/jpeg.h"
 #include "runtime/nodes/picture.h"
 
@@ -23,6 +24,18 @@ class JpegDecoder {
     });
   }
   Size size() const { return {jpeg_.image_height, jpeg_.image_width}; }
+  // What libjpeg keeps of a file of several scans until the last: each coefficient in two bytes, in whole blocks of the full size.
+  uint64_t coefficient_bytes() {
+    if (jpeg_has_multiple_scans(&jpeg_) == 0) return 0;
+    const auto padded = [](JDIMENSION count, int factor) {
+      const auto by = static_cast<uint64_t>(factor);
+      return (count + by - 1) / by * by;
+    };
+    uint64_t blocks = 0;
+    for (const jpeg_component_info& of : std::span(jpeg_.comp_info, static_cast<size_t>(jpeg_.num_components)))
+      blocks += padded(of.width_in_blocks, of.h_samp_factor) * padded(of.height_in_blocks, of.v_samp_factor);
+    return blocks * sizeof(JBLOCK);
+  }
   bool has_inks() const { return jpeg_.jpeg_color_space == JCS_CMYK || jpeg_.jpeg_color_space == JCS_YCCK; }
 
   // Pixels of `channels` bytes each, one row behind the other.
@@ -71,6 +84,7 @@ bool InksToPixels(wf_ctx* ctx, int64_t count, int64_t channels, uint8_t* data) {
 }  // namespace
 
 wf_code DecodeJpeg(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_tensor* px) {
+  Claim claim(ctx);
   JpegDecoder decoder(ctx);
   if (!decoder.ReadHeader(file)) return decoder.Fail();
   const Size whole = decoder.size();
@@ -79,9 +93,10 @@ wf_code DecodeJpeg(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_t
   const int64_t divisor = Divisor(IsTurned(orientation) ? Size{whole.width, whole.height} : whole, wanted);
   const Size size{(whole.height + divisor - 1) / divisor, (whole.width + divisor - 1) / divisor};
   const int64_t channels = decoder.has_inks() ? kInks : wanted.channels;
-  if (!AllocateTensor(ctx, WF_U8, Shape(size, channels).axes(), px)) return WF_FAILED;
+  if (!claim.Take(decoder.coefficient_bytes()) || !AllocateTensor(ctx, WF_U8, Shape(size, channels).axes(), px)) return WF_FAILED;
   auto* const data = static_cast<uint8_t*>(px->data);
   if (!decoder.ReadPixels(divisor, channels, data)) return decoder.Fail();
+  claim.GiveBack();
   if (decoder.has_inks()) {
     if (!InksToPixels(ctx, size.pixels(), wanted.channels, data)) return WF_FAILED;
     *px = Dense(WF_U8, Shape(size, wanted.channels).axes());

@@ -2,14 +2,27 @@
 
 #include <jerror.h>
 
+#include <algorithm>
+
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/stop.h"
 
 namespace wf::nodes {
 namespace {
 
-// A progressive file may have thousands of scans over the whole image: this bounds the time that a small file can take.
+// A file may have any number of scans, each over the whole image and in a few bytes. The first is what every file has; those behind it read
+// at most this many coefficients, five times all of the largest picture in three colours. What encoders write reads them two to four times.
 constexpr int kMostScans = 500;
+constexpr uint64_t kMostCoefficients = uint64_t{512} << 20;
+constexpr int kLeastOfABlock = 16;     // which takes the time of as many, however few a scan has of it
+constexpr int kTimesOfArithmetic = 4;  // that of a coefficient against Huffman's code
+
+// What reading this scan costs.
+uint64_t CoefficientsOf(const jpeg_decompress_struct& jpeg) {
+  const uint64_t blocks = uint64_t{jpeg.MCUs_per_row} * jpeg.MCU_rows_in_scan * static_cast<uint64_t>(jpeg.blocks_in_MCU);
+  const int each = std::max(jpeg.Se - jpeg.Ss + 1, kLeastOfABlock) * (jpeg.arith_code != 0 ? kTimesOfArithmetic : 1);
+  return blocks * static_cast<uint64_t>(each);
+}
 
 }  // namespace
 
@@ -44,9 +57,22 @@ void JpegCall::OnProgress(j_common_ptr jpeg) {
     call.end_ = End::kStop;
     call.exit_.Leave();
   }
-  if (jpeg->is_decompressor == 0 || reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number <= kMostScans) return;
-  std::snprintf(call.message_, sizeof call.message_, "more than %d scans", kMostScans);
-  call.exit_.Leave();
+  if (jpeg->is_decompressor != 0) call.CountScans(*reinterpret_cast<j_decompress_ptr>(jpeg));
+}
+
+// Once for each scan, before it is read.
+void JpegCall::CountScans(const jpeg_decompress_struct& jpeg) {
+  if (jpeg.input_scan_number == scans_) return;
+  scans_ = jpeg.input_scan_number;
+  coefficients_ += CoefficientsOf(jpeg);
+  if (scans_ > kMostScans)
+    std::snprintf(message_, sizeof message_, "more than %d scans", kMostScans);
+  else if (coefficients_ > kMostCoefficients)
+    std::snprintf(message_, sizeof message_, "more than %llu Mi coefficients in the first %d scans",
+                  static_cast<unsigned long long>(kMostCoefficients >> 20), scans_);
+  else
+    return;
+  exit_.Leave();
 }
 
 wf_code JpegCall::Fail(const char* what, const char* damaged) const {

@@ -9,7 +9,8 @@
 
 namespace wf::nodes {
 
-// One use of libjpeg, which calls back at each row of blocks of each scan: what goes wrong ends it, and so does the job's being stopped.
+// One use of libjpeg, which calls back at each row of blocks of each scan: what goes wrong ends it, and so do the job's being stopped and a
+// file of scans that read more than it is worth.
 // Thread: confined to the call.   Borrows: ctx.
 class JpegCall {
  public:
@@ -34,10 +35,13 @@ class JpegCall {
   static void OnError(j_common_ptr jpeg);
   static void OnMessage(j_common_ptr jpeg, int level);
   static void OnProgress(j_common_ptr jpeg);
+  void CountScans(const jpeg_decompress_struct& jpeg);
 
   wf_ctx* const ctx_;
   Exit exit_;
   End end_ = End::kError;
+  int scans_ = 1;  // that were counted: not the first
+  uint64_t coefficients_ = 0;
   char message_[JMSG_LENGTH_MAX] = {};
   jpeg_error_mgr errors_{};
   jpeg_progress_mgr progress_{};

@@ -17,14 +17,15 @@ typedef struct wf_optional_i64 {
 enum {
   WF_MAX_PNG_PIXELS = 64 * 1024 * 1024, /* 64 MiB of result, in colour 192 MiB */
   WF_MAX_BMP_PIXELS = 64 * 1024 * 1024,
-  WF_MAX_JPEG_PIXELS = 32 * 1024 * 1024, /* a progressive JPEG holds up to 6 bytes a pixel in the decoder besides, of CMYK 8 */
+  WF_MAX_JPEG_PIXELS =
+      32 * 1024 * 1024, /* a progressive JPEG holds up to 6 bytes a pixel in the decoder besides, of CMYK 8: claimed (claim.h) */
   WF_MAX_WEBP_PIXELS = 32 * 1024 * 1024, /* a lossless one holds 4 */
 };
 
 // A PNG, JPEG, WebP or BMP file -> u8[h, w], 0 black, sRGB-encoded luma; transparency is laid over white, what EXIF says is turned is
 // turned. A JPEG is divided by 8, 4 or 2 where no fewer rows and columns than the least ones are left. Errors: 7000 none of the formats,
-// damaged or truncated; 3012 over the limits above.   Cost: O(pixels); the decoder's own buffers are freed before return; a quarter turn
-// takes memory for a second picture.
+// damaged or truncated; 3012 over the limits above, and where memory is spent.   Cost: O(pixels); the decoder's own buffers are freed
+// before return; a quarter turn takes memory for a second picture.
 wf_code wf_n_decode_gray(wf_ctx*, const wf_bytes* file, const wf_optional_i64* least_height, const wf_optional_i64* least_width,
                          wf_tensor* gray) WF_NOEXCEPT;
 

@@ -18,11 +18,12 @@ import std.image;
 
 workflow Look(picture: bytes) -> (rows: i64) { node px = image.decode(picture); node rows = len(px); return (rows: rows); }
 workflow Grey(picture: bytes) -> (rows: i64) { node px = image.decode_gray(picture); node rows = len(px); return (rows: rows); }
+workflow Glance(picture: bytes) -> (rows: i64) { node px = image.decode(picture, 100, 100); node rows = len(px); return (rows: rows); }
 workflow Hurry(picture: bytes) -> (rows: i64) { node px = image.decode(picture) { timeout 50ms; } node rows = len(px); return (rows: rows); }
 workflow Add(a: i64) -> (b: i64) { node b = a + 1; return (b: b); }
 workflow Pooled(n: f64) -> (y: f64) { node y = sum[k < i64(n)](f64(k) * 0.5); return (y: y); }
 
-service Pictures { workflow Look; workflow Grey; workflow Hurry; workflow Add; workflow Pooled; }
+service Pictures { workflow Look; workflow Grey; workflow Glance; workflow Hurry; workflow Add; workflow Pooled; }
 """
 SIDE = 5700  # 32 million pixels: 0.1 to 1 s of a CPU
 SOON = 0.6 if harness.IS_SANITIZED else 0.2  # seconds: long before a picture is whole
@@ -143,6 +144,24 @@ class LargePictures(harness.ServerCase):
             began = time.monotonic()
             self.pooled()
             self.assertLess(time.monotonic() - began, SOON)
+
+
+class LittleMemory(harness.ServerCase):
+    source = source()
+    args = ("--limits-request-bytes", "16MiB")
+
+    def peak(self):
+        with open(f"/proc/{self.server.process.pid}/status", encoding="utf-8") as status:
+            return int(next(line for line in status if line.startswith("VmHWM:")).split()[1]) * 1024
+
+    def test_a_progressive_jpeg_takes_no_more_at_an_eighth_than_a_request_may_have(self):
+        self.assertEqual(self.server.call("POST", "/Pictures/Glance", FILES["JPEG"]()).status, 200)
+        before = self.peak()
+        for how in ({}, {"subsampling": 0}):
+            reply = self.server.call("POST", "/Pictures/Glance", saved("RGB", format="JPEG", progressive=True, **how))
+            self.assert_error(reply, 429, 3012, "limits.request_bytes")
+        self.assertLess(self.peak() - before, 32 << 20)
+        self.assertEqual(self.server.call("POST", "/Pictures/Glance", small()).json, {"rows": 16})
 
 
 if __name__ == "__main__":

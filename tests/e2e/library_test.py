@@ -218,8 +218,10 @@ class Library(harness.ServerCase):
         for top, left, height, width in ((0, 0, 5, 7), (1, 2, 3, 4), (4, 6, 1, 1), (2, 0, 0, 7), (0, 3, 2, 0), (5, 7, 0, 0)):
             part = [row[left:left + width] for row in px[top:top + height]]
             self.assertEqual(self.ask("Crop", px=px, top=top, left=left, height=height, width=width)["px"], part)
-        for top, left, height, width in ((0, 0, 6, 7), (0, 0, 5, 8), (-1, 0, 2, 2), (0, -1, 2, 2), (4, 6, 1, 2), (2**62, 0, 1, 1)):
-            self.refused(500, 7001, "Crop", px=px, top=top, left=left, height=height, width=width)
+        for (top, left, height, width), told in (((0, 0, 6, 7), "slice 0:6 of an axis of 5"), ((0, 0, 5, 8), "slice 0:8 of an axis of 7"), ((-1, 0, 2, 2), "slice -1:5 of an axis of 5"),
+                                                 ((0, -1, 2, 2), "slice -1:7 of an axis of 7"), ((4, 6, 1, 2), "slice 0:2 of an axis of 1"), ((6, 0, 0, 0), "slice 6:5 of an axis of 5"),
+                                                 ((0, 0, -1, 2), "slice 0:-1 of an axis of 5"), ((2**62, 0, 1, 1), f"slice {2**62}:5 of an axis of 5"), ((1, 1, 2**63 - 1, 1), f"slice 0:{2**63 - 1} of an axis of 4")):
+            self.assert_error(self.server.post("/Library/Crop", {"px": px, "top": top, "left": left, "height": height, "width": width}), 500, 7001, told)
 
     def test_sort_by(self):
         dice = random.Random(4)
@@ -324,6 +326,10 @@ class Library(harness.ServerCase):
                 if all(iou(boxes[i], boxes[j]) <= most for j in stay):
                     stay.append(i)
             self.assertEqual(self.ask("Nms", boxes=boxes, scores=scores, most=most)["stay"], stay, (count, most))
+
+    def test_nms_of_very_many(self):
+        boxes = [[10 * (i % 100), 0, 10 * (i % 100) + 5, 5] for i in range(10_000)]  # 100 of them at each of 100 places
+        self.assertEqual(self.ask("Nms", boxes=boxes, scores=list(range(10_000)), most=0.5)["stay"], list(range(9_999, 9_899, -1)))
 
     def test_ctc_greedy(self):
         def scores(classes):

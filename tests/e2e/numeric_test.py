@@ -19,6 +19,7 @@ F32, I64 = np.float32, np.int64
 NAN, INF, MOST, LEAST = np.nan, np.inf, np.finfo(F32).max, np.finfo(F32).smallest_subnormal
 INDEX, DIMENSION, EMPTY, TYPE = 7001, 7004, 7005, 7000
 dice = np.random.default_rng(7)
+MANY = 1_000 if harness.IS_SANITIZED else 10_000  # boxes, each of which is held against each
 
 
 def floats(*values):
@@ -135,7 +136,7 @@ def ranks(scores):
 def nms(boxes, scores, classes, most):
     shares, stay = iou(boxes, boxes), []
     for i in ranks(scores):
-        if all(classes[i] != classes[j] or shares[i, j] <= most for j in stay):
+        if not any(classes[i] == classes[j] and shares[i, j] > most for j in stay):
             stay.append(i)
     return np.array(stay, I64)
 
@@ -150,6 +151,12 @@ def soft_nms(boxes, scores, sigma, least):
         taken.append(best)
         kept.append(left[best])
         left = left * np.where(np.arange(len(left)) == best, 1, np.exp(-shares[best] ** 2 / sigma))
+
+
+def apart(boxes, scores):
+    """What is left of boxes that share nothing."""
+    order = ranks(scores)[:np.count_nonzero(scores)]
+    return order, scores[order]
 
 
 def decoded(deltas, anchors, weights):
@@ -389,12 +396,15 @@ FUNCTIONS = {
                             [(random_rows(n, 4), corners(n), w) for n in (1, 30) for w in (floats(1, 1, 1, 1), floats(10, 10, 5, 5))] + [(rows_of(4, [0, 0, 1e9, -1e9]), corners(1), floats(1, 1, 1, 1))], 1e-5, 1e-3),
     "ClipBoxes": Function("boxes: f32[n, 4]", "y: f32[_, _]", "nn.clip_boxes(boxes, 20.0, 30.0)", lambda b: np.clip(b, 0, floats(30, 20, 30, 20)), each([corners(30) - 5])),
     "Nms": Function("boxes: f32[n, 4], scores: f32[n], most: f32", "y: i64[_]", "nn.nms(boxes, scores, most)", lambda b, s, most: nms(b, s, np.zeros(len(s)), most),
-                    [(corners(len(s)), s, F32(most)) for s in SCORES for most in (0, 0.25, 0.5, 1)]),
+                    [(corners(len(s)), s, F32(most)) for s in SCORES for most in (0, 0.25, 0.5, 1)] +
+                    [(np.array([[0, 0, 2, 2], [0, 0, NAN, 2], [0, 0, 2, 2], [NAN] * 4, [1, NAN, 2, 2]], F32), floats(1, 5, 2, 4, 3), F32(0))]),
     "NmsByClass": Function("boxes: f32[n, 4], scores: f32[n], classes: i64[n], most: f32", "y: i64[_]", "nn.nms_by_class(boxes, scores, classes, most)", nms,
                            [(corners(len(s)), s, dice.integers(0, 3, len(s)), F32(most)) for s in SCORES for most in (0.25, 0.5)]),
     "SoftNms": Function("boxes: f32[n, 4], scores: f32[n], sigma: f32, least: f32", "indices: i64[_], scores: f32[_]", "nn.soft_nms(boxes, scores, sigma, least)", soft_nms,
                         [(corners(n), dice.random(n).astype(F32), F32(sigma), F32(least)) for n in (1, 2, 20, 60) for sigma, least in ((0.5, 0.001), (0.1, 0.2), (0.5, 2))] +
                         [(np.zeros((0, 4), F32), floats(), F32(0.5), F32(0)), (corners(3), floats(NAN, 0.5, NAN), F32(0.5), F32(0))], 1e-4),
+    "SoftNmsOfMany": Function("boxes: f32[n, 4], scores: f32[n]", "indices: i64[_], scores: f32[_]", "nn.soft_nms(boxes, scores)", apart,
+                              [(floats(0, 0, 5, 5) + 10 * np.arange(MANY, dtype=F32)[:, None], (np.arange(MANY) % 500 == 7) * np.arange(MANY, dtype=F32))]),
     "Components": Function("mask: bool[h, w]", "labels: i64[_, _], boxes: i64[_, _], areas: i64[_]", "nn.connected_components(mask)", components,
                            each([dice.random(shape) < share for shape in ((1, 1), (1, 9), (9, 1), (20, 30), (64, 64)) for share in (0, 0.2, 0.4, 0.6, 1)])),
     "Unclip": Function("boxes: f32[n, 4]", "y: f32[_, _]", "nn.unclip(boxes, 1.5, 40.0, 50.0)", lambda b: np.clip(b + (0.75 * (b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1]) / (b[:, 2] - b[:, 0] + b[:, 3] - b[:, 1]))[:, None] *

@@ -216,6 +216,9 @@ void* wf_grow(wf_ctx*, const void* block, uint64_t used, uint64_t bytes) noexcep
   return wf::bench::current->scratch().Grow(block, used, bytes);
 }
 
+int32_t wf_claim(wf_ctx*, uint64_t) noexcept { return 1; }
+void wf_unclaim(wf_ctx*, uint64_t) noexcept {}
+
 // The scratch memory is as large as what it records needs.
 wf_code wf_fold_begin(wf_ctx*, wf_fold*) noexcept { return 0; }
 int32_t wf_fold_is_full(wf_ctx*, const wf_fold*, uint32_t) noexcept { return 0; }

@@ -100,6 +100,38 @@ TEST_F(ContextTest, MemoryThatOthersHoldIsRefusedForLoad) {
   EXPECT_TRUE(failure.for_memory);
 }
 
+TEST_F(ContextTest, WhatALibraryTakesCountsUntilItIsGivenBack) {
+  const int64_t left = bus_.budget.left;
+  ASSERT_EQ(wf_claim(bus_.ctx(), 200 << 20), 1);
+  EXPECT_EQ(bus_.budget.left, left - (200 << 20));
+  EXPECT_EQ(wf_alloc(bus_.ctx(), 100 << 20, 8), nullptr);
+  EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kMemoryCap);
+  for (const uint64_t bytes : {uint64_t{100} << 20, uint64_t{1} << 40, UINT64_MAX}) {
+    EXPECT_EQ(wf_claim(bus_.ctx(), bytes), 0);
+    EXPECT_EQ(bus_.main.TakeFailure(WF_FAILED).code, code::kMemoryCap);
+  }
+  const int64_t before = bus_.budget.left;  // what was told took a little
+  wf_unclaim(bus_.ctx(), 200 << 20);
+  EXPECT_EQ(bus_.budget.left, before + (200 << 20));
+}
+
+TEST_F(ContextTest, WhatALibraryTakesIsOfTheMemoryOfAll) {
+  const ChunkMemory all(1 << 20);
+  bus_.budget.StartWith(all);
+  Arena arena;
+  ChunkMemory shared(1 << 20);
+  arena.Open(shared, bus_.budget, 64);
+  ASSERT_TRUE(arena.Claim(400'000));
+  EXPECT_EQ(shared.in_use_bytes(), 400'000);
+  ASSERT_TRUE(shared.Claim(500'000));
+  EXPECT_FALSE(arena.Claim(400'000));
+  EXPECT_EQ(WhyRefused(bus_.budget).code, code::kRefused);  // for load
+  EXPECT_EQ(shared.in_use_bytes(), 900'000);
+  arena.Unclaim(400'000);
+  EXPECT_EQ(shared.in_use_bytes(), 500'000);
+  shared.Unclaim(500'000);
+}
+
 TEST_F(ContextTest, NoRequestHasMoreThanAllTogether) {
   const ChunkMemory small(1 << 20);
   bus_.budget.StartWith(small);

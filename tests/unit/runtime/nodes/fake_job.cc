@@ -7,13 +7,32 @@
 
 using wf::nodes::FakeJob;
 
+namespace {
+
+bool Spend(FakeJob* job, uint64_t bytes) {
+  if (bytes > job->budget) return wf_fail(&job->ctx, 3012, 0, wf::nodes::View("the request's memory is spent")) == 0;
+  job->budget -= bytes;
+  return true;
+}
+
+}  // namespace
+
+extern "C" int32_t wf_claim(wf_ctx* ctx, uint64_t bytes) noexcept {
+  auto* job = reinterpret_cast<FakeJob*>(ctx);
+  if (!Spend(job, bytes)) return 0;
+  job->claimed += bytes;
+  return 1;
+}
+
+extern "C" void wf_unclaim(wf_ctx* ctx, uint64_t bytes) noexcept {
+  auto* job = reinterpret_cast<FakeJob*>(ctx);
+  job->budget += bytes;
+  job->claimed -= bytes;
+}
+
 extern "C" void* wf_alloc(wf_ctx* ctx, uint64_t bytes, uint64_t align) noexcept {
   auto* job = reinterpret_cast<FakeJob*>(ctx);
-  if (bytes > job->budget) {
-    wf_fail(ctx, 3012, 0, wf::nodes::View("the request's memory is spent"));
-    return nullptr;
-  }
-  job->budget -= bytes;
+  if (!Spend(job, bytes)) return nullptr;
   auto* block = static_cast<uint8_t*>(std::aligned_alloc(align, bytes));
   job->blocks.emplace_back(block, [](uint8_t* memory) { std::free(memory); });
   return block;

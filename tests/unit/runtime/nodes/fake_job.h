@@ -13,12 +13,12 @@
 
 namespace wf::nodes {
 
-// A job for natives under test: memory that ASan watches to the byte, a budget, the first failure. wf_alloc and wf_fail of this program
-// find it through the context that is its first member.
+// A job for natives under test: memory that ASan watches to the byte, a budget, the first failure. wf_alloc, wf_claim and wf_fail of this
+// program find it through the context that is its first member.
 struct FakeJob {
   wf_ctx ctx{&stop};
   uint32_t stop = 0;
-  uint64_t budget = uint64_t{256} << 20;
+  uint64_t budget = uint64_t{256} << 20, claimed = 0;
   int32_t code = 0;
   std::string message;
   std::vector<std::unique_ptr<uint8_t[], void (*)(uint8_t*)>> blocks;

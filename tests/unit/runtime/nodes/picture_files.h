@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>  // before jpeglib.h, which wants it
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <jpeglib.h>
 
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
@@ -31,6 +35,43 @@ inline std::string Bmp(const BmpFile& file) {
   return "BM" + Number(0, 8) + Number(54 + file.pixels_at, 4) + Number(40, 4) + Number(static_cast<uint32_t>(file.width), 4) +
          Number(static_cast<uint32_t>(file.height), 4) + Number(1, 2) + Number(file.bits, 2) + Number(file.compression, 4) + Number(0, 20) +
          file.tail;
+}
+
+struct JpegWay {
+  J_COLOR_SPACE space = JCS_RGB;
+  bool is_whole = false;  // else colours have half the resolution
+  bool is_progressive = false;
+};
+inline std::string Jpeg(int width, int height, const Pixels& pixels, JpegWay way = {}) {
+  const auto [space, is_whole, is_progressive] = way;
+  jpeg_error_mgr errors;
+  jpeg_compress_struct jpeg;
+  jpeg.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&jpeg);
+  unsigned char* bytes = nullptr;
+  unsigned long size = 0;  // NOLINT: libjpeg's type
+  jpeg_mem_dest(&jpeg, &bytes, &size);
+  jpeg.image_width = static_cast<JDIMENSION>(width);
+  jpeg.image_height = static_cast<JDIMENSION>(height);
+  jpeg.input_components = space == JCS_GRAYSCALE ? 1 : space == JCS_RGB ? 3 : 4;
+  jpeg.in_color_space = space;
+  jpeg_set_defaults(&jpeg);
+  if (space == JCS_CMYK) jpeg_set_colorspace(&jpeg, JCS_YCCK);
+  jpeg_set_quality(&jpeg, 95, TRUE);
+  if (is_whole) jpeg.comp_info[0].h_samp_factor = jpeg.comp_info[0].v_samp_factor = 1;
+  if (is_whole && space == JCS_CMYK) jpeg.comp_info[3].h_samp_factor = jpeg.comp_info[3].v_samp_factor = 1;
+  if (is_progressive) jpeg_simple_progression(&jpeg);
+  jpeg_start_compress(&jpeg, TRUE);
+  while (jpeg.next_scanline < jpeg.image_height) {
+    auto* row =
+        const_cast<uint8_t*>(pixels.data()) + size_t{jpeg.next_scanline} * jpeg.image_width * static_cast<size_t>(jpeg.input_components);
+    jpeg_write_scanlines(&jpeg, &row, 1);
+  }
+  jpeg_finish_compress(&jpeg);
+  jpeg_destroy_compress(&jpeg);
+  std::string file(reinterpret_cast<char*>(bytes), size);
+  std::free(bytes);
+  return file;
 }
 
 using Decoder = decltype(&wf_n_decode);

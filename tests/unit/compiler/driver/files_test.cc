@@ -33,6 +33,7 @@ TEST_F(FilesTest, SaysWhyAFileCannotBeRead) {
   EXPECT_EQ(ReadFile(folder_.path(), 100).status().message(), "it is a folder");
   ASSERT_TRUE(WriteFile(At("x"), std::string(3 << 20, 'x')).ok());
   EXPECT_EQ(ReadFile(At("x"), 2 << 20).status().message(), "larger than 2 MiB");
+  EXPECT_EQ(ReadFile(At("x"), 100'000).status().message(), "larger than 100000 bytes");
 }
 
 TEST_F(FilesTest, ReadsToTheEndOfAFileThatSaysItIsEmpty) {

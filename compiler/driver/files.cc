@@ -142,7 +142,7 @@ base::Result<std::string> PlaceForProduct(const std::string& path) {
 
 namespace {
 
-constexpr std::string_view kFolderPattern = "wfc-XXXXXX";
+constexpr std::string_view kFolderPattern = "wfc-temporary-XXXXXX";  // that nobody else calls an empty folder
 constexpr char kMark[] = ".wfc";  // in a folder that was locked before: who finds it unlocked finds nobody's
 
 base::Descriptor OpenFolder(const std::string& path) {

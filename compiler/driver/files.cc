@@ -31,7 +31,10 @@ base::Status WriteInPlace(const std::string& path, std::string_view text) {
   return ftruncate(file.get(), size) == 0 && fsync(file.get()) == 0 ? base::Status::Ok() : base::StatusOfErrno(errno);
 }
 
-base::Status TooLarge(size_t max_bytes) { return {base::kResourceExhausted, fmt::format("larger than {} MiB", max_bytes >> 20)}; }
+base::Status TooLarge(size_t max_bytes) {
+  const std::string most = max_bytes < 1 << 20 ? fmt::format("{} bytes", max_bytes) : fmt::format("{} MiB", max_bytes >> 20);
+  return {base::kResourceExhausted, "larger than " + most};
+}
 
 }  // namespace
 
@@ -139,7 +142,7 @@ base::Result<std::string> PlaceForProduct(const std::string& path) {
 
 namespace {
 
-constexpr std::string_view kFolderPattern = "wfc-XXXXXX";
+constexpr std::string_view kFolderPattern = "wfc-temporary-XXXXXX";  // that nobody else calls an empty folder
 constexpr char kMark[] = ".wfc";  // in a folder that was locked before: who finds it unlocked finds nobody's
 
 base::Descriptor OpenFolder(const std::string& path) {

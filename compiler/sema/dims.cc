@@ -207,6 +207,16 @@ bool KeepsValue(const Expr& from, const Expr& to) {
 
 bool IsIntegerScalar(TypeRef type) { return type->kind == TypeKind::kScalar && !ir::IsFloat(type->dtype) && type->dtype != DType::kBool; }
 
+// Nobody reads the product that a chain of calls has made.
+std::string DimWords(const Dim& value) {
+  constexpr size_t kMostShown = 80;
+  const std::string text = value.ToString();
+  if (text.size() <= kMostShown) return "the value " + text;
+  const size_t terms = value.terms().size();
+  return "a value of " + (terms == 1 ? "" : std::to_string(terms) + " terms and ") + std::to_string(value.weight() - 1 - terms) +
+         " factors";
+}
+
 }  // namespace
 
 bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, std::vector<DimPair>& pairs) {
@@ -313,7 +323,7 @@ void DimSolver::LabelValues(const Dim& callee_dim, const Span& beside, diag::Bui
   for (const std::string& symbol : callee_dim.Symbols()) {
     const auto origin = origins_.find(symbol);
     if (origin == origins_.end() || origin->second == beside || values_.at(symbol) == Dim::Symbol(symbol)) continue;
-    builder.Label(origin->second, "this gives `" + symbol + "` of `" + callee_.name + "` the value " + values_.at(symbol).ToString());
+    builder.Label(origin->second, "this gives `" + symbol + "` of `" + callee_.name + "` " + DimWords(values_.at(symbol)));
   }
 }
 

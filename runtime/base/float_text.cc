@@ -110,7 +110,8 @@ inline char* PutDigits(char* at, const Digits& digits) {
   return at + 1 + digits.count;
 }
 
-// From here on all digits of a whole number are written, more than tell it from others. Infinities and what is no number belong here, too.
+// From here on all digits of a whole number are written, more than tell it from others, where an exponent makes it no shorter. Infinities
+// and what is no number belong here, too.
 template <typename T>
 char* PutLarge(char* at, T value) {
   char* const end = std::to_chars(at, at + kMostFloatText, value).ptr;

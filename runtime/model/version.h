@@ -48,10 +48,10 @@ class Version {
   void set_threads(int instance, int threads);
 
   // Runs `rows` samples. inputs[i] has the shape of the file, `rows` along the batch axis; dense, 64-aligned, readable to the next multiple
-  // of 64 bytes. Fills outputs[i]: data, dtype, dims, strides; they stay valid until the next Run or Trim of this instance. Errors:
-  // kInvalidArgument for tensors that the signature does not take, or an index out of range within the model; kResourceExhausted for
-  // memory; kCancelled and kOutOfRange as said at depends_on_data. Elements that are strings: wf_bytes.
-  // wanted: null when nobody will stop it.
+  // of 64 bytes. Fills outputs[i]: data, dtype, dims, strides; they stay valid until the next Run or Trim of this instance.
+  // Elements that are strings: wf_bytes. wanted: null when nobody will stop it.
+  // Errors: kInvalidArgument for tensors that the signature does not take, or an index out of range within the model; kResourceExhausted
+  // for memory; kCancelled and kOutOfRange as said at depends_on_data.
   base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
                    const base::Wanted* wanted = nullptr);
 

@@ -29,8 +29,8 @@ struct Field {
 // One JSON object per line: {"time":..,"level":"info","message":..,<fields>}; ids go into the fields `data_id` and `log_id`. Texts come
 // from anywhere: what is not UTF-8 is replaced, control characters are escaped. The line goes to the ring of the calling thread; a drain
 // writes it. It is dropped, and counted, when the ring is full; texts are cut so that every line fits into kMaxLineBytes, escapes counted.
-// Thread: thread-safe.   Bounds: kRingBytes per thread that has logged, of which as much is resident as has once waited for a drain. Cost:
-// no lock, never waits; allocates a thread's first time only.
+// Thread: thread-safe.   Bounds: kRingBytes per thread that has logged, of which as much is resident as has once waited for a drain.
+// Cost: no lock, never waits; allocates a thread's first time only.
 void Log(Level level, std::string_view message, std::initializer_list<Field> fields = {}) noexcept;
 inline constexpr uint64_t kRingBytes = 1024 * 1024, kMaxLineBytes = 3072;
 

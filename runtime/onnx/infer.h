@@ -44,8 +44,8 @@ base::Result<int64_t> LeastBytes(const Known& known, int64_t max_bytes);
 base::Result<std::vector<Known>> InferShapes(const Graph& graph, std::span<const Port> inputs, const std::string& model,
                                              bool exact = false);
 
-// The two steps of InferShapes, for who learns more between nodes: what weights are, and what follows for the results of one node. Errors:
-// text without file and node.
+// The two steps of InferShapes, for who learns more between nodes: what weights are, and what follows for the results of one node.
+// Errors: text without file and node.
 std::vector<Known> KnownWeights(const Graph& graph);
 Known KnownOfWeight(const Weight& weight);
 base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const Known> inputs,
@@ -59,8 +59,8 @@ base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<cons
                                               int64_t max_work = kMostConstantWork);
 int64_t MostConstantBytes(const Graph& graph);  // kMostConstantBytes, and what its weights make, as they are rearranged and converted
 
-// Window of a convolution or pooling over `spatial` axes. Errors: a wrong number of values, or values out of range; text without file and
-// node.
+// Window of a convolution or pooling over `spatial` axes.
+// Errors: a wrong number of values, or values out of range; text without file and node.
 struct Window {
   enum class AutoPad : uint8_t { kExplicit, kSameUpper, kSameLower };
   std::vector<int64_t> kernel, stride, dilation, pad_begin, pad_end;

@@ -27,14 +27,16 @@ struct ReadOptions {
 
 // Reads a model file: structure, small constants and the signature; the elements of large initialisers stay in the file.
 // Errors, each naming the file and, where there is one, the node: kNotFound, kPermissionDenied; kInvalidArgument for bytes that are no
-// sound model; kUnimplemented for an operator, type or feature that is not built. Bounds: memory is a small multiple of the file without
-// its initialisers.   Cost: one pass over the structure, elements are skipped by offset.
+// sound model; kUnimplemented for an operator, type or feature that is not built.
+// Bounds: memory is a small multiple of the file without its initialisers.   Cost: one pass over the structure, elements are skipped by
+// offset.
 base::Result<Model> ReadModel(const std::string& path, const ReadOptions& options = {});
 
 // The same from memory, which must outlive the model; external data is refused. `name` stands for the path in messages.
 base::Result<Model> ReadModelBytes(std::span<const uint8_t> bytes, const std::string& name, const ReadOptions& options = {});
 
-// The inputs, but for those with a default, and outputs as the file declares them, and nothing more of it. Errors: as of ReadModel.
+// The inputs, but for those with a default, and outputs as the file declares them, and nothing more of it.
+// Errors: as of ReadModel.
 struct DeclaredPort {
   std::string name;
   bool is_optional = false, is_sequence = false;

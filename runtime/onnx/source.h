@@ -13,8 +13,8 @@ namespace wf::onnx {
 base::Result<std::shared_ptr<const ByteSource>> OpenFile(const std::string& path);
 
 // A file of external data. `location` is what the model says: it must stay inside the model's folder, by plain names alone: no absolute
-// path, no `..`, no symbolic link on the way, no second hard link to the file (through which it could be any file of the disk). Errors:
-// kPermissionDenied for those.
+// path, no `..`, no symbolic link on the way, no second hard link to the file (through which it could be any file of the disk).
+// Errors: kPermissionDenied for those.
 base::Result<std::shared_ptr<const ByteSource>> OpenExternal(const std::string& model_path, const std::string& location);
 
 // Bytes that outlive the source.

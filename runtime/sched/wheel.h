@@ -22,7 +22,6 @@ class Wheel {
   // Not after the first timer, perhaps before it; INT64_MAX: none.
   base::TimePoint NextAt() const noexcept;
   void Advance(base::TimePoint now) noexcept;  // calls on_time of what is due; those may arm and cancel
-  int armed_count() const { return count_; }
 
  private:
   static constexpr int kNear = 512, kFar = 1024, kNearBits = 9;

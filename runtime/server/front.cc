@@ -125,6 +125,8 @@ void Front::OnTime() noexcept {
   if (drain_tick_at_ <= shared_.clock.Now()) OnDrainTick();
 }
 
+bool Front::at_rest() noexcept { return connections_.count() == 0 && engine_->live_buses() == 0 && sessions_.exchanges().in_use() == 0; }
+
 // A connection that is between requests is closed behind its last answer, a tick after the drain began, so that what had arrived by then is
 // read; the others close with their answer. One in its handshake has had no way yet to send a request, and one that sent none has a while.
 void Front::OnDrainTick() noexcept {
@@ -133,7 +135,7 @@ void Front::OnDrainTick() noexcept {
   });
   counts_.connections.Set(connections_.count());
   deserted_.store(connections_.count() == 0, std::memory_order_release);
-  idle_.store(connections_.count() == 0 && engine_->live_buses() == 0 && sessions_.exchanges().in_use() == 0, std::memory_order_release);
+  idle_.store(at_rest(), std::memory_order_release);
   drain_tick_at_ = shared_.clock.Now() + kDrainTickNs;
 }
 

@@ -44,7 +44,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   bool deserted() const noexcept { return deserted_.load(std::memory_order_acquire); }
   uint64_t load() const noexcept { return (counts_.inflight_all.value() << 20) + counts_.connections.value(); }
   uint32_t connections() const noexcept { return connections_.count(); }
-  uint32_t exchanges_in_use() { return sessions_.exchanges().in_use(); }
+  bool at_rest() noexcept;  // now: no connection, no request
 
   void OnFlush() noexcept override;
   void OnPoll() noexcept override { engine_->OnPoll(); }

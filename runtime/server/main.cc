@@ -24,7 +24,7 @@ bool Print(std::FILE* file, const std::string& text) {
   return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
 }
 
-// What was asked for, and nothing else. The exit status, where that is all.
+// What was asked for, or where the server listens. The exit status, where that is all.
 int Show(const std::string& text, const std::string& program) {
   if (Print(stdout, text)) return 0;
   return Print(stderr, program + ": the output could not be written whole\n"), 1;

@@ -327,7 +327,8 @@ class BadBuild(unittest.TestCase):
 
     def test_the_folder_of_a_wfc_that_was_killed_goes_with_the_next(self):
         temporary = harness.scratch() / "deserted"
-        (temporary / "wfc-backup").mkdir(parents=True)  # of somebody else, who calls it so
+        (temporary / "wfc-backup").mkdir(mode=0o700, parents=True)  # of somebody else, who calls it so
+        os.utime(temporary / "wfc-backup", (0, 0))
         environment = {**os.environ, "TMPDIR": str(temporary)}
         command = [harness.WFC, "run", HELLO, "--", "--host", "127.0.0.1", "--http-port", "0", "--admin-port", "0"]
 

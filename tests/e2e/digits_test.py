@@ -58,7 +58,7 @@ class Digits(harness.ServerCase):
 
     def test_what_is_no_image_is_said_to_be_none(self):
         for body in (b"GIF89a", b"\x89PNG\r\n\x1a\n", self.seven[:60], b"\0" * 1000):
-            self.assert_error(self.server.call("POST", self.path, body), 400, 100001, "not a PNG or JPEG image")
+            self.assert_error(self.server.call("POST", self.path, body), 400, 100001, "not a PNG, JPEG, WebP or BMP image")
 
     def test_a_png_that_claims_to_be_huge_is_told_as_that(self):
         header = b"IHDR" + (16_000).to_bytes(4, "big") * 2 + b"\x08\0\0\0\0"

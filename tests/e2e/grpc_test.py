@@ -328,7 +328,7 @@ class Digits(GrpcCase):
         self.assertEqual({label.decode() for label in many.as_numpy("labels").ravel()}, {"7"})
 
     def test_a_picture_that_is_none(self):
-        trailers = self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.stub.ModelInfer(self.words([b"text"])), "not a PNG or JPEG", code=100001)
+        trailers = self.assert_fails(grpc.StatusCode.INVALID_ARGUMENT, lambda: self.stub.ModelInfer(self.words([b"text"])), "not a PNG, JPEG, WebP or BMP", code=100001)
         self.assertEqual(trailers["wf-path"], "Classify/pixels")
 
     def words(self, pictures):

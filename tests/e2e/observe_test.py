@@ -125,7 +125,7 @@ class Nodes(harness.ServerCase):
 
     def test_what_a_fallback_hides_is_in_the_log(self):
         reply = self.server.call("POST", "/DigitService/Classify", b"\x89PNG\r\n\x1a\n and no more", {"x-request-id": "hidden", "traceparent": f"00-{'a' * 32}-{'b' * 16}-01"})
-        self.assertEqual(json.loads(reply.body)["error"]["message"], "the body is not a PNG or JPEG image")
+        self.assertEqual(json.loads(reply.body)["error"]["message"], "the body is not a PNG, JPEG, WebP or BMP image")
         until = time.monotonic() + 10
         while not (found := lines_of(self.server, "a fallback failed in place of a failure")) and time.monotonic() < until:
             time.sleep(0.05)

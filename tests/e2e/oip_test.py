@@ -267,7 +267,7 @@ class Digits(OipCase):
     def test_a_sample_that_is_no_picture_is_named(self):
         row = self.picture(3)
         row["data"][1] = base64.b64encode(b"text").decode()
-        self.assert_refused(self.ask("/models/Classify/infer", {"inputs": [row]}), 400, 100001, "sample 1", "not a PNG or JPEG")
+        self.assert_refused(self.ask("/models/Classify/infer", {"inputs": [row]}), 400, 100001, "sample 1", "not a PNG, JPEG, WebP or BMP")
         self.assert_refused(self.ask("/models/Classify/infer", {"inputs": [tensor("picture", "BYTES", [1], ["?"], content_type="base64")]}), 400, 5000, "base64")
 
 

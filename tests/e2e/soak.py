@@ -32,7 +32,7 @@ PROGRAM = """
 import std.image;
 import std.tensor;
 model Digits = onnx("models/digits");
-error NotAnImage = 100001 "the body is not a PNG or JPEG image";
+error NotAnImage = 100001 "the body is not a PNG, JPEG, WebP or BMP image";
 fn to_unit(px: u8[h, w]) -> f32[1, h, w] = [c, y, x] => f32(px[y, x]) / 255;
 fn ramp(n: i64) -> f64[n] = [i < n] => f64(i);
 fn grind(xs: f64[n]) -> f64 = sum[i, j](xs[i] * xs[j] + exp(-xs[i]) * cos(xs[j]));

@@ -131,6 +131,12 @@ bool HasSpacesTogether(std::span<const uint8_t> head) {
   return line.ends_with(' ') || line.find("  ") != std::string_view::npos;
 }
 
+// A request of HTTP/0.9 is that line alone, behind which its sender waits.
+bool HasNoVersion(std::string_view line) {
+  constexpr std::string_view kBegin = "GET /";
+  return line.starts_with(kBegin) && line.find(' ', kBegin.size()) == std::string_view::npos;
+}
+
 bool IsOfOtherVersion(std::span<const uint8_t> head) {
   const std::string_view line = RequestLine(head);
   constexpr std::string_view kBegin = " HTTP/", kWhole = " HTTP/x.y";
@@ -266,6 +272,7 @@ Event Decoder::TakeLine(http::Head* head, bool* done) {
   }
   if (std::memchr(line, '\r', size - 2) != nullptr) return Fail(400, "a CR without LF");
   if (line[0] == ' ' || line[0] == '\t') return Fail(400, line_ == 0 ? "the request line begins with white space" : "a folded header line");
+  if (line_ == 0 && HasNoVersion({reinterpret_cast<const char*>(line), size - 2})) return Fail(505, kOtherVersion);
   line_ = bytes.size();
   return Event::kNeedMore;
 }

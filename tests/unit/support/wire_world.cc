@@ -149,10 +149,8 @@ void WireWorld::Step() {
 bool WireWorld::AtRest() const {
   if (to_ask_ > 0) return false;
   if (std::any_of(ends_.begin(), ends_.end(), [](const SimPeer& end) { return end.wire != nullptr; })) return false;
-  return std::all_of(loops_.begin(), loops_.end(), [this](const auto& loop) {
-    return loop->front.connections() == 0 && loop->front.engine().live_buses() == 0 && loop->front.exchanges_in_use() == 0 &&
-           (!shared_->draining.load() || loop->front.idle());
-  });
+  return std::all_of(loops_.begin(), loops_.end(),
+                     [this](const auto& loop) { return loop->front.at_rest() && (!shared_->draining.load() || loop->front.idle()); });
 }
 
 void WireWorld::TearDown() {

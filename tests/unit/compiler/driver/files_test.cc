@@ -33,6 +33,7 @@ TEST_F(FilesTest, SaysWhyAFileCannotBeRead) {
   EXPECT_EQ(ReadFile(folder_.path(), 100).status().message(), "it is a folder");
   ASSERT_TRUE(WriteFile(At("x"), std::string(3 << 20, 'x')).ok());
   EXPECT_EQ(ReadFile(At("x"), 2 << 20).status().message(), "larger than 2 MiB");
+  EXPECT_EQ(ReadFile(At("x"), 100'000).status().message(), "larger than 100000 bytes");
 }
 
 TEST_F(FilesTest, ReadsToTheEndOfAFileThatSaysItIsEmpty) {
@@ -184,16 +185,19 @@ TEST(TemporaryFolder, OneThatNobodyHoldsGoesWithTheNext) {
     std::filesystem::last_write_time(path, std::filesystem::file_time_type::clock::now() - std::chrono::seconds(seconds_ago));
     return path;
   };
-  const std::string deserted = named_so("wfc-aaaaaa", 0700, 0),
-                    too_soon = named_so("wfc-bbbbbb", 0700, 120);  // when their makers were killed
-  const std::string of_others = named_so("wfc-backup", 0755, 120), being_made = named_so("wfc-cccccc", 0700, 0);
+  const std::string deserted = named_so("wfc-temporary-aaaaaa", 0700, 0),
+                    too_soon = named_so("wfc-temporary-bbbbbb", 0700, 120);  // when their makers were killed
+  const std::string of_others = named_so("wfc-backup", 0700, 120), of_others_marked_so = named_so("wfc-photos", 0700, 120);
+  const std::string being_made = named_so("wfc-temporary-cccccc", 0700, 0);
   ASSERT_TRUE(WriteFile(deserted + "/.wfc", "").ok());
   ASSERT_TRUE(WriteFile(deserted + "/server", "x").ok());
+  ASSERT_TRUE(WriteFile(of_others_marked_so + "/.wfc", "").ok());
   {
     const TemporaryFolder held, next;
     EXPECT_FALSE(std::filesystem::exists(deserted));
     EXPECT_FALSE(std::filesystem::exists(too_soon));
     EXPECT_TRUE(std::filesystem::exists(of_others));
+    EXPECT_TRUE(std::filesystem::exists(of_others_marked_so));
     EXPECT_TRUE(std::filesystem::exists(being_made));
     EXPECT_TRUE(std::filesystem::exists(held.path()));
   }

@@ -46,6 +46,18 @@ TEST(PutFloat, WritesAllPlacesWherePeopleReadThem) {
   EXPECT_EQ(TextOf(std::numeric_limits<float>::quiet_NaN()), "nan");
 }
 
+TEST(PutFloat, WritesAllDigitsOfLargeWholeNumbersWhereAnExponentIsNoShorter) {
+  for (const auto& [value, text] : {std::pair(9007199254740994.0, "9007199254740994"),
+                                    {12345678901234567890.0, "12345678901234567168"},
+                                    {-12345678901234567890.0, "-12345678901234567168"},
+                                    {1.2345e20, "1.2345e+20"},
+                                    {1e22, "1e+22"}})
+    EXPECT_EQ(TextOf(value), text);
+  EXPECT_EQ(TextOf(123456789.0F), "123456792");
+  EXPECT_EQ(TextOf(123456789012.0F), "123456790528");
+  EXPECT_EQ(TextOf(1.2345678e16F), "1.2345678e+16");
+}
+
 TEST(PutFloat, WritesWholeNumbersAsIntegers) {
   for (int32_t value = -1'100'000; value <= 1'100'000; value += value % 1000 == 0 ? 1 : 37) {
     if (value == 0) continue;

@@ -52,7 +52,8 @@ A program has a module's functions by `import std.nn;`, as `nn.softmax(x)`; thos
 function adds, multiplies or clips one that does so: i32, i64, u32, u64, f32 or f64. A dimension like `n` is any extent, and one that stands only in the result
 is known when the call has ended. `*s` stands for all further axes, or none: what is at index i of `f32[n, *s]` is a number, a row, a picture. Errors are named
 with their codes; besides, what is computed by the runtime, as `tensor.top_k`, may fail for want of memory or when its request ends, so it stands nowhere that must have
-a value (WF3031). An example is an expression that is true.
+a value (WF3031). An example is an expression that is true. Where a function is as another library's, tests hold it against that library; against its definition on their pages,
+where that is PyTorch, torchvision, sentence-transformers or transformers.
 
 )";
 

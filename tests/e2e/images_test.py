@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""std.image against Pillow, and where it has no such thing numpy: random pictures, edge sizes, what is refused.
+"""std.image against Pillow and OpenCV, and where they have no such thing numpy: random pictures, edge sizes, what is refused.
 
-Each row of FUNCTIONS is a workflow of the program that is served, for grey pictures (u8[h, w]) or such of colours (u8[h, w, 3]); a reference gives what the server has to answer, or the code of its failure."""
+Each row of FUNCTIONS is a workflow of the program that is served, for grey pictures (u8[h, w]) or such of colours (u8[h, w, 3]); a reference gives what the server has to answer, or the code of its failure.
+OPENCV has the references that are OpenCV's, for the same workflows."""
+import copy
 import io
 import re
 import unittest
@@ -11,6 +13,7 @@ import harness
 if __name__ == "__main__":
     harness.in_environment()
 
+import cv2  # noqa: E402
 from native_case import NativeCase  # noqa: E402
 import numpy as np  # noqa: E402
 from PIL import Image, ImageDraw  # noqa: E402
@@ -59,6 +62,10 @@ def padded(px, top, bottom, left, right):
     return y[max(-top, 0):y.shape[0] - max(-bottom, 0), max(-left, 0):y.shape[1] - max(-right, 0)]
 
 
+def resized_by_opencv(way):
+    return lambda px, height, width: cv2.resize(px, (int(width), int(height)), interpolation=way).reshape(height, width, *px.shape[2:])
+
+
 def warped(px, m, height, width):
     """Pillow's transforms, whose places are those of corners: half a pixel from ours on both sides. In f64: theirs."""
     half = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
@@ -86,6 +93,35 @@ def remapped(px, v, u):
     at = [[px[np.clip(y + i, 0, h - 1).reshape(inside.shape), np.clip(x + j, 0, w - 1).reshape(inside.shape)].astype(F64) for j in (0, 1)] for i in (0, 1)]
     above, below = (row[0] * (1 - (u - x)) + row[1] * (u - x) for row in at)
     return np.where(inside.reshape(v.shape), above * (1 - (v - y)) + below * (v - y), 9)
+
+
+def places_of(m, height, width):
+    """Rows and columns in f64."""
+    y, x = np.mgrid[0:height, 0:width].astype(F64)
+    m = (m if len(m) == 3 else np.vstack([m, [0, 0, 1]])).astype(F64)
+    u, v, by = (row[0] * x + row[1] * y + row[2] for row in m)
+    return v / by, u / by
+
+
+def within(found, px, v, u):
+    """OpenCV mixes its fill with the outermost pixels over a whole pixel. Ours is that of its replicated borders to half a pixel from the outermost centres, and `fill` from there on."""
+    h, w = px.shape[:2]
+    inside = (v >= -0.5) & (v < h - 0.5) & (u >= -0.5) & (u < w - 0.5)
+    return np.where(inside.reshape(inside.shape + (1,) * (px.ndim - 2)), found.reshape(inside.shape + px.shape[2:]), 9)
+
+
+def remapped_by_opencv(px, v, u):
+    v, u = (np.nan_to_num(place, nan=-99, posinf=9999) for place in (v, u))
+    return within(cv2.remap(px, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE), px, v, u)
+
+
+def warped_by_opencv(px, m, height, width):
+    warp = cv2.warpAffine if len(m) == 2 else cv2.warpPerspective
+    return within(warp(px, m.astype(F64), (int(width), int(height)), flags=cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP, borderMode=cv2.BORDER_REPLICATE), px, *places_of(m, height, width))
+
+
+def perspective_by_opencv(corners, height, width):
+    return cv2.getPerspectiveTransform(np.array([(0, 0), (width - 1, 0), (width - 1, height - 1), (0, height - 1)], F32), corners)
 
 
 def fitted(h, w, height, width):
@@ -141,6 +177,12 @@ class Function:
         self.level, self.relative, self.grey = level, relative, grey
         self.inputs = [part.split(":")[0].strip() for part in re.split(r",(?![^\[]*\])", parameters)]
 
+    def by(self, reference, cases, level=0, relative=0.0):
+        """The same workflow and another's answers."""
+        other = copy.copy(self)
+        other.reference, other.cases, other.level, other.relative = reference, list(cases), level, relative
+        return other
+
     def workflow(self, name):
         return f"workflow {name}({self.parameters}) -> (y: {self.results}) {{\n  node found: {self.results} = {self.call};\n  return (y: found);\n}}\n"
 
@@ -168,6 +210,7 @@ FUNCTIONS = {
     **named("Bilinear", both(SIZE, "image.resize_bilinear(px, height, width)", resized(Image.Resampling.BILINEAR), RESIZED + NOTHING)),
     **named("Bicubic", both(SIZE, "image.resize_bicubic(px, height, width)", resized(Image.Resampling.BICUBIC), RESIZED + NOTHING)),
     **named("Nearest", both(SIZE, "image.resize_nearest(px, height, width)", resized(Image.Resampling.NEAREST, INDEX), RESIZED_NEAREST + NOTHING)),
+    **named("Resize", both(SIZE, "image.resize(px, height, width)", resized(Image.Resampling.BILINEAR), [case for case in RESIZED if all(to >= extent for extent, to in zip(case[0].shape, case[1:]))], level=1)),
     **named("CentreCrop", both(SIZE, "image.centre_crop(px, height, width)", centre_crop, [(px, I64(h), I64(w)) for px in some_pictures() for h, w in ((1, 1), (4, 1), (7, 8), (0, 1), (20, 30), (21, 3))])),
     **named("Pad", both("top: i64, bottom: i64, left: i64, right: i64", "image.pad(px, top, bottom, left, right, fill: 7)", padded,
                         [(px, *map(I64, by)) for px in some_pictures() for by in ((0, 0, 0, 0), (1, 2, 3, 4), (0, 5, 0, 1))] + [(noise(9, 8), *map(I64, (-1, -2, 3, -4)))])),
@@ -207,6 +250,34 @@ FUNCTIONS = {
     "OfHues": Function("x: f32[n, 3]", "u8[_]", "[i < n] => image.channel_of_hsv(x[i, 0], x[i, 1], x[i, 2], 1)", lambda x: as_mode("HSV", "RGB")(x.astype(U8)[None])[0, :, 1], [(COLOURS[20].astype(F32),), (COLOURS[-2].astype(F32),)], level=1),
 }
 
+
+def by_opencv(name, reference, cases=None, **how):
+    """For grey pictures and for such of three channels, in the cases of their rows or in others."""
+    for suffix, rank in (("Grey", 2), ("", 3)):
+        row = FUNCTIONS[name + suffix]
+        yield name + suffix, row.by(reference, row.cases if cases is None else [case for case in cases if case[0].ndim == rank], **how)
+
+
+def in_steps(place):
+    """At the places that OpenCV knows."""
+    return (np.round(place * 32) / 32).astype(F32)
+
+
+WHOLE = [case for case in RESIZED if all(extent % to == 0 for extent, to in zip(case[0].shape, case[1:]))]
+BETWEEN = 255 / 64 * 2 + 1  # a place is up to 1/64 pixel off, each way
+STEPS = [np.array(m, F32) for m in ([[1, 0, 0], [0, 1, 0]], [[0.75, 0.3125, 2.125], [-0.40625, 1.25, 5.34375]], [[0.125, 0, 0.25], [0, 0.1875, 0.09375]], [[-1, 0, 29.03125], [0, -1, 19.03125]])]
+OPENCV = dict([
+    *by_opencv("Nearest", resized_by_opencv(cv2.INTER_NEAREST_EXACT), RESIZED_NEAREST),
+    *by_opencv("Resize", resized_by_opencv(cv2.INTER_LINEAR), RESIZED, level=1),
+    *by_opencv("Area", resized_by_opencv(cv2.INTER_AREA), WHOLE, level=1),
+    *by_opencv("Remap", remapped_by_opencv, [(px, in_steps(v), in_steps(u)) for px in some_pictures() for v, u in PLACES]),
+    *by_opencv("Affine", warped_by_opencv, [(px, m, I64(25), I64(33)) for px in (noise(20, 30), noise(20, 30, 3)) for m in STEPS]),
+    ("RemapAnywhere", FUNCTIONS["Remap"].by(remapped_by_opencv, FUNCTIONS["Remap"].cases, level=BETWEEN)),
+    ("AffineAnywhere", FUNCTIONS["Affine"].by(warped_by_opencv, FUNCTIONS["Affine"].cases, level=BETWEEN)),
+    *by_opencv("Perspective", warped_by_opencv, level=BETWEEN),
+    ("PerspectiveOf", FUNCTIONS["PerspectiveOf"].by(perspective_by_opencv, FUNCTIONS["PerspectiveOf"].cases, relative=1e-4)),
+    ("Bgr", FUNCTIONS["Bgr"].by(lambda px: cv2.cvtColor(px, cv2.COLOR_RGB2BGR), FUNCTIONS["Bgr"].cases)),
+])
 
 HELPERS = """fn fitted(h: i64, w: i64, height: i64, width: i64) -> i64[4] {
   let place = image.fit(h, w, height, width);
@@ -288,6 +359,18 @@ class Images(NativeCase):
             for case in function.cases:
                 with self.subTest(name, shapes=[np.shape(value) for value in case], values=[value for value in case if np.size(value) < 10]):
                     self.check(name, function, case)
+
+    def test_what_opencv_gives(self):
+        for name, function in OPENCV.items():
+            self.assertTrue(function.cases, name)
+            for case in function.cases:
+                with self.subTest(name, shapes=[np.shape(value) for value in case], values=[value for value in case if np.size(value) < 10]):
+                    self.check(name.removesuffix("Anywhere"), function, case)
+
+    def test_hues_are_those_of_opencv_which_go_to_180(self):
+        found = self.raw("Hsv", ["y"], px=COLOURS)[0].astype(F64)[..., 0] / 255 * 360
+        apart = np.abs(found - cv2.cvtColor(COLOURS, cv2.COLOR_RGB2HSV).astype(F64)[..., 0] * 2)
+        self.assertLessEqual(np.minimum(apart, 360 - apart).max(), 3)
 
     def test_nearest_on_the_border_of_two_pixels(self):
         px = np.arange(8, dtype=U8)[None]

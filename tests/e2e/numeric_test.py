@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The functions of std.tensor, nn, lists, maps, feature and hash against numpy and Python: random values, nothing, one, NaN, infinities, extremes.
 
-Each row of FUNCTIONS is a workflow of the program that is served, and cases for it; what a reference gives is what the server has to answer, a number the code of its failure."""
+Each row of FUNCTIONS is a workflow of the program that is served, and cases for it; what a reference gives is what the server has to answer, a number the code of its failure.
+What PyTorch, torchvision, sentence-transformers and transformers give is written here as their pages define it, for they are too large to be installed; OTHERS have what other packages give."""
 import itertools
 import re
 import unittest
@@ -11,8 +12,13 @@ import harness
 if __name__ == "__main__":
     harness.in_environment()
 
+import cv2  # noqa: E402
 from native_case import NativeCase  # noqa: E402
 import numpy as np  # noqa: E402
+import scipy.ndimage  # noqa: E402
+import scipy.sparse  # noqa: E402
+from sklearn.metrics.pairwise import cosine_similarity  # noqa: E402
+from sklearn.preprocessing import StandardScaler, normalize  # noqa: E402
 import xxhash  # noqa: E402
 
 F32, I64 = np.float32, np.int64
@@ -104,6 +110,7 @@ def parts_of(x, parts):
 
 
 def layer_norm(x, scale, bias):
+    """torch.nn.LayerNorm: (x - E[x]) / sqrt(Var[x] + eps) * weight + bias, the variance over n."""
     wide = x.astype(np.float64)
     return (wide - wide.mean(1, keepdims=True)) / np.sqrt(wide.var(1, keepdims=True) + 1e-5) * scale + bias
 
@@ -113,10 +120,12 @@ def length(x):
 
 
 def normalised(x):
+    """torch.nn.functional.normalize: v / max(|v|, eps)."""
     return x / np.maximum(length(x), 1e-12)[..., None]
 
 
 def cosine(a, b):
+    """torch.nn.functional.cosine_similarity: a . b / (max(|a|, eps) * max(|b|, eps))."""
     return (a.astype(np.float64) * b).sum(-1) / (np.maximum(length(a), 1e-8) * np.maximum(length(b), 1e-8))
 
 
@@ -160,6 +169,7 @@ def apart(boxes, scores):
 
 
 def decoded(deltas, anchors, weights):
+    """torchvision's BoxCoder, after Ren and others, Faster R-CNN: t = (x - x_a) / w_a, log(w / w_a), the latter at most log(1000 / 16)."""
     deltas, size = deltas.astype(np.float64) / weights, anchors[:, 2:].astype(np.float64) - anchors[:, :2]
     centre = anchors[:, :2] + size / 2 + deltas[:, :2] * size
     half = np.exp(np.minimum(deltas[:, 2:], np.log(1000 / 16))) * size / 2
@@ -263,6 +273,7 @@ def top_p_mask(x, p):
 
 
 def penalised(x, seen, penalty):
+    """RepetitionPenaltyLogitsProcessor of transformers, after Keskar and others, CTRL."""
     if not all(0 <= i < len(x) for i in seen):
         return INDEX
     return np.where(np.isin(np.arange(len(x)), seen), np.where(x < 0, x * penalty, x / penalty), x)
@@ -293,6 +304,43 @@ def hash_cross(values, buckets):
     for value in values:
         seed = xxhash.xxh64(value.encode(), seed=seed).intdigest()
     return seed % buckets if buckets > 0 else TYPE
+
+
+# The same by packages.
+
+def labelled(mask):
+    labels, count = scipy.ndimage.label(mask, np.ones((3, 3)))
+    boxes = [(across.start, down.start, across.stop, down.stop) for down, across in scipy.ndimage.find_objects(labels)]
+    return labels, np.array(boxes, I64).reshape(-1, 4), scipy.ndimage.sum_labels(mask, labels, np.arange(1, count + 1))
+
+
+def of_opencv(boxes, scores):
+    """As OpenCV takes them: with sizes, and scores above 0, NaN below the others."""
+    return np.hstack([boxes[:, :2], boxes[:, 2:] - boxes[:, :2]]).astype(int).tolist(), np.nan_to_num(scores + 1, nan=0.5).tolist()
+
+
+def kept(boxes, scores, most):
+    return np.array(cv2.dnn.NMSBoxes(*of_opencv(boxes, scores), 0, float(most)) if len(boxes) else [], I64)
+
+
+def kept_by_class(boxes, scores, classes, most):
+    return np.array(cv2.dnn.NMSBoxesBatched(*of_opencv(boxes, scores), classes.tolist(), 0, float(most)) if len(boxes) else [], I64)
+
+
+def softly_kept(boxes, scores, sigma, least):
+    if not len(boxes) or np.isnan(scores).any():
+        return None
+    left, at = cv2.dnn.softNMSBoxes(of_opencv(boxes, scores)[0], scores.tolist(), float(least), 1, 0, float(sigma), cv2.dnn.SOFT_NMSMETHOD_SOFTNMS_GAUSSIAN)
+    return np.array(at, I64), np.array(left, F32)
+
+
+def product_of_bags(table, ids, starts, mean):
+    """The sums as the product with a sparse matrix: a row for each bag, a column for each row of the table."""
+    ends = [*starts[1:], len(ids)]
+    if not all(0 <= start <= end <= len(ids) for start, end in zip(starts, ends)) or not all(0 <= i < len(table) for i in ids):
+        return None
+    shares = np.concatenate([np.full(end - start, 1 / max(end - start, 1) if mean else 1.0) for start, end in zip(starts, ends)])
+    return scipy.sparse.csr_array((shares, ids[starts[0]:], np.append(starts, len(ids)) - starts[0]), shape=(len(starts), len(table))) @ table
 
 
 # Parameters, results, the call, the reference, the cases, and how far an answer may be off.
@@ -344,6 +392,9 @@ FUNCTIONS = {
     "Split": Function("x: f32[n], parts: i64", "y: f32[_, _]", "tensor.split(x, parts)", parts_of,
                       [(random_rows(1, n)[0], I64(parts)) for n, parts in ((1, 1), (6, 1), (6, 2), (6, 6), (6, 4), (6, 0), (6, -2), (6, 7), (300, 3))]),
     "SplitRows": Function("x: f32[n, w]", "y: f32[_, _, _]", "tensor.split(x, 3)", lambda x: parts_of(x, 3), each([random_rows(3, 2), random_rows(9, 4), random_rows(4, 2)])),
+    "Reshape": Function("x: f32[n, w], a: i64, b: i64", "y: f32[_, _]", "tensor.reshape(x, a, b)", lambda x, a, b: x.reshape(a, b) if a >= 0 and b >= 0 and a * b == x.size else DIMENSION,
+                        [(x, I64(a), I64(b)) for x in (random_rows(3, 4), random_rows(1, 1)) for a, b in ((4, 3), (1, 12), (12, 1), (1, 1), (2, 7), (-1, 12), (-3, -4), (0, 12), (2**62, 4))]),
+    "Stack": Function("x: f32[n, w]", "y: f32[_, _]", "tensor.stack([row for row in x])", np.stack, each(matrices())),
     "Gather": Function("x: f32[n, w], at: i64[k]", "y: f32[_, _]", "tensor.gather(x, at)", at_places, [(random_rows(n, 3), at) for n, at in PLACES if n]),
     "TakeAlong": Function("x: f32[m, n], at: i64[m, k]", "y: f32[_, _]", "tensor.take_along(x, at)", lambda x, at: np.take_along_axis(x, at, 1) if (at < x.shape[1]).all() else INDEX,
                           [(random_rows(4, n), dice.integers(0, n, (4, k))) for n, k in ((1, 1), (5, 9), (9, 2))] + [(random_rows(1, 2), np.array([[2]]))]),
@@ -475,6 +526,16 @@ READ = """fn read(x: f32[t, c], width: i64, blank: i64) -> (tokens: i64[_], scor
   (tokens: tokens, scores: [i < len(found)] => found[i].score)
 }
 """
+# What packages give in the cases of rows; None: that is nothing that the package takes.
+OTHERS = {
+    "NormalisedRows": normalize,
+    "CosineRows": lambda x, to: cosine_similarity(x, to[None])[:, 0],
+    "Nms": kept,
+    "NmsByClass": kept_by_class,
+    "SoftNms": softly_kept,
+    "Components": labelled,
+    "EmbeddingBag": product_of_bags,
+}
 BYTES = bytes(range(256)) * 5 + b"\0\xff"
 MODULES = ("feature", "hash", "lists", "maps", "nn", "tensor")
 
@@ -494,9 +555,7 @@ def as_json(value):
 class Numeric(NativeCase):
     program = staticmethod(program)
 
-    def check(self, name, function, case):
-        with np.errstate(all="ignore"):
-            wanted = function.reference(*case)
+    def check(self, name, function, case, wanted):
         plain = {key: as_json(value) for key, value in zip(function.inputs, case, strict=True)}
         if isinstance(wanted, int) and not isinstance(wanted, bool) and wanted in (TYPE, INDEX, DIMENSION, EMPTY):
             return self.assert_error(self.server.post(f"/Numeric/{name}", plain), 500, wanted)
@@ -513,8 +572,25 @@ class Numeric(NativeCase):
     def test_what_numpy_and_python_give(self):
         for name, function in FUNCTIONS.items():
             for case in function.cases:
+                with self.subTest(function=name, case=case), np.errstate(all="ignore"):
+                    self.check(name, function, case, function.reference(*case))
+
+    def test_what_opencv_scipy_and_scikit_learn_give(self):
+        for name, reference in OTHERS.items():
+            function = FUNCTIONS[name]
+            known = [(case, wanted) for case in function.cases if (wanted := reference(*case)) is not None]
+            self.assertGreater(3 * len(known), len(function.cases), name)
+            for case, wanted in known:
                 with self.subTest(function=name, case=case):
-                    self.check(name, function, case)
+                    self.check(name, function, case, wanted)
+
+    def test_features_are_scaled_as_by_scikit_learn(self):
+        edges = [np.full((4, 1), 0.1, F32), rows_of(2, 5, 0), np.full((3, 2), 1e-30, F32), rows_of(2, 1, NAN, 3, NAN, 8, 2), dice.integers(0, 2, (40, 3)).astype(F32), dice.normal(300, 4, (50, 2)).astype(F32)]
+        for x in edges + matrices():
+            with self.subTest(x=x):
+                scaler = StandardScaler().fit(x)
+                found, = self.raw("Standardise", ["y"], x=x, mean=scaler.mean_.astype(F32), by=np.sqrt(scaler.var_).astype(F32))
+                np.testing.assert_allclose(found, scaler.transform(x), 1e-5, 1e-4)
 
 
 if __name__ == "__main__":

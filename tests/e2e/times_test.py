@@ -2,6 +2,7 @@
 """std.time held to Python's datetime over thousands of times, of all years that there are; and std.json to Python's json over random values of every type."""
 import base64
 import json
+import math
 import random
 import struct
 from datetime import datetime, timedelta, timezone
@@ -34,10 +35,10 @@ type Tree {
 
 fn tree_of(text: string) -> Tree = json.parse(text);
 
-workflow Parts(at: list<i64>) -> (each: list<time.Parts>, back: list<i64>) {
+workflow Parts(at: list<i64>) -> (each: list<time.Parts>, back: list<i64>, seconds: list<f64>) {
   node each = [time.parts(one) for one in at];
   node back = [time.from_parts(p.year, p.month, p.day, p.hour, p.minute, p.second, p.nanosecond) for p in each];
-  return (each: each, back: back);
+  return (each: each, back: back, seconds: [time.in_seconds(one) for one in at]);
 }
 
 workflow Texts(at: list<i64>, digits: i64) -> (texts: list<string>, back: list<i64>) {
@@ -193,8 +194,9 @@ class Times(harness.ServerCase):
         times = sample()
         found = self.ask("Parts", at=times)
         self.assertEqual(found["back"], times)
-        for at, parts in zip(times, found["each"], strict=True):
+        for at, parts, seconds in zip(times, found["each"], found["seconds"], strict=True):
             day, nanosecond = shown(at)
+            self.assertAlmostEqual(seconds, day.timestamp() + nanosecond % 1000 / 1e9, delta=max(math.ulp(seconds), 1e-15))
             self.assertEqual(list(parts.values()), [day.year, day.month, day.day, day.hour, day.minute, day.second, nanosecond, day.isoweekday(), day.timetuple().tm_yday], at)
 
     def test_texts_are_those_of_datetime(self):

@@ -135,5 +135,22 @@ TEST(Growth, LongChainsOfEarlyUsesCostNoMoreThanTheirLength) {
   check("workflows", 10'000, "workflow a", "(x: i64) -> (y: i64) { node n = a", "(x); return (y: n.y); }");
 }
 
+TEST(Growth, EarlyUsesOfAllThatIsBelowCostNoMoreThanTheirNumber) {
+  constexpr int kCount = 600;
+  const auto uses = [](const std::string& before, const std::string& last) {
+    std::string text;
+    for (int i = 0; i < kCount; ++i) {
+      text += before + std::to_string(i) + " = ";
+      for (int j = i + 1; j < kCount; ++j) text += "a" + std::to_string(j) + " + ";
+      text += (i + 1 < kCount ? "1" : last) + ";\n";
+    }
+    return text;
+  };
+  HoldAgainst({"constants", uses("const a", "1"), "WF3004 `a1` is used before it is declared"});
+  HoldAgainst(
+      {"constants in circles", uses("const a", "a0"), "WF3005 `a0` needs itself: `a0` uses `a1`, `a1` uses `a599`, `a599` uses `a0`"});
+  HoldAgainst({"values of a function", "fn f() -> i64 {\n" + uses("let a", "1") + "a0\n}\n", "WF3004 `a1` is used before it is declared"});
+}
+
 }  // namespace
 }  // namespace wf::sema

@@ -41,4 +41,11 @@ const BlockNames::Declared* BlockNames::Around(const source::Span& use) {
   return Holds(last.stmt->span, use) ? &last : nullptr;
 }
 
+std::optional<std::vector<Step>> BlockNames::WayTo(const std::string& from, const std::string& wanted) {
+  return cycles_.WayTo(from, wanted, [this](const std::string& name) -> std::optional<DeclaredBy> {
+    const Declared* at = Find(name);
+    return at == nullptr ? std::nullopt : std::optional(DeclaredBy{at->name->span, at->stmt});
+  });
+}
+
 }  // namespace wf::sema

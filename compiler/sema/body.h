@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compiler/sema/block_names.h"
-#include "compiler/sema/cycles.h"
 #include "compiler/sema/env.h"
 #include "compiler/sema/sink.h"
 
@@ -48,7 +47,6 @@ class Body {
   std::vector<BlockNames> blocks;                              // that are being checked, innermost last
   std::map<const ast::Expr*, LocalId> held;                    // computed before the reducer that they stand in
   std::set<std::string, std::less<>> forward_reported;         // names used above their declaration, said once
-  Cycles cycles;                                               // of its locals
   std::set<std::string, std::less<>> taken_names;              // what they mean is not known: declared again, which has been said
   uint32_t n_outside_calls = 0;                                // calls of extern nodes and remotes since the node began
   uint32_t n_loops = 0;                                        // `for`s since the node began

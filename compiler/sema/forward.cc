@@ -32,12 +32,8 @@ bool ReportForwardLocal(Body& body, const std::string& name, const Span& use) {
     const BlockNames::Declared* target = block->Find(name);
     if (target == nullptr || (target->stmt->span.begin < use.begin && !Holds(target->stmt->span, use))) continue;
     if (!body.forward_reported.insert(name).second) return true;
-    const Cycles::Find find = [&](const std::string& step) -> std::optional<DeclaredBy> {
-      const BlockNames::Declared* at = block->Find(step);
-      return at == nullptr ? std::nullopt : std::optional(DeclaredBy{at->name->span, at->stmt});
-    };
     const BlockNames::Declared* around = block->Around(use);
-    const auto way = around == nullptr ? std::nullopt : body.cycles.WayTo(name, around->name->text, find);
+    const auto way = around == nullptr ? std::nullopt : block->WayTo(name, around->name->text);
     if (way) {
       for (const Step& step : *way) body.forward_reported.insert(step.name);
       ReportCycle(body.env, use, *way);

@@ -1,5 +1,7 @@
 #include "runtime/bus/failure.h"
 
+#include <utility>
+
 #include "runtime/base/node_path.h"
 
 namespace wf::bus {
@@ -10,6 +12,11 @@ const Failure kOutOfMemory{.code = code::kMemoryCap,
 const Failure kNoRoom{
     .code = code::kRefused, .message = "there is no memory for it now: other requests have it, or the system has none", .for_memory = true};
 const Failure kWithdrawn{.code = code::kCancelled, .message = "cancelled"};
+
+bool Failure::Hide() const {
+  const bool is_constant = this == &kOutOfMemory || this == &kNoRoom || this == &kWithdrawn;
+  return is_constant || !std::exchange(is_hidden, true);
+}
 
 std::string PathOf(const wf_plan& plan, const Failure& failure) {
   if (failure.node == WF_NONE || failure.node >= plan.n_nodes) return {};

@@ -9,7 +9,8 @@
 
 namespace wf::bus {
 
-// Why a value is missing, or why a request failed. Immutable once made; lives in the request's arena, or is one of the constants below.
+// Why a value is missing, or why a request failed. Immutable once made, but for Hide; lives in the request's arena, or is one of the
+// constants below.
 struct Failure {
   struct Crumb {
     uint16_t node;
@@ -25,6 +26,11 @@ struct Failure {
   bool for_memory = false;  // that others hold
   uint16_t n_crumbs = 0;
   Crumb crumbs[kMaxCrumbs] = {};
+  mutable bool is_hidden = false;
+
+  // Somebody has caught it, or did not need its value: true the first time, and always of the constants, which are of all requests. On the
+  // loop of its request.
+  bool Hide() const;
 };
 extern const Failure kOutOfMemory;  // kMemoryCap
 extern const Failure kNoRoom;       // kRefused, for memory that others hold

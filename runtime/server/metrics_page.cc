@@ -41,7 +41,7 @@ std::string NameOfCode(int32_t code) { return code < 0 ? "other" : std::to_strin
 
 void AddHidden(const Shared& shared, MetricsText* out) {
   out->Family("wf_hidden_failures_total", "counter",
-              "Failures that a fallback, another failure or the rest of the request has hidden, by error code.");
+              "Failures that a fallback, another failure or the rest of the request has hidden, each once, by error code.");
   ByCode by_code;
   for (const auto& loop : shared.loops) AddCodes(loop->hidden, by_code);
   for (const auto& [code, count] : by_code) out->Sample({{"code", NameOfCode(code)}}, static_cast<double>(count));

@@ -142,10 +142,15 @@ void WorkflowSite::LogFailure(const Exchange& exchange, const protocol::Answer& 
                 {"span_id", exchange.trace.span_id()}});
 }
 
+// Counted once, though several nodes catch it.
+void WorkflowSite::OnCaught(const bus::Failure& cause) noexcept {
+  if (cause.Hide()) counts_.hidden.Add(cause.code);
+}
+
 // What is told, or would have been, is the caller's to mend where it is a 4xx, and then of interest to those who look for it only.
 void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept {
   constexpr int kFirstServerStatus = 500;
-  counts_.hidden.Add(cause.code);
+  OnCaught(cause);
   const wf_code told = by == nullptr ? cause.code : by->code;
   const int status = RowOf(exchange.protocol).status_of(protocol::InfoOf(shared_.plan, told).status);
   const bool ours = status >= kFirstServerStatus && !ShowsInMetrics(cause.code);

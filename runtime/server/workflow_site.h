@@ -75,7 +75,7 @@ class WorkflowSite final : public Site {
 
   // ---- workflow_answers.cc: from the engine to the answer ----
   void OnAnswered(Exchange& exchange) noexcept override;
-  void OnCaught(const bus::Failure& cause) noexcept override { counts_.hidden.Add(cause.code); }
+  void OnCaught(const bus::Failure& cause) noexcept override;
   void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept override;
   uint64_t OnRefused(Exchange& exchange) noexcept override;
   void Cancel(Exchange& exchange) noexcept override;

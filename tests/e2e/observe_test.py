@@ -164,6 +164,14 @@ workflow Both(x: i64) -> (y: i64) {
   return (y: a + b);
 }
 
+workflow Three(x: i64) -> (a: i64, b: i64, c: i64) {
+  node shared = 1 / x;
+  node a = shared else 0;
+  node b = shared else 1;
+  node c = shared + 1 else 2;
+  return (a: a, b: b, c: c);
+}
+
 workflow Late(x: i64) -> (y: i64) {
   node aside = sum[i < 1000000000 * x](f64(i)) { timeout 5ms; }
   annotate("aside", str(aside));
@@ -173,6 +181,7 @@ workflow Late(x: i64) -> (y: i64) {
 service S {
   workflow W;
   workflow Both;
+  workflow Three;
   workflow Late;
 }
 """)
@@ -204,6 +213,13 @@ service S {
         before = self.server.metrics().get(name, 0)
         self.assertEqual(self.server.call("POST", "/S/W", b'{"x": 0}').json, {"y": 7})
         self.assertEqual(self.server.metrics()[name], before + 2)
+
+    def test_a_failure_that_several_nodes_catch_is_counted_once(self):
+        name = 'wf_hidden_failures_total{code="7002"}'
+        before = self.server.metrics().get(name, 0)
+        for times in (1, 2):
+            self.assertEqual(self.server.call("POST", "/S/Three", b'{"x": 0}').json, {"a": 0, "b": 1, "c": 2})
+            self.assertEqual(self.server.metrics()[name], before + times)
 
     def test_the_failures_behind_the_first_are_in_the_log(self):
         reply = self.server.call("POST", "/S/Both", b'{"x": 0}', {"x-request-id": "both"})

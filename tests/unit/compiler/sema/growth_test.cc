@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <ctime>
 #include <functional>
 
@@ -60,13 +61,14 @@ struct Case {
   const char* said;  // what the only diagnostic begins with; empty: it is a program
 };
 
-void HoldAgainst(const Case& one) {
+double HoldAgainst(const Case& one) {
   const std::clock_t start = std::clock();
   const Built built = BuildText(one.text);
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   EXPECT_EQ(built.program.has_value(), *one.said == '\0') << one.name << "\n" << built.diagnostics.substr(0, 1000);
   EXPECT_THAT(built.diagnostics, testing::StartsWith(one.said)) << one.name;
   EXPECT_LT(seconds, 20) << one.name;  // sanitized; what grows with the square of the length takes minutes
+  return seconds;
 }
 
 TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
@@ -133,6 +135,24 @@ TEST(Growth, LongChainsOfEarlyUsesCostNoMoreThanTheirLength) {
   check("functions", 20'000, "fn a", "(x: i64) -> i64 = a", "(x) + 1;");
   check("types", 20'000, "type a", " { x: a", "; }");
   check("workflows", 10'000, "workflow a", "(x: i64) -> (y: i64) { node n = a", "(x); return (y: n.y); }");
+}
+
+TEST(Growth, EarlyUsesOfAllThatIsBelowCostNoMoreThanTheirNumber) {
+  constexpr int kCount = 680, kMostTimes = 3;
+  const auto uses = [](const std::string& last, bool early) {
+    std::string text;
+    for (int i = 0; i < kCount; ++i) {
+      std::string one = "const a" + std::to_string(i) + " = ";
+      for (int j = i + 1; j < kCount; ++j) one += "a" + std::to_string(j) + " + ";
+      one += (i + 1 < kCount ? "1" : last) + ";\n";
+      text = early ? text + one : one + text;
+    }
+    return text;
+  };
+  const double late = HoldAgainst({"late uses", uses("none_such", false), "WF3001"});
+  const double early = HoldAgainst({"early uses", uses("1", true), "WF3004 `a1` is used before it is declared"});
+  const double circles = HoldAgainst({"circles", uses("a0", true), "WF3005 `a0` needs itself: `a0` uses `a1`, `a1` uses `a679`"});
+  EXPECT_LT(std::max(early, circles), kMostTimes * late);
 }
 
 }  // namespace

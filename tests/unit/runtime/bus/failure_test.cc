@@ -29,5 +29,12 @@ TEST(PathOf, PutsTheElementBehindItsFanOut) {
   EXPECT_EQ(PathOf(plan, failure), "");
 }
 
+TEST(Hide, IsNewsOnceButForWhatAllRequestsShare) {
+  const Failure failure;
+  EXPECT_TRUE(failure.Hide());
+  EXPECT_FALSE(failure.Hide());
+  for (int times = 0; times < 2; ++times) EXPECT_TRUE(kOutOfMemory.Hide() && kNoRoom.Hide() && kWithdrawn.Hide());
+}
+
 }  // namespace
 }  // namespace wf::bus

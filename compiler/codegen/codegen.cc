@@ -5,8 +5,6 @@
 
 #include <functional>
 #include <mutex>
-#include <system_error>
-#include <thread>
 
 #include <llvm/IR/DiagnosticHandler.h>
 #include <llvm/IR/DiagnosticInfo.h>
@@ -24,6 +22,7 @@
 #include "compiler/codegen/optimise.h"
 #include "compiler/codegen/parts.h"
 #include "runtime/base/check.h"
+#include "runtime/base/thread.h"
 
 #ifdef WF_ADDRESS_SANITIZER
 // LLVM's shared library poisons its allocators' memory only when it was built with the sanitizer; mixed with us that gives false reports.
@@ -137,25 +136,24 @@ class Threads {
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
   void Run(const std::function<void()>& work) {
-    const source::EndingsWait wait;  // signals that end the process come to the thread that writes files, never to these
-    try {
-      threads_.emplace_back([work, timed = llvm::timeTraceProfilerEnabled()] {
-        if (timed) llvm::timeTraceProfilerInitialize(kLeastMicroseconds, "wfc");
-        work();
-        if (timed) llvm::timeTraceProfilerFinishThread();
-      });
-    } catch (const std::system_error&) {
+    const auto timed_work = [work, timed = llvm::timeTraceProfilerEnabled()] {
+      if (timed) llvm::timeTraceProfilerInitialize(kLeastMicroseconds, "wfc");
       work();
-    }
+      if (timed) llvm::timeTraceProfilerFinishThread();
+    };
+    const source::EndingsWait wait;  // signals that end the process come to the thread that writes files, never to these
+    if (threads_.emplace_back().TryStart("wfc-object", timed_work)) return;
+    threads_.pop_back();
+    work();
   }
   void Join() {
-    for (std::thread& thread : threads_) thread.join();
+    for (base::Thread& thread : threads_) thread.Join();
     threads_.clear();
   }
 
  private:
   static constexpr unsigned kLeastMicroseconds = 100;
-  std::vector<std::thread> threads_;
+  std::vector<base::Thread> threads_;
 };
 
 base::Status Print(llvm::Module& module, llvm::TargetMachine& machine, Emit emit, llvm::SmallVectorImpl<char>& out) {

@@ -18,7 +18,7 @@ wf::String externs::raises(wf::Context& context, int64_t how) {
   if (how == 6) throw std::runtime_error("\xff\xfe");
   if (how == 8) throw std::runtime_error("");
   if (how == 7) return context.Copy(std::string(static_cast<size_t>(-1) - 8, 'x'));
-  if (how == 9) return context.Copy(std::string(std::vector<char>(size_t{1} << 46).data()));  // more than there is
+  if (how == 9) return context.Copy(std::string(std::vector<char>(size_t{1} << 46).data()));                         // more than there is
   if (how == 10 && mmap(nullptr, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) return "refused";  // nothing is no map
   return "fine";
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <new>
 
 #include "runtime/base/pages.h"
 
@@ -19,18 +20,20 @@ constexpr uintptr_t kOfMalloc = 1;  // of a piece: else of mmap
 // there is nothing.
 uintptr_t TakePiece() {
   if (void* const pages = MapPages(Reserve::kPieceBytes); pages != nullptr) return reinterpret_cast<uintptr_t>(pages);
-  void* const memory = std::malloc(Reserve::kPieceBytes);
+  void* const memory = ::operator new(Reserve::kPieceBytes, std::nothrow);
   return memory == nullptr ? 0 : reinterpret_cast<uintptr_t>(memory) | kOfMalloc;
 }
 
 void FreePiece(uintptr_t piece) {
   void* const memory = reinterpret_cast<void*>(piece & ~kOfMalloc);
-  if ((piece & kOfMalloc) != 0) return std::free(memory);
+  if ((piece & kOfMalloc) != 0) return ::operator delete(memory);
   munmap(memory, Reserve::kPieceBytes);
 }
 
+// What one call takes.
+constexpr size_t kMargin = size_t{1} << 20;
+
 bool HasMargin() {
-  constexpr size_t kMargin = size_t{1} << 20;
   void* const pages = MapPages(kMargin);
   if (pages != nullptr) munmap(pages, kMargin);
   return pages != nullptr;
@@ -58,6 +61,10 @@ bool Reserve::Fill() noexcept {
 }
 
 bool Reserve::Refill() noexcept { return Fill() && short_.exchange(false); }
+
+void Reserve::NoteFailed(size_t bytes) noexcept {
+  if (bytes <= kMargin) short_.store(true);
+}
 
 // At the start nobody else will give memory back: two more tries are all there is.
 void Reserve::MakeRoom(unsigned failed) noexcept {

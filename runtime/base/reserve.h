@@ -19,6 +19,8 @@ class Reserve {
   // As much of it as there is; false: not even half. Where addresses are limited all threads share one arena of malloc from now on.
   static bool Keep() noexcept;
   static void BeginServing() noexcept { serves_.store(true, std::memory_order_relaxed); }
+  // An allocation that may fail has, of so many bytes: where that is no more than one call takes, memory is short.
+  static void NoteFailed(size_t bytes) noexcept;
   static bool Refill() noexcept;  // takes back what it can; true: memory was short, and is no longer
   static bool memory_is_short() noexcept { return short_.load(std::memory_order_relaxed); }
   // Not even a quarter of the reserve is left: there is no room for those who would be refused either.

@@ -75,7 +75,10 @@ void Http2Session::OnBadHead(http2::Stream& stream, int status, std::string_view
     exchange.protocol = Protocol::kGrpc;
     exchange.grpc.on = true;
   }
-  exchange.Refuse(status, code::kInputParams, reason);
+  if (status == http2::kNoMemory)
+    exchange.RefuseForMemory(reason);
+  else
+    exchange.Refuse(status, code::kInputParams, reason);
   AnswerRefusal(exchange);
 }
 

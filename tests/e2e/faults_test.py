@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Calls of the system that fail, one in some or for good, and limits that are met: a server serves or refuses, recovers, and neither dies nor hangs."""
+import contextlib
 import errno
 import harness
 
@@ -444,6 +445,23 @@ class Limits(FaultCase):
                 pass
             each.close()
         self.assertTrue({b"HTTP/1.1 429", b"HTTP/1.1 408"} & answers, answers)
+        self.assert_ends_well(server)
+
+    @unittest.skipIf(harness.IS_SANITIZED, "a sanitizer needs terabytes of addresses")
+    def test_requests_of_clients_that_read_nothing_give_way(self):
+        server = self.start_limited(DIGITS, "--io-threads=1", "--limits-memory-bytes=8MiB")
+        self.leave(server, 8 << 20)
+        many = b"GET /v2/models/DigitService HTTP/1.1\r\nhost: x\r\n\r\n" * 1500
+        sent = []
+        for _ in range(1000):
+            with contextlib.suppress(OSError):
+                sent.append(socket.create_connection(server.addresses["http"], ANSWER_SECONDS))
+                sent[-1].settimeout(0.02)
+                sent[-1].sendall(many)
+        self.assertIsNone(server.process.poll(), told(server))
+        for each in sent:
+            each.close()
+        self.assert_answers_again(server, "POST", "/DigitService/Classify?top=1", SEVEN, {"content-type": "application/octet-stream"})
         self.assert_ends_well(server)
 
     @unittest.skipIf(harness.IS_SANITIZED, "a sanitizer needs terabytes of addresses")

@@ -288,7 +288,7 @@ void Http2Session::Abort() noexcept {
   connection_->CloseAfterFlush();
 }
 
-// Calls that stream go on as long as nothing of a next message has come.
+// Calls that stream go on where nothing of a next message has come, or others are under way, which give back what they have when they end.
 void Http2Session::OnMemoryShort() noexcept {
   if (closing_) return;
   session_.ForEach([](http2::Stream& stream) {

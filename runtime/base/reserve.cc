@@ -33,10 +33,12 @@ void FreePiece(uintptr_t piece) {
 // What one call takes.
 constexpr size_t kMargin = size_t{1} << 20;
 
-bool HasMargin() {
-  void* const pages = MapPages(kMargin);
-  if (pages != nullptr) munmap(pages, kMargin);
-  return pages != nullptr;
+bool HasMargin(size_t beside) {
+  void* const pages = MapPages(kMargin + beside);
+  if (pages != nullptr) return munmap(pages, kMargin + beside) == 0;
+  void* const memory = ::operator new(kMargin + beside, std::nothrow);  // that malloc has kept
+  ::operator delete(memory);
+  return memory != nullptr;
 }
 }  // namespace
 
@@ -51,16 +53,17 @@ bool Reserve::Keep() noexcept {
 bool Reserve::Fill() noexcept {
   for (auto& piece : kept_) {
     if (piece.load(std::memory_order_relaxed) != 0) continue;
-    if (left_ >= kPieces / 2 && !HasMargin()) break;
+    if (left_ >= kPieces / 2 && !HasMargin(kPieceBytes)) break;
     const uintptr_t taken = TakePiece();
     if (taken == 0) break;
+    ++left_;  // before whoever needs the piece may have it
     piece.store(taken);
-    ++left_;
   }
   return left_ >= kPieces / 2;
 }
 
-bool Reserve::Refill() noexcept { return Fill() && short_.exchange(false); }
+// Whoever is let in again takes memory first: without any beside the reserve the next one would be refused for it.
+bool Reserve::Refill() noexcept { return Fill() && memory_is_short() && HasMargin(0) && short_.exchange(false); }
 
 void Reserve::NoteFailed(size_t bytes) noexcept {
   if (bytes <= kMargin) short_.store(true);

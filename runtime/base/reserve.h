@@ -8,9 +8,9 @@
 namespace wf::base {
 
 // Memory that is put by for the moment when an allocation that must not fail finds none: it is freed piece by piece, so that what else asks
-// meanwhile takes no more than one. Memory is short from the first on, until half of the reserve is there again: whoever admits refuses
-// what is new, and whoever keeps what it no longer uses keeps nothing.
-// Thread: Keep and BeginServing before other threads allocate; Refill on one thread; the rest thread-safe.
+// meanwhile takes no more than one. Memory is short from the first on, and from when somebody was refused a little that may fail, until
+// half of the reserve is there again and beside it what one call takes: whoever admits refuses what is new, and whoever keeps what it no
+// longer uses keeps nothing. Thread: Keep and BeginServing before other threads allocate; Refill on one thread; the rest thread-safe.
 // Bounds: once the reserve is spent an allocation is tried again for a second or so, meanwhile work that ends gives memory back.
 class Reserve {
  public:

@@ -81,6 +81,7 @@ Pool::~Pool() { DropIdle(); }
 void Pool::DropIdle() noexcept {
   while (idle_ != nullptr) delete std::exchange(idle_, idle_->next_);
   idle_count_ = 0;
+  parts_->blocks.DropKept();
 }
 
 Stream* Pool::Take() noexcept {

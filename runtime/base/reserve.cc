@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <new>
 
 #include "runtime/base/pages.h"
 
@@ -19,21 +20,25 @@ constexpr uintptr_t kOfMalloc = 1;  // of a piece: else of mmap
 // there is nothing.
 uintptr_t TakePiece() {
   if (void* const pages = MapPages(Reserve::kPieceBytes); pages != nullptr) return reinterpret_cast<uintptr_t>(pages);
-  void* const memory = std::malloc(Reserve::kPieceBytes);
+  void* const memory = ::operator new(Reserve::kPieceBytes, std::nothrow);
   return memory == nullptr ? 0 : reinterpret_cast<uintptr_t>(memory) | kOfMalloc;
 }
 
 void FreePiece(uintptr_t piece) {
   void* const memory = reinterpret_cast<void*>(piece & ~kOfMalloc);
-  if ((piece & kOfMalloc) != 0) return std::free(memory);
+  if ((piece & kOfMalloc) != 0) return ::operator delete(memory);
   munmap(memory, Reserve::kPieceBytes);
 }
 
-bool HasMargin() {
-  constexpr size_t kMargin = size_t{1} << 20;
-  void* const pages = MapPages(kMargin);
-  if (pages != nullptr) munmap(pages, kMargin);
-  return pages != nullptr;
+// What one call takes.
+constexpr size_t kMargin = size_t{1} << 20;
+
+bool HasMargin(size_t beside) {
+  void* const pages = MapPages(kMargin + beside);
+  if (pages != nullptr) return munmap(pages, kMargin + beside) == 0;
+  void* const memory = ::operator new(kMargin + beside, std::nothrow);  // that malloc has kept
+  ::operator delete(memory);
+  return memory != nullptr;
 }
 }  // namespace
 
@@ -48,16 +53,21 @@ bool Reserve::Keep() noexcept {
 bool Reserve::Fill() noexcept {
   for (auto& piece : kept_) {
     if (piece.load(std::memory_order_relaxed) != 0) continue;
-    if (left_ >= kPieces / 2 && !HasMargin()) break;
+    if (left_ >= kPieces / 2 && !HasMargin(kPieceBytes)) break;
     const uintptr_t taken = TakePiece();
     if (taken == 0) break;
+    ++left_;  // before whoever needs the piece may have it
     piece.store(taken);
-    ++left_;
   }
   return left_ >= kPieces / 2;
 }
 
-bool Reserve::Refill() noexcept { return Fill() && short_.exchange(false); }
+// Whoever is let in again takes memory first: without any beside the reserve the next one would be refused for it.
+bool Reserve::Refill() noexcept { return Fill() && memory_is_short() && HasMargin(0) && short_.exchange(false); }
+
+void Reserve::NoteFailed(size_t bytes) noexcept {
+  if (bytes <= kMargin) short_.store(true);
+}
 
 // At the start nobody else will give memory back: two more tries are all there is.
 void Reserve::MakeRoom(unsigned failed) noexcept {

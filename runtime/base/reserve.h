@@ -8,9 +8,9 @@
 namespace wf::base {
 
 // Memory that is put by for the moment when an allocation that must not fail finds none: it is freed piece by piece, so that what else asks
-// meanwhile takes no more than one. Memory is short from the first on, until half of the reserve is there again: whoever admits refuses
-// what is new, and whoever keeps what it no longer uses keeps nothing.
-// Thread: Keep and BeginServing before other threads allocate; Refill on one thread; the rest thread-safe.
+// meanwhile takes no more than one. Memory is short from the first on, and from when somebody was refused a little that may fail, until
+// half of the reserve is there again and beside it what one call takes: whoever admits refuses what is new, and whoever keeps what it no
+// longer uses keeps nothing. Thread: Keep and BeginServing before other threads allocate; Refill on one thread; the rest thread-safe.
 // Bounds: once the reserve is spent an allocation is tried again for a second or so, meanwhile work that ends gives memory back.
 class Reserve {
  public:
@@ -19,6 +19,8 @@ class Reserve {
   // As much of it as there is; false: not even half. Where addresses are limited all threads share one arena of malloc from now on.
   static bool Keep() noexcept;
   static void BeginServing() noexcept { serves_.store(true, std::memory_order_relaxed); }
+  // An allocation that may fail has, of so many bytes: where that is no more than one call takes, memory is short.
+  static void NoteFailed(size_t bytes) noexcept;
   static bool Refill() noexcept;  // takes back what it can; true: memory was short, and is no longer
   static bool memory_is_short() noexcept { return short_.load(std::memory_order_relaxed); }
   // Not even a quarter of the reserve is left: there is no room for those who would be refused either.

@@ -53,7 +53,10 @@ class BlockCache {
 
   static SinkBlock* Make() {
     void* const memory = kMapped ? wf::base::MapPages(block_bytes) : std::malloc(block_bytes);
-    if (memory == nullptr) return nullptr;
+    if (memory == nullptr) {
+      wf::base::Reserve::NoteFailed(block_bytes);
+      return nullptr;
+    }
     auto* const block = static_cast<SinkBlock*>(memory);
     *block = {nullptr, static_cast<uint32_t>(block_bytes), 0};
     return block;
@@ -234,6 +237,11 @@ size_t wf_sink::held_bytes() const {
     if (const SinkBlock* const block = pieces_[i].block; block != nullptr) bytes += block->bytes / (1 + block->others);
   }
   return bytes;
+}
+
+void wf_sink::DropKept() noexcept {
+  small_blocks->FreeAll();
+  mapped_blocks->FreeAll();
 }
 
 void wf_sink::Clear() {

@@ -114,8 +114,9 @@ struct wf_sink {
 
   // The pieces in order; the view ends with the next call.
   std::span<const wf::base::SinkPiece> Pieces();
-  void Consume(size_t count);  // drops the first `count` bytes
-  void Clear();                // drops all, failure included
+  void Consume(size_t count);       // drops the first `count` bytes
+  void Clear();                     // drops all, failure included
+  static void DropKept() noexcept;  // blocks that this thread keeps go back to the system
 
   size_t size() const { return closed_bytes_ + static_cast<size_t>(at_ - start_); }
   // What that keeps from others: whole blocks, which short pieces of a text may hold whose rest was dropped; of one that several pieces

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/base/mutex.h"
 #include "runtime/base/pages.h"
 #include "runtime/base/per_thread.h"
 #include "runtime/base/poison.h"
@@ -36,8 +37,9 @@ struct ChunkMemory::Cache {
   };
   static_assert(sizeof(Header) <= kHeaderBytes);
 
-  Header* free[kClasses] = {};
-  size_t kept_bytes = 0;
+  base::Mutex mutex;  // the owner's, but for DropKept of others
+  Header* free[kClasses] WF_GUARDED_BY(mutex) = {};
+  size_t kept_bytes WF_GUARDED_BY(mutex) = 0;
   std::atomic<Header*> returned{nullptr};  // by other threads
   std::atomic<size_t> returned_bytes{0};
   Cache* next = nullptr;
@@ -58,14 +60,14 @@ struct ChunkMemory::Cache {
     munmap(header, BytesOf(header->size_class) + kHeaderBytes);
   }
 
-  void Keep(Header* header) {
+  void Keep(Header* header) WF_REQUIRES(mutex) {
     if (kept_bytes + BytesOf(header->size_class) > kKeptBytes) return Free(header);
     kept_bytes += BytesOf(header->size_class);
     header->next = free[header->size_class];
     free[header->size_class] = header;
   }
 
-  void CollectReturned() {
+  void CollectReturned() WF_REQUIRES(mutex) {
     Header* header = returned.load(std::memory_order_relaxed) == nullptr ? nullptr : returned.exchange(nullptr, std::memory_order_acquire);
     while (header != nullptr) {
       Header* const following = header->next;
@@ -88,6 +90,7 @@ struct ChunkMemory::Cache {
   }
 
   Header* Take(int size_class) {
+    const base::MutexLock lock(mutex);
     CollectReturned();
     Header* header = free[size_class];
     if (header != nullptr) {
@@ -103,7 +106,13 @@ struct ChunkMemory::Cache {
     return header;
   }
 
+  void Give(Header* header) {
+    const base::MutexLock lock(mutex);
+    Keep(header);
+  }
+
   void FreeAll() {
+    const base::MutexLock lock(mutex);
     CollectReturned();
     for (Header*& list : free) {
       while (list != nullptr) Free(std::exchange(list, list->next));
@@ -165,7 +174,10 @@ void* ChunkMemory::Take(size_t bytes) noexcept {
   } else if (Cache::Header* const header = CacheOfThisThread()->Take(ClassOf(bytes)); header != nullptr) {
     chunk = Cache::ChunkOf(header);
   }
-  if (chunk == nullptr) Unclaim(counted);
+  if (chunk == nullptr) {
+    Unclaim(counted);
+    base::Reserve::NoteFailed(static_cast<size_t>(counted));
+  }
   return chunk;
 }
 
@@ -180,10 +192,12 @@ void ChunkMemory::Give(void* chunk, size_t bytes) noexcept {
   Cache* const owner = header->owner;
   base::Poison(chunk, BytesOf(header->size_class));
   if (owner != CacheOfThisThread()) return owner->Return(header);
-  owner->Keep(header);
+  owner->Give(header);
   if (base::Reserve::memory_is_short()) owner->FreeAll();
 }
 
-void ChunkMemory::DropKept() noexcept { CacheOfThisThread()->FreeAll(); }
+void ChunkMemory::DropKept() noexcept {
+  for (Cache* cache = caches_.load(std::memory_order_acquire); cache != nullptr; cache = cache->next) cache->FreeAll();
+}
 
 }  // namespace wf::bus

@@ -24,16 +24,17 @@ class Memory : public base::MemoryLimit {
   virtual bool HasRoom(int64_t /*bytes*/) const noexcept { return true; }
   // Of them that one request may have for its work, of which `held` bytes are claimed already.
   virtual int64_t request_bytes(int64_t held) const noexcept { return most_bytes() - held; }
-  virtual void DropKept() noexcept {}  // what this thread keeps to be taken again goes back to the system
+  virtual void DropKept() noexcept {}  // what threads keep to be taken again goes back to the system
 };
 
-// Chunks from caches of the threads, without a lock in steady state. A chunk goes back to the cache of the thread that made it.
+// Chunks from caches of the threads, without waiting in steady state. A chunk goes back to the cache of the thread that made it.
 // Thread: thread-safe.   Owns: every chunk and cache.
 // Errors: Take is null above limit_bytes, Claim false above most_bytes, both while base::Reserve is spent; Take also when the system has no
 // memory.
 // Bounds: limit_bytes of chunks in use and claims, of which claims leave an eighth to chunks (ClaimLast a sixteenth): clients that read or
 // write slowly hold bodies and answers for as long as they like, and small requests of others are served all the same. A cache keeps at
-// most kKeptBytes, and as much that other threads gave back, nothing while the reserve is spent.   Cost: Take and Give O(1).
+// most kKeptBytes, and as much that other threads gave back, nothing while the reserve is spent.   Cost: Take and Give O(1), a lock that
+// nobody else wants but while memory is short.
 class ChunkMemory final : public Memory {
  public:
   static constexpr size_t kSmallest = 1024, kLargest = size_t{1} << 20;  // powers of two between are cached, the rest is mapped alone

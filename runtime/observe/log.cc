@@ -291,6 +291,7 @@ Drained Drain(int fd, int wait_ms) {
 
 }  // namespace
 
+void PrepareLog() noexcept { RingOfThisThread(); }
 void SetLogLevel(Level level) noexcept { most_level.store(level, std::memory_order_relaxed); }
 bool LogsAt(Level level) noexcept { return level <= most_level.load(std::memory_order_relaxed); }
 uint64_t DroppedLogLines() noexcept {

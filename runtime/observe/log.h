@@ -32,6 +32,7 @@ struct Field {
 // Thread: thread-safe.   Bounds: kRingBytes per thread that has logged, of which as much is resident as has once waited for a drain.
 // Cost: no lock, never waits; allocates a thread's first time only.
 void Log(Level level, std::string_view message, std::initializer_list<Field> fields = {}) noexcept;
+void PrepareLog() noexcept;  // the ring of this thread is made now, so that its lines need no memory later: one may tell that there is none
 inline constexpr uint64_t kRingBytes = 1024 * 1024, kMaxLineBytes = 3072;
 
 void SetLogLevel(Level level) noexcept;  // lines above it cost one load

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/reserve.h"
+
 namespace wf::server {
 
 Body::~Body() { std::free(memory_); }
@@ -13,7 +15,10 @@ Body::~Body() { std::free(memory_); }
 bool Body::Reserve(size_t bytes) noexcept {
   if (bytes > capacity_ || memory_ == nullptr) {
     void* grown = std::realloc(memory_, kPadBytes + bytes + kPadBytes);
-    if (grown == nullptr) return false;
+    if (grown == nullptr) {
+      base::Reserve::NoteFailed(bytes);
+      return false;
+    }
     memory_ = static_cast<uint8_t*>(grown);
     capacity_ = bytes;
   }

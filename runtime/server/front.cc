@@ -95,6 +95,7 @@ void Front::Shed() noexcept {
   connections_.DropPooled();
   sessions_.DropIdle();
   memory_->DropKept();
+  wf_sink::DropKept();
 }
 
 void Front::OnFlush() noexcept {

@@ -6,12 +6,19 @@
 #include "runtime/server/intake.h"
 
 namespace wf::server {
+namespace {
+
+constexpr std::string_view kOthersWait = "requests of other connections that wait behind one another take all the memory there is for them",
+                           kOtherHeads = "the headers of other requests that are still coming take all the memory there is for them",
+                           kNoRoom = "other requests take all the memory there is for them; what waits behind them has no room";
+
+}  // namespace
 
 void Http1Session::Start(net::Connection& connection) noexcept {
   connection_ = &connection;
   decoder_ = http1::Decoder(owner_.limits_.head);
   exchange_ = nullptr;
-  pending_.clear();
+  pending_.Clear();
   pending_at_ = 0;
   drain_ticks_ = 0;
   request_ = Request::kFirst;
@@ -27,7 +34,7 @@ void Http1Session::OnBytes(std::span<const uint8_t> bytes) noexcept {
   const std::span<const uint8_t> rest = answering() || pending_bytes() != 0 ? bytes : Process(bytes);
   if (decoder_.is_http2() && request_ == Request::kFirst) return GoOnAsHttp2(rest);
   Hold(rest);
-  (void)Settle();  // without room Process takes no more requests
+  if (!Settle() && counted_ != 0) GiveWay(kNoRoom);  // for the next ones of a peer that reads no answers Process waits
 }
 
 // The other session begins with the half of the preface that was taken for a head.
@@ -49,28 +56,40 @@ void Http1Session::GoOnAsHttp2(std::span<const uint8_t> rest) noexcept {
 void Http1Session::Hold(std::span<const uint8_t> bytes) noexcept {
   if (closing() || bytes.empty()) return;
   if (pending_at_ >= pending_bytes()) {
-    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(pending_at_));
+    pending_.DropFirst(pending_at_);
     pending_at_ = 0;
   }
-  pending_.insert(pending_.end(), bytes.begin(), bytes.end());
-  const bool has_room = CountWaiting(head_bytes_);
-  if (has_room && pending_bytes() < kMaxPending) return;
-  input_ = has_room ? Input::kHeld : Input::kOverfull;
+  if (!pending_.Append(bytes)) return GiveWay(kMemoryShort);
+  if (!CountWaiting(head_bytes_)) return GiveWay(kOthersWait);
+  if (pending_bytes() < kMaxPending) return;
+  input_ = Input::kHeld;
   connection_->PauseReading();
-  if (has_room) return;
+}
+
+// Of a request that is answered the answer comes first, and what of others is written already.
+void Http1Session::GiveWay(std::string_view why) noexcept {
+  if (closing() || input_ == Input::kOverfull) return;
+  if (exchange_ != nullptr && !answering()) {
+    if (!exchange_->refused()) exchange_->RefuseForMemory(why);
+    return EndInRefusal(true);
+  }
+  input_ = Input::kOverfull;
+  why_ = why;
+  connection_->PauseReading();
   DropPending();
+  (void)Settle();
   if (exchange_ == nullptr) GoOnNextTurn();
 }
 
 void Http1Session::DropPending() noexcept {
-  pending_ = {};
+  pending_.Free();
   pending_at_ = 0;
   CountWaiting(head_bytes_);
 }
 
 void Http1Session::RefusePending() noexcept {
   if (!Begin()) return;
-  exchange_->RefuseForMemory("requests of other connections that wait behind one another take all the memory there is for them");
+  exchange_->RefuseForMemory(why_);
   EndInRefusal(true);
 }
 
@@ -115,7 +134,7 @@ std::span<const uint8_t> Http1Session::Process(std::span<const uint8_t> bytes) n
       if (request_ == Request::kFirst) break;
       AnswerBreach(505, "HTTP/2 begins where a connection does");
     }
-    if (event == http1::Event::kError) AnswerBreach(decoder_.status(), decoder_.reason());
+    if (event == http1::Event::kError) OnError();
   }
   processing_ = false;
   return bytes;
@@ -132,8 +151,7 @@ bool Http1Session::CountWaiting(size_t head_bytes) noexcept {
 
 void Http1Session::OnPartOfHead() noexcept {
   if (CountWaiting(exchange_->head.stored_bytes())) return;
-  exchange_->RefuseForMemory("the headers of other requests that are still coming take all the memory there is for them");
-  EndInRefusal(true);
+  GiveWay(kOtherHeads);
 }
 
 void Http1Session::OnHead() noexcept {
@@ -169,6 +187,13 @@ void Http1Session::OnEnd() noexcept {
   if (exchange_->refused() && !exchange_->begun) return EndInRefusal(false);
   connection_->SetTimeout(0);
   if (exchange_->answered) FinishExchange();
+}
+
+void Http1Session::OnError() noexcept {
+  if (decoder_.status() == http1::kNoMemory)
+    GiveWay(decoder_.reason());
+  else
+    AnswerBreach(decoder_.status(), decoder_.reason());
 }
 
 void Http1Session::EndInRefusal(bool close) noexcept {
@@ -231,7 +256,7 @@ void Http1Session::Resume() noexcept {
   }
   if (input_ == Input::kOverfull) return RefusePending();
   if (closing() || pending_bytes() == 0) return;
-  pending_at_ = pending_.size() - Process(std::span(pending_).subspan(pending_at_)).size();
+  pending_at_ = pending_.size() - Process(std::span<const uint8_t>(pending_).subspan(pending_at_)).size();
   connection_->FlushLater();
   if (pending_bytes() == 0) DropPending();
   if (input_ == Input::kEnded && !HasLastWords()) return connection_->Close();
@@ -254,9 +279,8 @@ void Http1Session::Abort() noexcept {
 }
 
 void Http1Session::OnMemoryShort() noexcept {
-  if (closing() || answering() || exchange_ == nullptr || !exchange_->has_head) return;
-  if (!exchange_->refused()) exchange_->RefuseForMemory(kMemoryShort);
-  EndInRefusal(true);
+  const bool comes = exchange_ != nullptr && !answering();
+  if (comes || !pending_.empty()) GiveWay(kMemoryShort);
 }
 
 void Http1Session::OnFlushed() noexcept {

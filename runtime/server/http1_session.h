@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "runtime/base/growing.h"
 #include "runtime/protocol/http1/decoder.h"
 #include "runtime/protocol/http1/encoder.h"
 #include "runtime/server/session.h"
@@ -13,8 +13,9 @@ namespace wf::server {
 
 // HTTP/1.1 on one connection: one request at a time, later ones wait as bytes.
 // Thread: loop-confined.   Owns: bytes of requests that wait.   Borrows: connection, until OnClosed.
-// Bounds: kMaxPending bytes of later requests and one read, then reading stops; they share SessionLimits::waiting_bytes, beyond which they
-// are refused; kTurnRequests are answered in one turn of the loop, and none while a lot waits to be sent; a refused body is read up to
+// Bounds: kMaxPending bytes of later requests and one read, then reading stops; they share SessionLimits::waiting_bytes with heads that are
+// not whole, and are claimed of the site as those are: beyond either, and while memory is short, they are dropped and refused;
+// kTurnRequests are answered in one turn of the loop, and none while a lot waits to be sent; a refused body is read up to
 // SessionLimits::discarded_bytes, then the connection closes.
 class Http1Session final : public Session {
  public:
@@ -47,7 +48,7 @@ class Http1Session final : public Session {
     kOpen,
     kHeld,      // reading has stopped until less is pending
     kEnded,     // nothing more comes; what came is answered
-    kOverfull,  // there was no room for pending_: a refusal follows
+    kOverfull,  // there was no room for pending_: a refusal follows, and the end
     kClosing,   // nothing more is read
   };
   bool answering() const { return request_ == Request::kAnswering; }
@@ -60,28 +61,31 @@ class Http1Session final : public Session {
   void OnPartOfHead() noexcept;
   void Hold(std::span<const uint8_t> bytes) noexcept;
   void DropPending() noexcept;
+  void GiveWay(std::string_view why) noexcept;  // what waits is dropped, and refused; `why` lives for ever
   void RefusePending() noexcept;
   void OnHead() noexcept;
   void OnChunk() noexcept;
   void OnBody() noexcept;
   void OnEnd() noexcept;
+  void OnError() noexcept;
   void EndInRefusal(bool close) noexcept;
   void AnswerBroken(int status, std::string_view reason) noexcept;
   void AnswerBreach(int status, std::string_view reason) noexcept;
   void FinishExchange() noexcept;
   void Resume() noexcept override;
   void Put(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept override;
-  size_t unsent() const noexcept override { return connection_->out().size(); }
+  size_t unsent() const noexcept override { return connection_->out().size() + counted_; }
   void ArmIdle() noexcept;
   bool HasLastWords() noexcept;
   void End() noexcept;  // is not used any more
 
   http1::Decoder decoder_;
   Exchange* exchange_ = nullptr;
-  std::vector<uint8_t> pending_;
+  base::Growing<uint8_t> pending_;
   size_t pending_at_ = 0;  // before it, pending_ has been read
   size_t head_bytes_ = 0;  // of a head that is not whole
   size_t counted_ = 0;     // by the owner, as waiting
+  std::string_view why_;   // pending_ is refused
   int drain_ticks_ = 0;    // before the first head
   Request request_ = Request::kFirst;
   Input input_ = Input::kOpen;

@@ -75,7 +75,10 @@ void Http2Session::OnBadHead(http2::Stream& stream, int status, std::string_view
     exchange.protocol = Protocol::kGrpc;
     exchange.grpc.on = true;
   }
-  exchange.Refuse(status, code::kInputParams, reason);
+  if (status == http2::kNoMemory)
+    exchange.RefuseForMemory(reason);
+  else
+    exchange.Refuse(status, code::kInputParams, reason);
   AnswerRefusal(exchange);
 }
 
@@ -285,7 +288,7 @@ void Http2Session::Abort() noexcept {
   connection_->CloseAfterFlush();
 }
 
-// Calls that stream go on as long as nothing of a next message has come.
+// Calls that stream go on where nothing of a next message has come, or others are under way, which give back what they have when they end.
 void Http2Session::OnMemoryShort() noexcept {
   if (closing_) return;
   session_.ForEach([](http2::Stream& stream) {

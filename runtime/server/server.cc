@@ -282,6 +282,7 @@ void Server::RemoveFiles() noexcept {
 }
 
 int Server::Run() {
+  observe::PrepareLog();
   admin_loop_.Run(*this);
   admin_site_.StopRecording();
   for (const auto& worker : workers_) worker->Stop();
@@ -331,7 +332,11 @@ void Server::TrimMemory() noexcept {
 
 void Server::WatchMemory() noexcept {
   TrimMemory();
-  if (base::Reserve::memory_is_short()) kernels::GiveBackFreed();
+  if (base::Reserve::memory_is_short()) {
+    memory_->DropKept();
+    wf_sink::DropKept();
+    kernels::GiveBackFreed();
+  }
   if (base::Reserve::memory_is_short() && !memory_was_short_)
     observe::Log(observe::Level::kError, "the process is out of memory; requests are refused until there is some again");
   if (base::Reserve::Refill()) observe::Log(observe::Level::kInfo, "there is memory again");

@@ -1,6 +1,7 @@
 #include "runtime/protocol/http/head.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/ascii.h"
 
@@ -11,8 +12,8 @@ namespace {
 // A view of bytes that were copied from `from` to `to`; of others, as it is.
 class Moved {
  public:
-  Moved(const std::vector<uint8_t>& from, const std::vector<uint8_t>& to)
-      : begin_(reinterpret_cast<uintptr_t>(from.data())), end_(begin_ + from.size()), to_(reinterpret_cast<const char*>(to.data())) {}
+  Moved(std::span<const uint8_t> from, const uint8_t* to)
+      : begin_(reinterpret_cast<uintptr_t>(from.data())), end_(begin_ + from.size()), to_(reinterpret_cast<const char*>(to)) {}
   std::string_view operator()(std::string_view text) const {
     const auto at = reinterpret_cast<uintptr_t>(text.data());
     if (at < begin_ || at + text.size() > end_) return text;
@@ -43,29 +44,38 @@ bool Head::SaysTwo(std::string_view lower_case_name) const {
   return false;
 }
 
-void Head::Add(std::string_view name, std::string_view value) {
-  const size_t size = bytes_.size(), needed = size + name.size() + value.size();
+bool Head::TryAdd(std::string_view name, std::string_view value) {
+  constexpr size_t kLeastBytes = 1024;
+  const size_t needed = bytes_.size() + name.size() + value.size();
+  if (!headers_.Reserve(headers_.size() + 1)) return false;
   if (needed > bytes_.capacity()) {
-    std::vector<uint8_t> grown;
-    grown.reserve(std::max({needed, 2 * bytes_.capacity(), size_t{1024}}));
-    grown.insert(grown.end(), bytes_.begin(), bytes_.end());
-    const Moved moved(bytes_, grown);
+    base::Growing<uint8_t> grown;
+    if (!grown.Reserve(std::max({needed, 2 * bytes_.capacity(), kLeastBytes})) || !grown.Append(bytes_)) return false;
+    const Moved moved(bytes_, grown.data());
     for (Header& header : headers_) header = {moved(header.name), moved(header.value)};
     for (std::string_view* view : {&method_name, &target, &path, &query}) *view = moved(*view);
-    bytes_.swap(grown);
+    bytes_ = std::move(grown);
   }
-  bytes_.resize(needed);
-  char* const at = reinterpret_cast<char*>(bytes_.data()) + size;
-  name.copy(at, name.size());
-  value.copy(at + name.size(), value.size());
-  headers_.push_back({{at, name.size()}, {at + name.size(), value.size()}});
+  const char* const at = reinterpret_cast<const char*>(bytes_.end());
+  for (const std::string_view text : {name, value})
+    if (!bytes_.Append({reinterpret_cast<const uint8_t*>(text.data()), text.size()})) return false;
+  return headers_.Push({{at, name.size()}, {at + name.size(), value.size()}});
 }
 
-void Head::CopyOf(const Head& other) {
-  bytes_.assign(other.bytes_.begin(), other.bytes_.end());
-  const Moved moved(other.bytes_, bytes_);
-  headers_.clear();
-  for (const Header& header : other.headers_) headers_.push_back({moved(header.name), moved(header.value)});
+void Head::Add(std::string_view name, std::string_view value) {
+  base::Reserve::Insist([&]() -> void* { return TryAdd(name, value) ? this : nullptr; });
+}
+
+void Head::AddLast(const Header& views) {
+  base::Reserve::Insist([&]() -> void* { return headers_.Push(views) ? this : nullptr; });
+}
+
+bool Head::CopyOf(const Head& other) {
+  Clear();
+  if (!bytes_.Append(other.bytes_) || !headers_.Reserve(other.headers_.size())) return false;
+  const Moved moved(other.bytes_, bytes_.data());
+  for (const Header& header : other.headers_)
+    if (!headers_.Push({moved(header.name), moved(header.value)})) return false;
   method = other.method;
   method_name = moved(other.method_name);
   target = moved(other.target);
@@ -76,6 +86,7 @@ void Head::CopyOf(const Head& other) {
   keep_alive = other.keep_alive;
   http_1_0 = other.http_1_0;
   expects_continue = other.expects_continue;
+  return true;
 }
 
 void Head::SetPathAndQuery(std::string_view text) {
@@ -90,12 +101,11 @@ void Head::SetPathAndQuery(std::string_view text) {
 void Head::Clear() {
   // A large head leaves no large buffer behind.
   constexpr size_t kKeptBytes = 4096;
-  if (bytes_.capacity() > kKeptBytes) {
-    bytes_ = {};
-  } else {
-    bytes_.clear();
-  }
-  headers_.clear();
+  if (bytes_.capacity() > kKeptBytes)
+    bytes_.Free();
+  else
+    bytes_.Clear();
+  headers_.Clear();
   method = Method::kOther;
   method_name = target = path = query = {};
   ends_in_slash_ = false;

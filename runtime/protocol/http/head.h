@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/base/growing.h"
+
 namespace wf::http1 {
 class Decoder;
 }
@@ -28,6 +30,7 @@ struct Header {
 
 // The head of one request with the bytes that its views point into. Reused from request to request.
 // Thread: loop-confined; may be read by others while nobody clears it.   Owns: its bytes.   Bounds: Limits.
+// Errors: TryAdd and CopyOf, which take what clients send, are false where there is no memory for it; Add insists.
 class Head {
  public:
   Method method = Method::kOther;
@@ -35,7 +38,7 @@ class Head {
   // Of the target, before and after the first `?`; still percent-encoded. A slash at the end of a path is as none.
   std::string_view path, query;
   std::string_view path_as_sent() const { return {path.data(), path.size() + (ends_in_slash_ ? 1 : 0)}; }  // for those who read of it
-  std::span<const Header> headers() const { return headers_; }
+  std::span<const Header> headers() const { return {headers_.data(), headers_.size()}; }
   int64_t content_length = 0;  // -1: chunked
   bool keep_alive = false;
   bool http_1_0 = false;
@@ -43,10 +46,11 @@ class Head {
   size_t stored_bytes() const { return bytes_.size(); }
 
   // Copies a field behind the others; views of the head see the same as before.
+  [[nodiscard]] bool TryAdd(std::string_view name, std::string_view value);
   void Add(std::string_view name, std::string_view value);
-  void AddLast(const Header& views) { headers_.push_back(views); }  // of what outlives the head, or of its own bytes
-  void CopyOf(const Head& other);                                   // all of it, in bytes of its own
-  void DropFirst(size_t fields) { headers_.erase(headers_.begin(), headers_.begin() + static_cast<ptrdiff_t>(fields)); }
+  void AddLast(const Header& views);             // of what outlives the head, or of its own bytes
+  [[nodiscard]] bool CopyOf(const Head& other);  // all of it, in bytes of its own
+  void DropFirst(size_t fields) { headers_.DropFirst(fields); }
   void SetPathAndQuery(std::string_view text);
 
   // The value of the first header of this name; data() is null when there is none.
@@ -56,8 +60,8 @@ class Head {
 
  private:
   friend class http1::Decoder;
-  std::vector<uint8_t> bytes_;
-  std::vector<Header> headers_;
+  base::Growing<uint8_t> bytes_;
+  base::Growing<Header> headers_;
   bool ends_in_slash_ = false;  // behind `path`, which stands before it
 };
 

@@ -13,17 +13,18 @@ namespace wf::http1 {
 namespace {
 
 constexpr uint8_t kMaxEmptyLines = 4;
+constexpr std::string_view kNoMemoryForHead = "no memory for the headers";
 constexpr std::string_view kOtherVersion = "the version of HTTP is not 1.x";
 
 // What llhttp tells while it reads one head, which it gets in one piece: every span is whole.
 struct Reading {
   llhttp_t parser;  // first: a callback's llhttp_t* is a Reading*
   std::string_view target;
-  std::vector<http::Header>* headers;
+  base::Growing<http::Header>* headers;
   size_t max_headers;
   uint64_t length;  // llhttp forgets both when it takes the message as complete
   uint16_t flags;
-  bool too_many, complete;
+  bool too_many, complete, no_memory;
 };
 
 Reading& Of(llhttp_t* parser) { return *reinterpret_cast<Reading*>(parser); }
@@ -39,8 +40,8 @@ int OnHeaderField(llhttp_t* parser, const char* at, size_t length) noexcept {
     reading.too_many = true;
     return -1;
   }
-  reading.headers->push_back({{at, length}, {at + length, 0}});
-  return 0;
+  reading.no_memory = !reading.headers->Push({{at, length}, {at + length, 0}});
+  return reading.no_memory ? -1 : 0;
 }
 
 int OnHeaderValue(llhttp_t* parser, const char* at, size_t length) noexcept {
@@ -237,7 +238,7 @@ Event Decoder::NextOfHead(std::span<const uint8_t>* input, http::Head* head) {
     const size_t count = lf == nullptr ? input->size() : static_cast<size_t>(lf - input->data()) + 1;
     if (line_ == 0 && bytes.size() + count > limits_.request_line_bytes) return Fail(414, "the request line is too long");
     if (bytes.size() + count > limits_.head_bytes) return Fail(431, "the headers are too large");
-    bytes.insert(bytes.end(), input->begin(), input->begin() + static_cast<ptrdiff_t>(count));
+    if (!bytes.Append(input->first(count))) return Fail(kNoMemory, kNoMemoryForHead);
     *input = input->subspan(count);
     if (lf == nullptr) break;
     bool done = false;
@@ -265,7 +266,7 @@ Event Decoder::TakeLine(http::Head* head, bool* done) {
       *done = true;
       return Parse(head);
     }
-    bytes.clear();
+    bytes.Clear();
     started_ = false;  // RFC 9112 2.2: as if it had not come
     if (++empty_lines_ > kMaxEmptyLines) return Fail(400, "empty lines instead of a request");
     return Event::kNeedMore;
@@ -289,12 +290,13 @@ Event Decoder::Parse(http::Head* head) {
   Reading reading;
   reading.headers = &head->headers_;
   reading.max_headers = limits_.headers;
-  reading.too_many = reading.complete = false;
+  reading.too_many = reading.complete = reading.no_memory = false;
   reading.length = 0;
   reading.flags = 0;
   llhttp_init(&reading.parser, HTTP_REQUEST, &kSettings);
   const auto* text = reinterpret_cast<const char*>(head->bytes_.data());
   const llhttp_errno_t error = llhttp_execute(&reading.parser, text, head->bytes_.size());
+  if (reading.no_memory) return Fail(kNoMemory, kNoMemoryForHead);
   if (reading.too_many) return Fail(431, "too many headers");
   // A request to upgrade is answered as if it had not asked (RFC 9110 7.8), so the pause for it is no error.
   if (error != HPE_OK && error != HPE_PAUSED_UPGRADE) {

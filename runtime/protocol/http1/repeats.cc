@@ -6,8 +6,8 @@ namespace wf::http1 {
 
 bool Repeats::Take(std::span<const uint8_t>* input, http::Head* head) const {
   if (!known_ || input->size() < size_ || std::memcmp(input->data(), text_, size_) != 0) return false;
+  if (!head->CopyOf(head_)) return false;
   *input = input->subspan(size_);
-  head->CopyOf(head_);
   return true;
 }
 
@@ -19,9 +19,6 @@ bool Repeats::Note(std::span<const uint8_t> text) {
   return false;
 }
 
-void Repeats::Learn(const http::Head& head) {
-  head_.CopyOf(head);
-  known_ = true;
-}
+void Repeats::Learn(const http::Head& head) { known_ = head_.CopyOf(head); }
 
 }  // namespace wf::http1

@@ -19,7 +19,7 @@ class Repeats {
   Repeats(Repeats&&) = default;  // the views of the head stay what they are; in a copy they would not
   Repeats& operator=(Repeats&&) = default;
 
-  // `input` begins with the known head: true, and it moves from there to `head`.
+  // `input` begins with the known head, and there is memory for it: true, and it moves from there to `head`.
   bool Take(std::span<const uint8_t>* input, http::Head* head) const;
   // The text of a whole head that is about to be read. True: the one before was the same, so that this one is worth knowing.
   bool Note(std::span<const uint8_t> text);

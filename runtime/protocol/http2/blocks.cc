@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "runtime/base/poison.h"
 
@@ -22,14 +23,13 @@ struct alignas(16) Blocks::Head {
   uint32_t bytes;  // behind the head; of a block without a list
 };
 
-Blocks::~Blocks() {
-  for (Head* list : free_) {
-    while (list != nullptr) {
-      Head* const next = list->next;
-      std::free(list);
-      list = next;
-    }
+Blocks::~Blocks() { DropKept(); }
+
+void Blocks::DropKept() noexcept {
+  for (Head*& list : free_) {
+    while (list != nullptr) std::free(std::exchange(list, list->next));
   }
+  kept_bytes_ = 0;
 }
 
 void* Blocks::Take(size_t bytes) noexcept {

@@ -20,6 +20,7 @@ class Blocks {
 
   void* Take(size_t bytes) noexcept;
   void Give(void* block) noexcept;  // null: nothing
+  void DropKept() noexcept;
   size_t kept_bytes() const { return kept_bytes_; }
 
  private:

@@ -65,8 +65,9 @@ int Callbacks::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* n
   if (stream == nullptr || !stream->head_passes_.empty()) return 0;
   if (stream->head_->headers().size() >= limits.headers + kOfLine) stream->head_passes_ = "too many headers";
   if (session.block_bytes_ > limits.head_bytes) stream->head_passes_ = "the headers are too large";
-  if (stream->head_passes_.empty())
-    stream->head_->Add({reinterpret_cast<const char*>(name), name_bytes}, {reinterpret_cast<const char*>(value), value_bytes});
+  if (!stream->head_passes_.empty()) return 0;
+  const std::string_view key(reinterpret_cast<const char*>(name), name_bytes), text(reinterpret_cast<const char*>(value), value_bytes);
+  if (!stream->head_->TryAdd(key, text)) stream->head_passes_ = kNoMemoryForHead;
   return 0;
 }
 

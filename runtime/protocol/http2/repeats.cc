@@ -102,7 +102,7 @@ void Repeats::Learn(const http::Head& head, std::string_view scheme) noexcept {
                     (scheme == "http" || scheme == "https") && head.Find("priority").data() == nullptr;
   const std::string_view length = head.Find("content-length");
   if (!fits || length.size() > kMostDigits) return;
-  head_.CopyOf(head);
+  if (!head_.CopyOf(head)) return;
   uint8_t* at = stand_in_;
   *at++ = head.method == http::Method::kGet ? kGet : kPost;
   *at++ = kSchemeHttp;

@@ -81,6 +81,7 @@ Pool::~Pool() { DropIdle(); }
 void Pool::DropIdle() noexcept {
   while (idle_ != nullptr) delete std::exchange(idle_, idle_->next_);
   idle_count_ = 0;
+  parts_->blocks.DropKept();
 }
 
 Stream* Pool::Take() noexcept {
@@ -365,7 +366,7 @@ void Session::FinishRepeated(Stream& stream) noexcept {
   http::Head& head = *stream.head_;
   stream.head_ = nullptr;
   reading_ = nullptr;
-  head.CopyOf(repeats_.head());
+  if (!head.CopyOf(repeats_.head())) return RefuseHead(stream, kNoMemory, kNoMemoryForHead);
   head.content_length = stream.ended_ ? 0 : repeats_.length();
   user_.OnHead(stream);
 }
@@ -375,7 +376,8 @@ void Session::FinishHead(Stream& stream) noexcept {
   http::Head& head = *stream.head_;
   stream.head_ = nullptr;
   reading_ = nullptr;
-  if (!stream.head_passes_.empty()) return RefuseHead(stream, 431, stream.head_passes_);
+  if (!stream.head_passes_.empty())
+    return RefuseHead(stream, stream.head_passes_ == kNoMemoryForHead ? kNoMemory : 431, stream.head_passes_);
   std::string_view authority, scheme;
   size_t pseudo = 0;
   for (const http::Header& header : head.headers()) {
@@ -412,6 +414,7 @@ void Session::FinishHead(Stream& stream) noexcept {
 void Session::RefuseHead(Stream& stream, int status, std::string_view reason) noexcept {
   constexpr size_t kMistakeBytes = 4 * 1024;
   stream.refused_ = true;
+  if (status == kNoMemory) return user_.OnBadHead(stream, status, reason);
   for (size_t paid = 0; paid <= block_bytes_; paid += kMistakeBytes) Spend();
   user_.OnBadHead(stream, status, reason);
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "runtime/base/reserve.h"
 #include "tests/unit/support/wire_world_parts.h"
 
 namespace wf::test {
@@ -78,6 +79,7 @@ void WireWorld::Turn(Loop& loop) {
 }
 
 void WireWorld::Second(Loop& loop) {
+  base::Reserve::Refill();  // as the server does; what may fail here leaves memory short
   loop.WakeUp();
   const FailingAllocations failing(fails());
   loop.front.OnSecond();
@@ -324,6 +326,8 @@ WireWorld::Reply WireWorld::OfMessage(const Asked& asked, Reply reply) {
 
 void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& sent) {
   ++answered_;
+  const bool unread = sent.status == 429 && (sent.closes || asked.stream != 0) && sent.body.find("no memory") != std::string::npos;
+  if (unread && sent.body.find("\"log_id\":\"\"") != std::string::npos) return;  // what asks is not known, nor how
   const Reply reply = AsPlain(asked, sent);
   const bool cut_short =  // the server did not wait for the rest; it may not know the name
       (reply.closes || asked.stream != 0) && asked.end > peer.end.delivered_at_send;

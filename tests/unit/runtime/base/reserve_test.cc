@@ -2,12 +2,30 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 
+#include "tests/unit/support/sim_faults.h"
+
 namespace wf::base {
+namespace {
+
+size_t most_mapped = SIZE_MAX;  // bytes that the system still maps
+size_t mapped = 0;
+
+}  // namespace
+
+// By the linker's --wrap, of anonymous pages.
+extern "C" void* __wrap_mmap64(void* at, size_t bytes, int protection, int flags, ...) {
+  if (bytes > most_mapped) return MAP_FAILED;
+  mapped += bytes;
+  return mmap(at, bytes, protection, flags, -1, 0);
+}
+
 namespace {
 
 using std::chrono::milliseconds;
@@ -19,7 +37,64 @@ TEST(Reserve, AStartThatFindsNoMemoryEndsWithALine) {  // before another test be
   EXPECT_EXIT(Reserve::Insist(Nothing), testing::ExitedWithCode(1), kLine);
 }
 
-TEST(Reserve, IsGivenUpOnceAndPutByAgain) {
+TEST(Reserve, AStartWithoutHalfOfItIsTold) {  // before another test has all of it
+  most_mapped = 0;
+  size_t left = Reserve::kPieces / 2 - 1;  // of pieces that malloc has
+  const std::function<bool()> fails = [&left] { return left == 0 || left-- == 0; };
+  {
+    const test::FailingAllocations failing(&fails);
+    EXPECT_FALSE(Reserve::Keep());
+    left = 1;
+    EXPECT_TRUE(Reserve::Keep());
+    EXPECT_TRUE(Reserve::Keep()) << "the second half is not taken from those who work";
+  }
+  most_mapped = SIZE_MAX;
+}
+
+TEST(Reserve, PiecesAreOfMallocWhereNoPagesAreLeft) {
+  ASSERT_TRUE(Reserve::Keep());
+  for (size_t i = 0; i < Reserve::kPieces; ++i) Reserve::MakeRoom(0);
+  most_mapped = 0;
+  {
+    size_t left = Reserve::kPieces / 2;
+    const std::function<bool()> fails = [&left] { return left == 0 || left-- == 0; };
+    const test::FailingAllocations failing(&fails);
+    EXPECT_FALSE(Reserve::Refill()) << "there is nothing beside them";
+  }
+  EXPECT_TRUE(Reserve::memory_is_short());
+  EXPECT_FALSE(Reserve::is_nearly_spent()) << "half of it is there";
+  for (size_t i = 0; i < Reserve::kPieces / 2; ++i) Reserve::MakeRoom(0);  // a sanitizer looks how they are freed
+  EXPECT_TRUE(Reserve::is_nearly_spent());
+  most_mapped = SIZE_MAX;
+  EXPECT_TRUE(Reserve::Refill());
+}
+
+TEST(Reserve, MemoryIsShortUntilACallHasRoomBesideIt) {
+  ASSERT_TRUE(Reserve::Keep());
+  Reserve::MakeRoom(0);
+  most_mapped = Reserve::kPieceBytes;
+  const std::function<bool()> always = [] { return true; };
+  const test::FailingAllocations failing(&always);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(Reserve::Refill());
+    EXPECT_TRUE(Reserve::memory_is_short());
+  }
+  most_mapped = size_t{1} << 20;
+  mapped = 0;
+  EXPECT_TRUE(Reserve::Refill()) << "though the last piece would leave too little";
+  EXPECT_EQ(mapped, size_t{1} << 20);
+  most_mapped = SIZE_MAX;
+}
+
+TEST(Reserve, MemoryIsShortWhereALittleThatMayFailHas) {
+  Reserve::NoteFailed(size_t{1} << 30);
+  EXPECT_FALSE(Reserve::memory_is_short()) << "that much is nobody's share";
+  Reserve::NoteFailed(size_t{64} << 10);
+  EXPECT_TRUE(Reserve::memory_is_short());
+  EXPECT_TRUE(Reserve::Refill());
+}
+
+TEST(Reserve, MemoryThatWasShortIsSoNoLongerOnceItIsPutBy) {
   ASSERT_TRUE(Reserve::Keep());
   EXPECT_FALSE(Reserve::memory_is_short());
   EXPECT_FALSE(Reserve::Refill());

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -139,6 +140,28 @@ TEST(ChunkMemoryTest, WhatOtherThreadsGiveBackGoesBackToTheSystem) {
     }).join();
     EXPECT_LE(std::count_if(chunks.begin(), chunks.end(), IsMapped), kKept + kOthers);
   }
+}
+
+TEST(ChunkMemoryTest, WhatAThreadThatSleepsKeepsGoesBackWhenAnotherDropsIt) {
+  constexpr size_t kBytes = size_t{1} << 20;
+  ChunkMemory memory;
+  void* chunk = nullptr;
+  std::binary_semaphore kept(0), over(0);
+  std::thread sleeper([&] {
+    chunk = memory.Take(kBytes);
+    if (chunk != nullptr) memory.Give(chunk, kBytes);
+    kept.release();
+    over.acquire();
+    void* const again = memory.Take(kBytes);
+    EXPECT_NE(again, nullptr);
+    memory.Give(again, kBytes);
+  });
+  kept.acquire();
+  EXPECT_TRUE(IsMapped(chunk));
+  memory.DropKept();
+  EXPECT_FALSE(IsMapped(chunk));
+  over.release();
+  sleeper.join();
 }
 
 }  // namespace

@@ -10,10 +10,12 @@
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 
 #include "runtime/base/text.h"
+#include "tests/unit/support/sim_faults.h"
 
 namespace wf::observe {
 namespace {
@@ -203,6 +205,19 @@ TEST_F(LogTest, LinesOfSeveralThreadsComeInTheOrderOfTheirTimes) {
   EXPECT_LT(first, second);
   EXPECT_LT(second, third);
   EXPECT_NE(third, std::string::npos);
+}
+
+TEST_F(LogTest, AThreadThatIsPreparedNeedsNoMemoryForItsFirstLine) {
+  const std::function<bool()> always = [] { return true; };
+  for (const bool prepared : {true, false}) {
+    std::thread([&] {
+      if (prepared) PrepareLog();
+      const test::FailingAllocations failing(&always);
+      Log(Level::kError, "the process is out of memory");
+    }).join();
+    FlushLogs(ends_[1], 0);
+    EXPECT_EQ(Read().find("the process is out of memory") != std::string::npos, prepared);
+  }
 }
 
 TEST_F(LogTest, AReaderThatIsGoneLosesTheLinesAndNothingElse) {

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "runtime/net/connections.h"
 #include "tests/unit/runtime/server/test_site.h"
+#include "tests/unit/support/sim_faults.h"
 #include "tests/unit/support/sim_wires.h"
 
 namespace wf::server {
@@ -344,6 +347,128 @@ TEST_F(Http1SessionTest, RequestsBehindOthersShareThatMemory) {
   site_.Answer();
   Turn();
   EXPECT_EQ(Answers(peers_[0]), 301);
+}
+
+TEST_F(Http1SessionTest, WhatWaitsBehindARequestIsClaimed) {
+  site_.at_once = false;
+  peers_[0].under_way = Requests(200);
+  Turn();
+  const size_t waits = sessions_[0]->pending_bytes();
+  ASSERT_GT(waits, 30'000U);
+  EXPECT_GE(site_.claimed, static_cast<int64_t>(waits));
+  site_.at_once = true;
+  site_.Answer();
+  for (int i = 0; i < 10; ++i) Turn();
+  EXPECT_EQ(Answers(peers_[0]), 200);
+  EXPECT_EQ(site_.claimed, 0);
+}
+
+TEST_F(Http1SessionTest, WhatWaitsBehindARequestIsRefusedWithoutRoom) {
+  site_.at_once = false;
+  site_.room = 10'000;
+  site_.last = 0;
+  peers_[0].under_way = Requests(200);
+  peers_[1].under_way = Requests(2);
+  Turn();
+  EXPECT_EQ(sessions_[0]->pending_bytes(), 0U);
+  EXPECT_NE(sessions_[1]->pending_bytes(), 0U) << "so little is not claimed";
+  EXPECT_EQ(site_.claimed, 0);
+  site_.Answer(*std::exchange(site_.waiting, {})[0]);
+  Turn();
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 2);
+  EXPECT_NE(peers_[0].received.find("HTTP/1.1 429 "), std::string::npos) << peers_[0].received;
+  EXPECT_EQ(site_.refused_for_memory, 1);
+}
+
+TEST_F(Http1SessionTest, WhatWaitsBehindARequestIsRefusedWhereThereIsNoMemoryForIt) {
+  site_.at_once = false;
+  peers_[0].under_way = Requests(1);
+  Turn();
+  peers_[0].under_way = Requests(1);
+  {
+    const std::function<bool()> always = [] { return true; };
+    const test::FailingAllocations failing(&always);
+    while (peers_[0].wire->Deliver(64 * 1024)) {
+    }
+  }
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 0) << "the answer of the first comes first";
+  site_.Answer();
+  Turn();
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 2);
+  EXPECT_NE(peers_[0].received.find("HTTP/1.1 429 "), std::string::npos) << peers_[0].received;
+  PassSeconds(3);
+  EXPECT_TRUE(peers_[0].closed);
+}
+
+TEST_F(Http1SessionTest, AHeadThatThereIsNoMemoryForIsRefused) {
+  const std::string half = "POST /a HTTP/1.1\r\nhost: t\r\nx-long: " + std::string(5'000, 'x');
+  peers_[0].under_way = half;
+  Turn();
+  peers_[0].under_way = half + "\r\n";
+  int left = 1;  // of calls that fail: the refusal has its memory
+  const std::function<bool()> once = [&left] { return left-- > 0; };
+  {
+    const test::FailingAllocations failing(&once);
+    while (peers_[0].wire->Deliver(64 * 1024)) {
+    }
+  }
+  Turn();
+  EXPECT_LE(left, 0);
+  EXPECT_TRUE(peers_[0].received.starts_with("HTTP/1.1 429 ")) << peers_[0].received;
+  EXPECT_EQ(site_.told, "refused ") << "it is no breach";
+  EXPECT_EQ(site_.refused_for_memory, 1);
+}
+
+TEST_F(Http1SessionTest, WhatWaitsBehindARequestGivesWayWhenMemoryIsShort) {
+  site_.at_once = false;
+  peers_[0].under_way = Requests(200);
+  peers_[1].under_way = Requests(1);
+  Turn();
+  ASSERT_NE(sessions_[0]->pending_bytes(), 0U);
+  for (Http1Session* session : sessions_) session->OnMemoryShort();
+  EXPECT_EQ(sessions_[0]->pending_bytes(), 0U);
+  EXPECT_EQ(site_.claimed, 0);
+  for (Exchange* const exchange : std::exchange(site_.waiting, {})) site_.Answer(*exchange);
+  Turn();
+  Turn();
+  EXPECT_EQ(Answers(peers_[0]), 2) << "that of the request, and a refusal of those behind it";
+  EXPECT_NE(peers_[0].received.find("HTTP/1.1 429 "), std::string::npos) << peers_[0].received;
+  PassSeconds(3);
+  EXPECT_TRUE(peers_[0].closed);
+  EXPECT_EQ(Answers(peers_[1]), 1);
+  EXPECT_FALSE(peers_[1].closed);
+}
+
+TEST_F(Http1SessionTest, RequestsOfAPeerThatReadsNoAnswersGiveWayWhenMemoryIsShort) {
+  site_.answer_bytes = 100'000;
+  read_by_peers_ = 0;
+  peers_[0].under_way = Requests(50);
+  for (int i = 0; i < 10; ++i) Turn();
+  ASSERT_NE(sessions_[0]->pending_bytes(), 0U);
+  sessions_[0]->OnMemoryShort();
+  EXPECT_EQ(sessions_[0]->pending_bytes(), 0U);
+  EXPECT_EQ(site_.requests, 3);
+  read_by_peers_ = 1 << 30;
+  for (int i = 0; i < 10; ++i) {
+    if (peers_[0].wire->Take(1 << 30)) connections_.FlushDirty();
+    Turn();
+  }
+  EXPECT_EQ(Answers(peers_[0]), 4);
+  EXPECT_EQ(site_.requests, 3);
+  PassSeconds(3);
+  EXPECT_TRUE(peers_[0].closed);
+}
+
+TEST_F(Http1SessionTest, HeadsThatStillComeGiveWayWhenMemoryIsShort) {
+  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\nx-long: " + std::string(20'000, 'x');
+  Turn();
+  for (Http1Session* session : sessions_) session->OnMemoryShort();
+  Turn();
+  EXPECT_TRUE(peers_[0].received.starts_with("HTTP/1.1 429 ")) << peers_[0].received;
+  EXPECT_FALSE(peers_[1].closed) << "it has begun none";
 }
 
 TEST_F(Http1SessionTest, ABodyThatNobodyReadsIsDropped) {

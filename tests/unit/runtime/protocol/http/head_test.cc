@@ -59,7 +59,7 @@ TEST(Head, OneSlashAtTheEndOfAPathIsAsNone) {
   EXPECT_EQ(head.path, "/a/");
   EXPECT_EQ(head.path_as_sent(), "/a//");
   Head copy;
-  copy.CopyOf(head);
+  ASSERT_TRUE(copy.CopyOf(head));
   EXPECT_EQ(copy.path_as_sent(), "/a//");
   head.SetPathAndQuery("/");
   EXPECT_EQ(head.path, "/");

@@ -195,7 +195,12 @@ int ShowGraph(const Options& options, Console& console) {
         console.out << GraphMermaid(graph, options.level);
         break;
       case Format::kSvg:
-        console.out << GraphSvg(graph, options.level);
+        if (const auto drawing = GraphSvg(graph, options.level)) {
+          console.out << *drawing;
+        } else {
+          compilation.Refuse(diag::kTooMuchToDraw, std::to_string(kMostSteps),
+                             "`--format=text`, `dot` and `json` take any program; `--level=stage` may draw less");
+        }
         break;
       case Format::kJson:
         console.out << source::SeenJson(GraphJson(graph, options.level)) << "\n";

@@ -277,6 +277,10 @@ void Compilation::WriteChoices() {
   console_.err << ChoicesText(*products_.checked, is_built ? &*products_.program : nullptr, sources_);
 }
 
+void Compilation::Refuse(diag::Code code, const std::string& argument, const std::string& help) {
+  emitter_.Emit({}, code, {argument}).Help(help);
+}
+
 ExitStatus Compilation::Finish() { return Report(emitter_, sources_, options_, console_); }
 
 }  // namespace wf::driver

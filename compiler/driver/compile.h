@@ -59,6 +59,9 @@ class Compilation {
   void WriteTrace();    // of `--time-trace`, to its file; none where the program is not known to the end
   ExitStatus Finish();  // reports what there is to report
 
+  // An error of what is asked for, of no place in the program.
+  void Refuse(diag::Code code, const std::string& argument, const std::string& help);
+
   // Links the object into a server.
   bool Link(const std::string& output);
   base::Status LinkTo(const base::Place& place, const std::vector<std::string>& objects) const;

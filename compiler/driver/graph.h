@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,7 +88,9 @@ std::vector<std::string> LinesOf(const Graph::Control& control);  // likewise
 std::string GraphText(const Graph& graph, Level level);
 std::string GraphDot(const Graph& graph, Level level);
 std::string GraphMermaid(const Graph& graph, Level level);
-std::string GraphSvg(const Graph& graph, Level level);   // a drawing that needs no other file
 std::string GraphJson(const Graph& graph, Level level);  // one object, one line
+
+constexpr size_t kMostSteps = 100'000;                                 // that are drawn, as Steps counts them
+std::optional<std::string> GraphSvg(const Graph& graph, Level level);  // a drawing that needs no other file; none where there are more
 
 }  // namespace wf::driver

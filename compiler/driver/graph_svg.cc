@@ -283,7 +283,6 @@ Drawing DrawingOf(const Graph::Workflow& workflow, Level level) {
       DrawTasks(workflow, drawing);
       break;
   }
-  Arrange(drawing.layers);
   return drawing;
 }
 
@@ -388,9 +387,16 @@ text {{ font: 12px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 
 }  // namespace
 
-std::string GraphSvg(const Graph& graph, Level level) {
+std::optional<std::string> GraphSvg(const Graph& graph, Level level) {
   SvgWriter writer;
-  for (const Graph::Workflow& workflow : graph.workflows) writer.Write(DrawingOf(workflow, level));
+  size_t steps = 0;
+  for (const Graph::Workflow& workflow : graph.workflows) {
+    Drawing drawing = DrawingOf(workflow, level);
+    steps += Steps(drawing.layers);
+    if (steps > kMostSteps) return std::nullopt;
+    Arrange(drawing.layers);
+    writer.Write(drawing);
+  }
   return writer.Finish(graph.source);
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
+#include <set>
 
 namespace wf::driver {
 namespace {
@@ -18,6 +18,25 @@ struct Cell {
   std::vector<size_t> before, after;  // cells of the neighbouring columns
 };
 
+// How many of the numbers added are above one (a Fenwick tree).
+class Counts {
+ public:
+  explicit Counts(size_t end) : sums_(end + 1, 0) {}
+  void Add(size_t number) {
+    ++total_;
+    for (size_t at = number + 1; at < sums_.size(); at += at & -at) ++sums_[at];
+  }
+  size_t CountAbove(size_t number) const {
+    size_t above = total_;
+    for (size_t at = number + 1; at > 0; at -= at & -at) above -= sums_[at];
+    return above;
+  }
+
+ private:
+  std::vector<size_t> sums_;
+  size_t total_ = 0;
+};
+
 class Arranger {
  public:
   explicit Arranger(Layers& layers) : layers_(layers) {}
@@ -25,7 +44,7 @@ class Arranger {
 
  private:
   void MakeCells();
-  void Connect(Layers::Wire& wire);
+  void Connect(const Layers::Wire& wire);
   size_t Crossings() const;
   void Order();
   void OrderBy(bool before);
@@ -39,6 +58,7 @@ class Arranger {
   std::vector<Cell> cells_;                             // boxes first, by their numbers
   std::vector<std::vector<size_t>> columns_;            // cells from top to bottom
   std::map<std::pair<size_t, size_t>, size_t> passed_;  // box and column to the passage of its wires there
+  std::set<std::pair<size_t, size_t>> joined_;          // boxes, by their numbers
 };
 
 void Arranger::MakeCells() {
@@ -47,28 +67,27 @@ void Arranger::MakeCells() {
     columns_[box.column].push_back(cells_.size());
     cells_.push_back({.height = box.height});
   }
-  for (Layers::Wire& wire : layers_.wires) Connect(wire);
+  for (const Layers::Wire& wire : layers_.wires) Connect(wire);
 }
 
-void Arranger::Connect(Layers::Wire& wire) {
+void Arranger::Connect(const Layers::Wire& wire) {
+  const size_t target = layers_.boxes[wire.to].column;
+  if (layers_.boxes[wire.from].column >= target || !joined_.insert({wire.from, wire.to}).second) return;
   size_t last = wire.from;
   const auto join = [&](size_t cell) {
-    if (std::find(cells_[last].after.begin(), cells_[last].after.end(), cell) == cells_[last].after.end()) {
-      cells_[last].after.push_back(cell);
-      cells_[cell].before.push_back(last);
-    }
-    last = cell;
+    cells_[last].after.push_back(cell);
+    cells_[cell].before.push_back(last);
   };
-  const size_t target = layers_.boxes[wire.to].column;
   for (size_t column = layers_.boxes[wire.from].column + 1; column < target; ++column) {
     const auto [row, is_new] = passed_.try_emplace({wire.from, column}, cells_.size());
     if (is_new) {
       columns_[column].push_back(cells_.size());
       cells_.push_back({.height = kWireHeight, .weight = 4});
+      join(row->second);
     }
-    join(row->second);
+    last = row->second;
   }
-  if (layers_.boxes[wire.from].column < target) join(wire.to);
+  join(wire.to);
 }
 
 // Pairs of wires between neighbouring columns that cross.
@@ -78,16 +97,11 @@ size_t Arranger::Crossings() const {
   for (const auto& column : columns_) {
     for (size_t at = 0; at < column.size(); ++at) place[column[at]] = at;
   }
-  for (const auto& column : columns_) {
-    std::vector<size_t> ends;  // in the next column, of the wires from top to bottom; their inversions cross
-    for (const size_t cell : column) {
-      std::vector<size_t> own;
-      for (const size_t next : cells_[cell].after) own.push_back(place[next]);
-      std::sort(own.begin(), own.end());
-      for (const size_t end : own) {
-        total += static_cast<size_t>(ends.end() - std::upper_bound(ends.begin(), ends.end(), end));
-      }
-      for (const size_t end : own) ends.insert(std::upper_bound(ends.begin(), ends.end(), end), end);
+  for (size_t number = 0; number + 1 < columns_.size(); ++number) {
+    Counts ends(columns_[number + 1].size());  // in the next column, of the wires from top to bottom; their inversions cross
+    for (const size_t cell : columns_[number]) {
+      for (const size_t next : cells_[cell].after) total += ends.CountAbove(place[next]);
+      for (const size_t next : cells_[cell].after) ends.Add(place[next]);
     }
   }
   return total;
@@ -234,6 +248,15 @@ void Arranger::Run() {
 }
 
 }  // namespace
+
+size_t Steps(const Layers& layers) {
+  size_t steps = 0;
+  for (const Layers::Wire& wire : layers.wires) {
+    const size_t from = layers.boxes[wire.from].column, to = layers.boxes[wire.to].column;
+    steps += from < to ? to - from : 1;
+  }
+  return steps;
+}
 
 void Arrange(Layers& layers) { Arranger(layers).Run(); }
 

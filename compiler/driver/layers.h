@@ -31,9 +31,12 @@ struct Layers {
   double width = 0, height = 0;
 };
 
+// Columns that the wires go on by, all in all: a wire back is one.
+size_t Steps(const Layers& layers);
+
 // Places the boxes of each column below each other so that wires cross seldom and run straight where they can; wires pass columns between
 // boxes, those from one box together. (Sugiyama's method: ordering by barycentres, then the least squares that keep boxes apart.)
-// Cost: about 1 s for 2,000 boxes and wires.
+// Cost: that of Steps, about 1 s and 100 MB for 200,000.
 void Arrange(Layers& layers);
 
 }  // namespace wf::driver

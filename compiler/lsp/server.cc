@@ -99,7 +99,8 @@ bool Can(const json::Object& params, std::initializer_list<const char*> path) {
 
 class Server {
  public:
-  Server(int in, int out, Host host) : transport_(in, out), workspace_(std::move(host)) {}
+  Server(int in, int out, Host host)
+      : transport_(in, out, [this](std::string_view message) { Complain(message); }), workspace_(std::move(host)) {}
 
   int Run() {
     while (!exited_) {
@@ -113,12 +114,14 @@ class Server {
       was_spoken_to_ = true;
       Take(*body);
     }
-    if (!was_spoken_to_ && workspace_.host().complain)
-      workspace_.host().complain("the input ends before any message of LSP: `wfc lsp` is started by an editor");
+    if (!was_spoken_to_) Complain("the input ends before any message of LSP: `wfc lsp` is started by an editor");
     return exited_ && shut_down_ ? 0 : 1;
   }
 
  private:
+  void Complain(std::string_view message) const {
+    if (workspace_.host().complain) workspace_.host().complain(message);
+  }
   void Send(json::Object message) {
     message["jsonrpc"] = "2.0";
     transport_.Write(Dump(std::move(message)));

@@ -10,7 +10,7 @@
 namespace wf::lsp {
 namespace {
 
-constexpr size_t kMaxLine = 8192;
+constexpr size_t kMaxLine = 8192, kMaxTold = 80;
 constexpr std::string_view kLength = "content-length:";
 
 std::optional<size_t> LengthOf(std::string line) {
@@ -51,18 +51,33 @@ std::optional<std::string_view> Transport::Line() {
   }
 }
 
+// Once: what follows it is rarely understood either.
+void Transport::PassOver(const std::string& header) {
+  if (std::exchange(has_passed_over_, true)) return;
+  const std::string told = header.empty() ? "none" : "`" + header.substr(0, kMaxTold) + (header.size() > kMaxTold ? "…`" : "`");
+  complain_("what the editor sent is passed over, for want of a header `Content-Length: BYTES`; there is " + told);
+}
+
 std::optional<std::string> Transport::Read() {
   std::optional<size_t> length;
+  std::string last;  // of the headers
   while (const auto line = Line()) {
     if (!line->empty()) {
       if (const auto found = LengthOf(std::string(*line))) length = found;
+      last = *line;
       continue;
     }
-    if (!length) continue;
+    if (!length) {
+      PassOver(std::exchange(last, {}));
+      continue;
+    }
     const bool keep = *length <= kMaxBytes;
     std::string body;
     for (size_t left = *length; left > 0;) {
-      if (at_ == buffer_.size() && !Fill()) return std::nullopt;
+      if (at_ == buffer_.size() && !Fill()) {
+        complain_("the input ends inside a message: " + std::to_string(*length - left) + " of " + std::to_string(*length) + " bytes came");
+        return std::nullopt;
+      }
       const size_t take = std::min(left, buffer_.size() - at_);
       if (keep) body.append(buffer_, at_, take);
       at_ += take;

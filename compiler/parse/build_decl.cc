@@ -209,12 +209,14 @@ ast::Binding TreeBuilder::BindingOf(P::BindingContext& ctx) {
   return binding;
 }
 
-// The `///` lines that end right above `first`, without slashes and the space after them.
+// The `///` lines that end right above `first`, without slashes and the space after them. What stands behind code on its line is of that.
 std::string TreeBuilder::DocAbove(const Token& first) const {
   const auto& comments = tokens_.comments;
   uint32_t below = SpanOfToken(first).begin;
   auto after = std::lower_bound(comments.begin(), comments.end(), below,
                                 [](const ast::Comment& comment, uint32_t byte) { return comment.span.begin < byte; });
+  const size_t number = first.getTokenIndex();
+  const size_t code_end = number == 0 ? 0 : SpanOfToken(*tokens_.all[number - 1]).end;
   std::vector<std::string_view> lines;  // from the last on
   while (after != comments.begin()) {
     const ast::Comment& comment = *--after;
@@ -222,6 +224,9 @@ std::string TreeBuilder::DocAbove(const Token& first) const {
     const bool adjacent =
         between.find_first_not_of(" \t\r\n") == std::string_view::npos && std::count(between.begin(), between.end(), '\n') == 1;
     if (!adjacent || !comment.text.starts_with("///")) break;
+    const bool is_behind_code =
+        number > 0 && text_.bytes.substr(code_end, comment.span.begin - code_end).find('\n') == std::string_view::npos;
+    if (is_behind_code) break;
     const std::string_view line = std::string_view(comment.text).substr(3);
     lines.push_back(line.starts_with(' ') ? line.substr(1) : line);
     below = comment.span.begin;

@@ -71,7 +71,7 @@ std::vector<ast::StringExpr::Piece> StringReader::Read(bool with_holes) {
       ReadHole();
     } else {
       if (with_holes && c == '}') {
-        emitter_.Emit(SpanFrom(at_, at_ + 1), diag::kLoneBrace).Fix(SpanFrom(at_, at_ + 1), "}}");
+        emitter_.Emit(SpanFrom(at_, at_ + 1), diag::kLoneBrace).Help("a hole begins with `{`, which may be what is missing");
       }
       text_ += c;
       ++at_;

@@ -171,7 +171,7 @@ size_t Count(const std::string& text, std::string_view word) {
 }
 
 TEST(Graph, DrawsNodesInFramesWithWires) {
-  const std::string svg = GraphSvg(GraphOf(TwoNodes()), Level::kNode);
+  const std::string svg = *GraphSvg(GraphOf(TwoNodes()), Level::kNode);
   EXPECT_EQ(svg.find("<svg xmlns="), 0u);
   EXPECT_EQ(Count(svg, "class=\"wire\""), 1u);
   EXPECT_EQ(Count(svg, "class=\"stage\""), 1u);
@@ -182,17 +182,41 @@ TEST(Graph, DrawsNodesInFramesWithWires) {
 }
 
 TEST(Graph, DrawsEveryLevel) {
-  EXPECT_EQ(Count(GraphSvg(GraphOf(TwoNodes()), Level::kWorkflow), "<rect x="), 1u);
-  EXPECT_EQ(Count(GraphSvg(GraphOf(TwoNodes()), Level::kStage), "<rect x="), 2u);
-  EXPECT_EQ(Count(GraphSvg(GraphOf(TwoNodes()), Level::kTask), "<rect x="), 3u);
-  EXPECT_EQ(Count(GraphSvg({}, Level::kNode), "<rect x="), 0u);
+  EXPECT_EQ(Count(*GraphSvg(GraphOf(TwoNodes()), Level::kWorkflow), "<rect x="), 1u);
+  EXPECT_EQ(Count(*GraphSvg(GraphOf(TwoNodes()), Level::kStage), "<rect x="), 2u);
+  EXPECT_EQ(Count(*GraphSvg(GraphOf(TwoNodes()), Level::kTask), "<rect x="), 3u);
+  EXPECT_EQ(Count(*GraphSvg({}, Level::kNode), "<rect x="), 0u);
+}
+
+// A chain whose last node reads all others.
+Graph ReadingAll(size_t nodes) {
+  Graph graph;
+  graph.workflows.emplace_back();
+  graph.workflows[0].stages.emplace_back();
+  std::vector<Graph::Node>& chain = graph.workflows[0].stages[0].nodes;
+  for (size_t at = 0; at < nodes; ++at) {
+    Graph::Node node;
+    node.name = "a" + std::to_string(at);
+    if (at > 0) node.reads.push_back(chain.back().name);
+    for (size_t other = 0; at + 1 == nodes && other + 2 < nodes; ++other) node.reads.push_back(chain[other].name);
+    chain.push_back(std::move(node));
+  }
+  return graph;
+}
+
+TEST(Graph, DrawsNoMoreWiresThanAnybodyCouldFollow) {
+  EXPECT_TRUE(GraphSvg(ReadingAll(400), Level::kNode).has_value());
+  EXPECT_FALSE(GraphSvg(ReadingAll(500), Level::kNode).has_value());
+  Graph twice = ReadingAll(400);
+  twice.workflows.push_back(twice.workflows[0]);
+  EXPECT_FALSE(GraphSvg(twice, Level::kNode).has_value()) << "workflows count together";
 }
 
 TEST(Graph, ShortensLongLabelsByCharacters) {
   ir::Program program = TwoNodes();
   program.models[0].name = std::string(30, 'm');
   for (int letter = 0; letter < 30; ++letter) program.models[0].name += "é";
-  EXPECT_NE(GraphSvg(GraphOf(program), Level::kNode).find("mééééééé…</text>"), std::string::npos);
+  EXPECT_NE(GraphSvg(GraphOf(program), Level::kNode)->find("mééééééé…</text>"), std::string::npos);
 }
 
 TEST(Graph, WritesOneLineOfJsonForEveryLevel) {

@@ -91,6 +91,25 @@ TEST(Layers, DrawAChainStraight) {
   for (const Layers::Wire& wire : layers.wires) EXPECT_NEAR(wire.points[0].y, wire.points[1].y, 0.01);
 }
 
+TEST(Layers, CountTheColumnsThatWiresGoOnBy) {
+  Layers layers;
+  for (const size_t column : {0, 1, 3}) layers.boxes.push_back({.column = column, .width = 9, .height = 9});
+  layers.wires = {{0, 2, {}}, {1, 2, {}}, {2, 0, {}}};
+  EXPECT_EQ(Steps(layers), 6u);
+}
+
+// A box that very many read, twice each: neither costs the square.
+TEST(Layers, BearManyWiresFromOneBox) {
+  Layers layers;
+  layers.boxes.push_back({.column = 0, .width = 9, .height = 9});
+  for (size_t at = 1; at <= 50'000; ++at) {
+    layers.boxes.push_back({.column = 1, .width = 9, .height = 9});
+    for (int twice = 0; twice < 2; ++twice) layers.wires.push_back({0, at, {}});
+  }
+  Arrange(layers);
+  EXPECT_EQ(layers.wires.back().points.size(), 2u);
+}
+
 TEST(Layers, BearWiresBackAndNothingAtAll) {
   Layers none;
   Arrange(none);

@@ -59,6 +59,11 @@ TEST(Format, KeepsCommentsWhereTheyStand) {
   EXPECT_EQ(Of("const a = 1 // one\n;"), "const a = 1; // one\n");
 }
 
+// What stands behind code documents nothing below it, which needs no empty line above.
+TEST(Format, TakesADocCommentBehindCodeForThatOfTheCode) {
+  EXPECT_EQ(Of("fn a() -> i64 = 1; /// of b\nfn b() -> i64 = 2;"), "fn a() -> i64 = 1; /// of b\nfn b() -> i64 = 2;\n");
+}
+
 TEST(Format, KeepsACommentOnTheLineThatItStandsOn) {
   EXPECT_EQ(Of("const a = b // one\n + c;"), "const a =\n  b // one\n    + c;\n");
   EXPECT_EQ(Of("const a = b + // one\n c;"), "const a =\n  b\n    + // one\n    c;\n");

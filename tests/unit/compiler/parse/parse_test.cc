@@ -36,6 +36,13 @@ TEST(Parse, TakesTheDocLinesRightAboveADeclaration) {
   EXPECT_EQ(p.file->decls[1]->doc, "");
 }
 
+TEST(Parse, TakesNoDocFromBehindOtherCode) {
+  const Parsed p("\xEF\xBB\xBF/// one\nconst a = 1; /// of a\nconst b = 2; /// of b\n/// three\nconst c = 3;\n");
+  EXPECT_EQ(p.file->decls[0]->doc, "one");
+  EXPECT_EQ(p.file->decls[1]->doc, "");
+  EXPECT_EQ(p.file->decls[2]->doc, "three");
+}
+
 TEST(Parse, CountsSpansInBytesAfterNonAsciiText) {
   const Parsed p("\xEF\xBB\xBF/* é */ const a = 1;");
   EXPECT_FALSE(p.codes().empty());

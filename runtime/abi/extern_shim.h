@@ -4,8 +4,8 @@
 
 #include "runtime/abi/extern.h"
 
-// From now on `new` on this thread throws where there is no memory (1: code of users), or waits for it and ends the process (0: the server's
-// own). The runtime has it.
+// From now on `new` on this thread throws where there is no memory (1: code of users), or waits for it and ends the process (0: the
+// server's own). The runtime has it.
 extern "C" void wf_let_new_fail(int32_t may_fail) noexcept;
 
 namespace wf::shim {

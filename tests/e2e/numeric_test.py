@@ -320,6 +320,8 @@ def of_opencv(boxes, scores):
 
 
 def kept(boxes, scores, most):
+    if np.isnan(boxes).any():
+        return None  # OpenCV has no such boxes
     return np.array(cv2.dnn.NMSBoxes(*of_opencv(boxes, scores), 0, float(most)) if len(boxes) else [], I64)
 
 

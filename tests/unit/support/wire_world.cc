@@ -7,6 +7,7 @@
 namespace wf::test {
 
 WireWorld::WireWorld(const SimOptions& options) : SimProcess(options) {
+  base::Reserve::Refill();  // after a world before this one
   to_ask_ = options.requests;
   router_ = std::make_unique<server::Router>(*plan_);
   names_ = std::make_unique<oip::Names>(*plan_);
@@ -364,7 +365,7 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& sent) {
   if (late && plan_->n_models == 0) return Broken("a request was refused for those that wait for a model, and there is none");
   switch (asked.kind) {
     case Ask::kProbe:
-      return wants(reply.status == 200 || (reply.status == 503 && shared_->draining.load()));
+      return wants(reply.status == 200 || (reply.status == 503 && (shared_->draining.load() || something_failed())));
     case Ask::kNowhere:
       return wants(reply.status == 404);
     case Ask::kBadJson:

@@ -59,7 +59,7 @@ void PutContents(bus::Bus& bus, const Result& result, wf_sink* out) {
     PutPacked(result.dtype(), run, count, &packed);
     return 0;
   });
-  if (!packed.empty()) PutMessage(out, TypedFieldOf(result.dtype()).number, &packed);
+  if (!packed.empty() || packed.failed()) PutMessage(out, TypedFieldOf(result.dtype()).number, &packed);  // a failure goes on to `out`
 }
 
 // Its length stands before it, so that of its parts is found first; contents, which are long, are moved behind it.

@@ -329,7 +329,9 @@ void WireWorld::CheckReply(Peer& peer, const Asked& asked, const Reply& sent) {
   ++answered_;
   const bool unread = sent.status == 429 && (sent.closes || asked.stream != 0) && sent.body.find("no memory") != std::string::npos;
   if (unread && sent.body.find("\"log_id\":\"\"") != std::string::npos) return;  // what asks is not known, nor how
+  if (sent.status == 429 && asked.head_only && something_failed()) return;       // as that, without a body
   const Reply reply = AsPlain(asked, sent);
+  if (something_failed() && reply.body.find("no memory for the headers") != std::string::npos) return;
   const bool cut_short =  // the server did not wait for the rest; it may not know the name
       (reply.closes || asked.stream != 0) && asked.end > peer.end.delivered_at_send;
   if (asked.kind >= Ask::kHealth) {

@@ -70,7 +70,7 @@ class LinkTest : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(dir_); }
 
-  base::Status LinkIt() { return Link({object_.data(), object_.size()}, options_); }
+  base::Status LinkIt() { return Link({std::string(object_.data(), object_.size())}, options_); }
   size_t Files() const {
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(dir_), std::filesystem::directory_iterator()));
   }

@@ -29,7 +29,7 @@ class Reserve {
   // with a line, before it serves with status 1, later by SIGABRT.
   static void MakeRoom(unsigned failed) noexcept;
 
-  // This thread's allocations may fail, in code of users: a second call takes it back.   Thread: of an extern.
+  // Whether this thread's allocations may fail, as those of users' code do. A thread begins with false.
   static void LetFail(bool may_fail) noexcept { may_fail_ = may_fail; }
 
   // Of what must not fail: `allocate` until it answers other than null; once where this thread's may fail.

@@ -190,7 +190,7 @@ void Http1Session::OnEnd() noexcept {
 }
 
 void Http1Session::OnError() noexcept {
-  if (decoder_.status() == http1::kNoMemory)
+  if (decoder_.status() == http::kNoMemory)
     GiveWay(decoder_.reason());
   else
     AnswerBreach(decoder_.status(), decoder_.reason());

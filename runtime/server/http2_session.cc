@@ -75,7 +75,7 @@ void Http2Session::OnBadHead(http2::Stream& stream, int status, std::string_view
     exchange.protocol = Protocol::kGrpc;
     exchange.grpc.on = true;
   }
-  if (status == http2::kNoMemory)
+  if (status == http::kNoMemory)
     exchange.RefuseForMemory(reason);
   else
     exchange.Refuse(status, code::kInputParams, reason);

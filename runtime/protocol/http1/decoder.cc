@@ -13,7 +13,6 @@ namespace wf::http1 {
 namespace {
 
 constexpr uint8_t kMaxEmptyLines = 4;
-constexpr std::string_view kNoMemoryForHead = "no memory for the headers";
 constexpr std::string_view kOtherVersion = "the version of HTTP is not 1.x";
 
 // What llhttp tells while it reads one head, which it gets in one piece: every span is whole.
@@ -238,7 +237,7 @@ Event Decoder::NextOfHead(std::span<const uint8_t>* input, http::Head* head) {
     const size_t count = lf == nullptr ? input->size() : static_cast<size_t>(lf - input->data()) + 1;
     if (line_ == 0 && bytes.size() + count > limits_.request_line_bytes) return Fail(414, "the request line is too long");
     if (bytes.size() + count > limits_.head_bytes) return Fail(431, "the headers are too large");
-    if (!bytes.Append(input->first(count))) return Fail(kNoMemory, kNoMemoryForHead);
+    if (!bytes.Append(input->first(count))) return Fail(http::kNoMemory, http::kNoMemoryForHead);
     *input = input->subspan(count);
     if (lf == nullptr) break;
     bool done = false;
@@ -296,7 +295,7 @@ Event Decoder::Parse(http::Head* head) {
   llhttp_init(&reading.parser, HTTP_REQUEST, &kSettings);
   const auto* text = reinterpret_cast<const char*>(head->bytes_.data());
   const llhttp_errno_t error = llhttp_execute(&reading.parser, text, head->bytes_.size());
-  if (reading.no_memory) return Fail(kNoMemory, kNoMemoryForHead);
+  if (reading.no_memory) return Fail(http::kNoMemory, http::kNoMemoryForHead);
   if (reading.too_many) return Fail(431, "too many headers");
   // A request to upgrade is answered as if it had not asked (RFC 9110 7.8), so the pause for it is no error.
   if (error != HPE_OK && error != HPE_PAUSED_UPGRADE) {

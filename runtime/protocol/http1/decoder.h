@@ -10,7 +10,6 @@
 
 namespace wf::http1 {
 
-inline constexpr int kNoMemory = 429;                                      // the status of a head that there is no memory for
 inline constexpr std::string_view kHttp2Begin = "PRI * HTTP/2.0\r\n\r\n";  // the first half of the preface: a head like any other
 
 enum class Event : uint8_t {

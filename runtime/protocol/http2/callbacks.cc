@@ -67,7 +67,7 @@ int Callbacks::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* n
   if (session.block_bytes_ > limits.head_bytes) stream->head_passes_ = "the headers are too large";
   if (!stream->head_passes_.empty()) return 0;
   const std::string_view key(reinterpret_cast<const char*>(name), name_bytes), text(reinterpret_cast<const char*>(value), value_bytes);
-  if (!stream->head_->TryAdd(key, text)) stream->head_passes_ = kNoMemoryForHead;
+  if (!stream->head_->TryAdd(key, text)) stream->head_passes_ = http::kNoMemoryForHead;
   return 0;
 }
 

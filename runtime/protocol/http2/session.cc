@@ -366,7 +366,7 @@ void Session::FinishRepeated(Stream& stream) noexcept {
   http::Head& head = *stream.head_;
   stream.head_ = nullptr;
   reading_ = nullptr;
-  if (!head.CopyOf(repeats_.head())) return RefuseHead(stream, kNoMemory, kNoMemoryForHead);
+  if (!head.CopyOf(repeats_.head())) return RefuseHead(stream, http::kNoMemory, http::kNoMemoryForHead);
   head.content_length = stream.ended_ ? 0 : repeats_.length();
   user_.OnHead(stream);
 }
@@ -377,7 +377,7 @@ void Session::FinishHead(Stream& stream) noexcept {
   stream.head_ = nullptr;
   reading_ = nullptr;
   if (!stream.head_passes_.empty())
-    return RefuseHead(stream, stream.head_passes_ == kNoMemoryForHead ? kNoMemory : 431, stream.head_passes_);
+    return RefuseHead(stream, stream.head_passes_ == http::kNoMemoryForHead ? http::kNoMemory : 431, stream.head_passes_);
   std::string_view authority, scheme;
   size_t pseudo = 0;
   for (const http::Header& header : head.headers()) {
@@ -414,7 +414,7 @@ void Session::FinishHead(Stream& stream) noexcept {
 void Session::RefuseHead(Stream& stream, int status, std::string_view reason) noexcept {
   constexpr size_t kMistakeBytes = 4 * 1024;
   stream.refused_ = true;
-  if (status == kNoMemory) return user_.OnBadHead(stream, status, reason);
+  if (status == http::kNoMemory) return user_.OnBadHead(stream, status, reason);
   for (size_t paid = 0; paid <= block_bytes_; paid += kMistakeBytes) Spend();
   user_.OnBadHead(stream, status, reason);
 }

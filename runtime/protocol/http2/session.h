@@ -19,14 +19,13 @@ struct nghttp2_session;
 
 namespace wf::http2 {
 
-inline constexpr int kNoMemory = 429;
-
 // What a session tells. Calls come from inside Receive, Send and Close; they may call Answer and its like.
 class User {
  public:
   virtual http::Head* OnBegin(Stream& stream) noexcept = 0;  // where its head goes; null: there is no room, the client may try again
   virtual void OnHead(Stream& stream) noexcept = 0;
-  // In place of OnHead: it is too large (431), no request (400), or there is no memory for it (kNoMemory). Nothing else comes but OnClosed.
+  // In place of OnHead: it is too large (431), no request (400), or there is no memory for it (http::kNoMemory). Nothing else comes but
+  // OnClosed.
   virtual void OnBadHead(Stream& stream, int status, std::string_view reason) noexcept = 0;
   // The view ends with the call. How much of it is taken: the window opens again by so much, by the rest with Consume.
   virtual size_t OnBody(Stream& stream, std::span<const uint8_t> part) noexcept = 0;

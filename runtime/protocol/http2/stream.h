@@ -11,8 +11,6 @@ namespace wf::http2 {
 
 class Pool;
 
-inline constexpr std::string_view kNoMemoryForHead = "no memory for the headers";
-
 // One request and its answer.
 // Thread: loop-confined.   Owns: what of the answer is not sent.   Borrows: head, until OnHead.   Pooled.
 class Stream {

@@ -22,24 +22,27 @@ std::string TextOf(T value) {
   return {text, PutFloat(text, value)};
 }
 
+void ExpectTexts(std::initializer_list<std::pair<double, const char*>> wanted) {
+  for (const auto& [value, text] : wanted) EXPECT_EQ(TextOf(value), text);
+}
+
 TEST(PutFloat, WritesAllPlacesWherePeopleReadThem) {
-  for (const auto& [value, text] : {std::pair(100000.0, "100000"),
-                                    {-100000.0, "-100000"},
-                                    {1e15, "1000000000000000"},
-                                    {1e16, "1e+16"},
-                                    {1.5e16, "1.5e+16"},
-                                    {1.25e15, "1250000000000000"},
-                                    {0.0001, "0.0001"},
-                                    {-0.0001, "-0.0001"},
-                                    {0.00001, "1e-05"},
-                                    {0.00025, "0.00025"},
-                                    {3.0, "3"},
-                                    {0.1, "0.1"},
-                                    {0.0, "0"},
-                                    {-0.0, "-0.0"},
-                                    {123456.75, "123456.75"},
-                                    {1e100, "1e+100"}})
-    EXPECT_EQ(TextOf(value), text);
+  ExpectTexts({{100000.0, "100000"},
+               {-100000.0, "-100000"},
+               {1e15, "1000000000000000"},
+               {1e16, "1e+16"},
+               {1.5e16, "1.5e+16"},
+               {1.25e15, "1250000000000000"},
+               {0.0001, "0.0001"},
+               {-0.0001, "-0.0001"},
+               {0.00001, "1e-05"},
+               {0.00025, "0.00025"},
+               {3.0, "3"},
+               {0.1, "0.1"},
+               {0.0, "0"},
+               {-0.0, "-0.0"},
+               {123456.75, "123456.75"},
+               {1e100, "1e+100"}});
   EXPECT_EQ(TextOf(1e15F), "1000000000000000");
   EXPECT_EQ(TextOf(2e7F), "20000000");
   EXPECT_EQ(TextOf(-std::numeric_limits<double>::infinity()), "-inf");
@@ -47,12 +50,11 @@ TEST(PutFloat, WritesAllPlacesWherePeopleReadThem) {
 }
 
 TEST(PutFloat, WritesAllDigitsOfLargeWholeNumbersWhereAnExponentIsNoShorter) {
-  for (const auto& [value, text] : {std::pair(9007199254740994.0, "9007199254740994"),
-                                    {12345678901234567890.0, "12345678901234567168"},
-                                    {-12345678901234567890.0, "-12345678901234567168"},
-                                    {1.2345e20, "1.2345e+20"},
-                                    {1e22, "1e+22"}})
-    EXPECT_EQ(TextOf(value), text);
+  ExpectTexts({{9007199254740994.0, "9007199254740994"},
+               {12345678901234567890.0, "12345678901234567168"},
+               {-12345678901234567890.0, "-12345678901234567168"},
+               {1.2345e20, "1.2345e+20"},
+               {1e22, "1e+22"}});
   EXPECT_EQ(TextOf(123456789.0F), "123456792");
   EXPECT_EQ(TextOf(123456789012.0F), "123456790528");
   EXPECT_EQ(TextOf(1.2345678e16F), "1.2345678e+16");

@@ -148,7 +148,7 @@ class Held(FloodCase):
     def test_heads_whose_bodies_are_to_come(self):
         block = head(b"POST", b"/Hello/Greet", x=b"x" * 14_000)
         flood, more = self.flood(60, streams(lambda stream: frame(1, 4, stream, block)))
-        self.assertLess(more, 40 * MIB)
+        self.assertLess(more, (40 if harness.BUILD.name == "release" else 60) * MIB)  # a sanitizer keeps some of what was freed
         flood.close()
 
     def test_bodies_that_are_only_announced(self):

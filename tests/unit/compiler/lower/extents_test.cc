@@ -51,7 +51,7 @@ class ExtentsTest : public BodyTest {
     passes::ShareExtents(cases_.program);
     ASSERT_EQ(ir::Verify(cases_.program), std::nullopt);
   }
-  // Functions that do the work of tasks, once codegen has made equal ones one.
+  // Functions that do the work of tasks on narrow CPUs, once codegen has made equal ones one.
   size_t Bodies() const {
     llvm::LLVMContext context;
     const Options options{.target_cpu = "generic"};  // of another CPU's each would stand in its entry
@@ -60,7 +60,7 @@ class ExtentsTest : public BodyTest {
     const base::Status status = codegen::EmitObject(*module, {.emit = codegen::Emit::kLlvm}, text);
     EXPECT_TRUE(status.ok()) << status.message();
     return static_cast<size_t>(std::count_if(module->begin(), module->end(), [](const llvm::Function& function) {
-      return function.hasFnAttribute("wf-body") && !function.isDeclaration();
+      return function.hasFnAttribute("wf-body") && !function.isDeclaration() && !function.getName().ends_with(".v4");
     }));
   }
 

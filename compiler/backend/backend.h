@@ -21,7 +21,7 @@ class Code {
   virtual ~Code() = default;
   // The object or text that the options ask for. Once, this or the other.
   virtual base::Result<std::string> Emit(codegen::Options options) = 0;
-  // Objects, to be linked together.
+  // Objects, to be linked together. REQUIRES: `emit` is kObject.
   virtual base::Result<std::vector<std::string>> EmitObjects(codegen::Options options) = 0;
 };
 

@@ -141,8 +141,7 @@ class Threads {
       work();
       if (timed) llvm::timeTraceProfilerFinishThread();
     };
-    const source::EndingsWait wait;  // signals that end the process come to the thread that writes files, never to these
-    if (threads_.emplace_back().TryStart("wfc-object", timed_work)) return;
+    if (Starts(timed_work)) return;
     threads_.pop_back();
     work();
   }
@@ -152,6 +151,11 @@ class Threads {
   }
 
  private:
+  bool Starts(const std::function<void()>& work) {
+    const source::EndingsWait wait;  // signals that end the process come to the thread that writes files, never to these
+    return threads_.emplace_back().TryStart("wfc-object", work);
+  }
+
   static constexpr unsigned kLeastMicroseconds = 100;
   std::vector<base::Thread> threads_;
 };

@@ -15,7 +15,8 @@ namespace wf::codegen {
 // Errors: kUnimplemented when this LLVM has no x86-64, kInternal when it cannot emit. Thread: any, one module per LLVMContext at a time.
 base::Status EmitObject(llvm::Module& module, const Options& options, llvm::SmallVectorImpl<char>& out);
 
-// As EmitObject, into objects that are to be linked together, each in a thread of its own (parts.h).   Options: `emit` is kObject.
+// As EmitObject, into objects that are to be linked together, each made in a thread and an LLVMContext of its own (parts.h).
+// REQUIRES: `emit` is kObject.   Cost: at most Options::most_objects threads, and the module once more for each.
 base::Result<std::vector<std::string>> EmitObjects(llvm::Module& module, const Options& options);
 
 }  // namespace wf::codegen

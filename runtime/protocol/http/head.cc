@@ -72,10 +72,9 @@ void Head::AddLast(const Header& views) {
 
 bool Head::CopyOf(const Head& other) {
   Clear();
-  if (!bytes_.Append(other.bytes_) || !headers_.Reserve(other.headers_.size())) return false;
+  if (!headers_.Reserve(other.headers_.size()) || !bytes_.Append(other.bytes_)) return false;
   const Moved moved(other.bytes_, bytes_.data());
-  for (const Header& header : other.headers_)
-    if (!headers_.Push({moved(header.name), moved(header.value)})) return false;
+  for (const Header& header : other.headers_) AddLast({moved(header.name), moved(header.value)});  // there is room
   method = other.method;
   method_name = moved(other.method_name);
   target = moved(other.target);

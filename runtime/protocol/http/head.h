@@ -34,7 +34,8 @@ inline constexpr std::string_view kNoMemoryForHead = "no memory for the headers"
 
 // The head of one request with the bytes that its views point into. Reused from request to request.
 // Thread: loop-confined; may be read by others while nobody clears it.   Owns: its bytes.   Bounds: Limits.
-// Errors: TryAdd and CopyOf, which take what clients send, are false where there is no memory for it; Add insists.
+// Errors: TryAdd and CopyOf, which take what clients send, are false where there is no memory for it: the head is as before, of CopyOf
+// empty. Add and AddLast insist.
 class Head {
  public:
   Method method = Method::kOther;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/base/reserve.h"
 #include "runtime/net/connections.h"
 #include "tests/unit/runtime/server/test_site.h"
 #include "tests/unit/support/sim_faults.h"
@@ -401,6 +402,24 @@ TEST_F(Http1SessionTest, WhatWaitsBehindARequestIsRefusedWhereThereIsNoMemoryFor
   EXPECT_NE(peers_[0].received.find("HTTP/1.1 429 "), std::string::npos) << peers_[0].received;
   PassSeconds(3);
   EXPECT_TRUE(peers_[0].closed);
+}
+
+// The third of equal heads is a copy; where there is no memory for one of its two pieces, it is read as if it were the first.
+TEST_F(Http1SessionTest, ACopyOfAHeadThatFindsNoMemoryLeavesNothingOfIt) {
+  for (int spared = 0; spared < 2; ++spared) {
+    http::Head known, copy;
+    known.Add("x", std::string(3'000, 'a'));
+    int left = spared;  // of calls before the one that fails
+    const std::function<bool()> one = [&left] { return left-- == 0; };
+    {
+      const test::FailingAllocations failing(&one);
+      EXPECT_FALSE(copy.CopyOf(known)) << spared;
+    }
+    EXPECT_LT(left, 0);
+    EXPECT_EQ(copy.stored_bytes(), 0U) << spared;
+    EXPECT_TRUE(copy.headers().empty()) << spared;
+  }
+  base::Reserve::Refill();
 }
 
 TEST_F(Http1SessionTest, AHeadThatThereIsNoMemoryForIsRefused) {

@@ -29,6 +29,7 @@ class PerThread {
     return value();
   }
   T* operator->() noexcept { return &**this; }
+  T* IfMade() noexcept { return made_ ? &value() : nullptr; }  // null: the thread has not asked yet
 
  private:
   struct End : ThreadEnd {

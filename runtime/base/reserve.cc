@@ -62,23 +62,44 @@ bool Reserve::Fill() noexcept {
   return left_ >= kPieces / 2;
 }
 
-// Whoever is let in again takes memory first: without any beside the reserve the next one would be refused for it.
-bool Reserve::Refill() noexcept { return Fill() && memory_is_short() && HasMargin(0) && short_.exchange(false); }
+bool Reserve::GivePiece() noexcept {
+  for (auto& piece : kept_) {
+    const uintptr_t given = piece.exchange(0);
+    if (given == 0) continue;
+    --left_;
+    FreePiece(given);
+    return true;
+  }
+  return false;
+}
+
+bool Reserve::MakeMargin() noexcept {
+  while (!HasMargin(0))
+    if (left_ <= kPieces / 2 || !GivePiece()) return false;
+  return true;
+}
+
+// Whoever is let in again takes memory first: without any beside the reserve the next one would be refused for it. A program that lives in
+// what it has taken long since may need none, so that one is tried all the same, now and then.
+bool Reserve::Refill() noexcept {
+  if (!Fill() || !memory_is_short()) return false;
+  if (!MakeMargin() && ++calm_looks_ < kCalmLooks) return false;
+  calm_looks_ = 0;
+  return short_.exchange(false);
+}
 
 void Reserve::NoteFailed(size_t bytes) noexcept {
-  if (bytes <= kMargin) short_.store(true);
+  if (bytes > kMargin) return;
+  calm_looks_ = 0;
+  short_.store(true);
 }
 
 // At the start nobody else will give memory back: two more tries are all there is.
 void Reserve::MakeRoom(unsigned failed) noexcept {
   const bool serves = serves_.load(std::memory_order_relaxed);
+  calm_looks_ = 0;
   short_.store(true);
-  for (auto& piece : kept_) {
-    const uintptr_t given = piece.exchange(0);
-    if (given == 0) continue;
-    --left_;
-    return FreePiece(given);
-  }
+  if (GivePiece()) return;
   if (failed < kPieces + (serves ? kMostWaits : 2)) {
     constexpr timespec kMillisecond = {0, 1'000'000};
     nanosleep(&kMillisecond, nullptr);

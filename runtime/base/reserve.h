@@ -9,13 +9,16 @@ namespace wf::base {
 
 // Memory that is put by for the moment when an allocation that must not fail finds none: it is freed piece by piece, so that what else asks
 // meanwhile takes no more than one. Memory is short from the first on, and from when somebody was refused a little that may fail, until
-// half of the reserve is there again and beside it what one call takes: whoever admits refuses what is new, and whoever keeps what it no
-// longer uses keeps nothing. Thread: Keep and BeginServing before other threads allocate; Refill on one thread; the rest thread-safe.
+// half of the reserve is there again and beside it what one call takes, for which the other half is given; or, where that much is never
+// there, until nothing has failed for a while: whether there is enough is for the next ones to find out. Meanwhile whoever admits refuses
+// what is new, and whoever keeps what it no longer uses keeps nothing.
+// Thread: Keep and BeginServing before other threads allocate; Refill on one thread; the rest thread-safe.
 // Bounds: once the reserve is spent an allocation is tried again for a second or so, meanwhile work that ends gives memory back.
 class Reserve {
  public:
   static constexpr size_t kPieceBytes = size_t{256} << 10, kPieces = 16;
   static constexpr unsigned kMostWaits = 1000;  // of a millisecond
+  static constexpr int kCalmLooks = 10;         // of Refill, once a second
   // As much of it as there is; false: not even half. Where addresses are limited all threads share one arena of malloc from now on.
   static bool Keep() noexcept;
   static void BeginServing() noexcept { serves_.store(true, std::memory_order_relaxed); }
@@ -45,8 +48,11 @@ class Reserve {
   static inline constinit thread_local bool may_fail_ = false;
   static inline std::atomic<bool> short_{false}, serves_{false};
   static bool Fill() noexcept;
+  static bool GivePiece() noexcept;  // false: none is left
+  static bool MakeMargin() noexcept;
   static inline std::array<std::atomic<uintptr_t>, kPieces> kept_{};  // 0: spent
   static inline std::atomic<size_t> left_{0};
+  static inline std::atomic<int> calm_looks_{0};  // since an allocation failed
 };
 
 }  // namespace wf::base

@@ -2,6 +2,9 @@
 
 #include <utility>
 
+#include "runtime/base/sink.h"
+#include "runtime/server/codings.h"
+
 namespace wf::server {
 
 Codecs::~Codecs() {
@@ -36,13 +39,29 @@ bool Codecs::HasThread() {
   return !threads_.empty();
 }
 
+void Codecs::DropKept() noexcept {
+  {
+    const base::MutexLock lock(mutex_);
+    ++drops_;
+  }
+  arrived_.NotifyAll();
+}
+
 void Codecs::RunThread() {
   base::MutexLock lock(mutex_);
-  while (true) {
-    while (first_ == nullptr && !stopping_) {
+  for (uint64_t dropped = drops_;;) {
+    while (first_ == nullptr && !stopping_ && dropped == drops_) {
       ++idle_;
       arrived_.Wait(mutex_);
       --idle_;
+    }
+    if (dropped != drops_) {
+      dropped = drops_;
+      lock.Unlock();
+      wf_sink::DropKept();
+      DropCoders();
+      lock.Lock();
+      continue;
     }
     if (first_ == nullptr) return;
     Work& work = *std::exchange(first_, first_->next_work);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <vector>
 
 #include "runtime/base/mailbox.h"
@@ -45,6 +46,7 @@ class Codecs final : public CodecQueue {
   Codecs(const Codecs&) = delete;
   Codecs& operator=(const Codecs&) = delete;
   void Push(Work& work) noexcept override;
+  void DropKept() noexcept;  // what its threads keep for work to come goes back to the system, of those at work once they are done with it
 
  private:
   bool HasThread() WF_REQUIRES(mutex_);
@@ -55,6 +57,7 @@ class Codecs final : public CodecQueue {
   Work* first_ WF_GUARDED_BY(mutex_) = nullptr;
   Work* last_ WF_GUARDED_BY(mutex_) = nullptr;
   size_t idle_ WF_GUARDED_BY(mutex_) = 0, waiting_ WF_GUARDED_BY(mutex_) = 0;  // threads, pieces of work
+  uint64_t drops_ WF_GUARDED_BY(mutex_) = 0;                                   // calls of DropKept
   bool stopping_ WF_GUARDED_BY(mutex_) = false;
   std::vector<base::Thread> threads_;  // as many as it has room for; grown by Push under the mutex, joined when nobody pushes any more
 };

@@ -147,6 +147,11 @@ void ReplyCoded(Exchange& exchange, uint64_t from, http::ReplyHead head, wf_sink
   exchange.session->Reply(exchange, head, body);
 }
 
+void DropCoders() noexcept {
+  if (coding::Expander* const expander = expander_of_thread.IfMade(); expander != nullptr) expander->DropKept();
+  if (coding::Compressor* const compressor = compressor_of_thread.IfMade(); compressor != nullptr) compressor->DropKept();
+}
+
 bool Compress(Coding coding, wf_sink& whole, wf_sink* coded) {
   coding::Compressor& compressor = *compressor_of_thread;
   if (!compressor.Begin(coding)) return false;

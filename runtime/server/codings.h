@@ -28,4 +28,6 @@ void ReplyCoded(Exchange& exchange, uint64_t from, http::ReplyHead head, wf_sink
 // False: it would not be shorter, or there is no memory; what `coded` holds then is worth nothing. On any thread.
 bool Compress(coding::Coding coding, wf_sink& whole, wf_sink* coded);
 
+void DropCoders() noexcept;  // what this thread keeps of them for bodies to come goes back to the system
+
 }  // namespace wf::server

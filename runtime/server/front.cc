@@ -4,6 +4,7 @@
 
 #include "runtime/base/reserve.h"
 #include "runtime/observe/log.h"
+#include "runtime/server/codings.h"
 
 namespace wf::server {
 
@@ -96,6 +97,7 @@ void Front::Shed() noexcept {
   sessions_.DropIdle();
   memory_->DropKept();
   wf_sink::DropKept();
+  DropCoders();
 }
 
 void Front::OnFlush() noexcept {

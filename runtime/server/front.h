@@ -43,7 +43,6 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   // Drained but for work that nobody waits for: its clients are gone.
   bool deserted() const noexcept { return deserted_.load(std::memory_order_acquire); }
   uint64_t load() const noexcept { return (counts_.inflight_all.value() << 20) + counts_.connections.value(); }
-  uint32_t connections() const noexcept { return connections_.count(); }
   bool at_rest() noexcept;  // now: no connection, no request
 
   void OnFlush() noexcept override;

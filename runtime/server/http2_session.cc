@@ -291,6 +291,7 @@ void Http2Session::Abort() noexcept {
 // Calls that stream go on where nothing of a next message has come, or others are under way, which give back what they have when they end.
 void Http2Session::OnMemoryShort() noexcept {
   if (closing_) return;
+  session_.DropHead();
   session_.ForEach([](http2::Stream& stream) {
     Exchange* const exchange = ExchangeOf(stream);
     if (exchange == nullptr || !exchange->has_head || stream.ended()) return;

@@ -28,11 +28,13 @@ class Keys {
   bool Let(const http::Head& head) const noexcept;
   // Is there anything in these fields that is looked for among the keys? Not so of another scheme, and of a field that stands twice.
   static bool ShowsOne(const http::Head& head) noexcept;
+  bool operator==(const Keys&) const = default;
 
  private:
   struct Key {
     std::array<uint8_t, kMostBytes> bytes{};  // zeros behind it, which no key has
     size_t size = 0;
+    bool operator==(const Key&) const = default;
   };
   std::vector<Key> keys_;
 };

@@ -16,6 +16,7 @@
 #include "runtime/sched/certain.h"
 #include "runtime/server/allowance.h"
 #include "runtime/server/certificates.h"
+#include "runtime/server/codings.h"
 #include "runtime/server/schedule_page.h"
 
 namespace wf::server {
@@ -49,6 +50,13 @@ ModelMemory MemoryOf(const Settings& settings, const Allowance& allowance) {
 }
 
 int HandedOn(int64_t socket) { return socket > 0 ? static_cast<int>(socket) : -1; }
+
+// What a file that is read again has brought, which may hold something else under the same name.
+template <typename T>
+std::string_view NewsOf(const std::shared_ptr<const T>& before, const std::shared_ptr<const T>& now) {
+  if (now == nullptr) return "none";
+  return before != nullptr && *before == *now ? "same" : "new";
+}
 
 struct Served {
   net::Address address;
@@ -240,6 +248,7 @@ void Server::Reload() {
   if (keys_ != nullptr && *keys == nullptr)
     observe::Log(observe::Level::kWarning, "no keys are set any more: everybody is let in",
                  {{"write", "`auth.keys_file`, or `WF_AUTH_KEYS`"}});
+  const std::string_view of_certificates = NewsOf(certificates_, *certificates), of_keys = NewsOf(keys_, *keys);
   certificates_ = *std::move(certificates);
   keys_ = *std::move(keys);
   for (const std::string& line : kept) observe::Log(observe::Level::kWarning, line);
@@ -247,7 +256,7 @@ void Server::Reload() {
   if (made != nullptr) Publish(std::move(made));
   ++reloads_.done;
   observe::Log(observe::Level::kInfo, "the configuration was read again",
-               {{"changed", changed}, {"kept", static_cast<int64_t>(kept.size())}});
+               {{"changed", changed}, {"kept", static_cast<int64_t>(kept.size())}, {"certificates", of_certificates}, {"keys", of_keys}});
 }
 
 base::Status Server::Start() {
@@ -333,8 +342,12 @@ void Server::TrimMemory() noexcept {
 void Server::WatchMemory() noexcept {
   TrimMemory();
   if (base::Reserve::memory_is_short()) {
+    admin_connections_.DropPooled();
+    admin_sessions_.DropIdle();
     memory_->DropKept();
     wf_sink::DropKept();
+    DropCoders();
+    if (codecs_ != nullptr) codecs_->DropKept();
     kernels::GiveBackFreed();
   }
   if (base::Reserve::memory_is_short() && !memory_was_short_)

@@ -40,7 +40,7 @@ class Session : public net::Handler {
   void Keep(Exchange& exchange) noexcept;
   void Drop(Exchange& exchange) noexcept;
   virtual void OnLate(Exchange& exchange) noexcept = 0;  // which is still coming: its deadline has passed
-  virtual void OnMemoryShort() noexcept = 0;             // bodies that are still coming are refused
+  virtual void OnMemoryShort() noexcept = 0;             // heads and bodies that are still coming are refused
   virtual void OnReturned() noexcept {}                  // an exchange that returns to this session is no longer used
   virtual void OnDrainTick() noexcept = 0;  // every so often while the server drains: closes a connection that nothing is under way on
   virtual void Abort() noexcept = 0;        // the drain's limit: what is under way is answered Unavailable, and the connection closes

@@ -372,6 +372,10 @@ class Reload(harness.unittest.TestCase):
         self.assertEqual(self.serial(server, context), first, "nobody has asked yet")
         self.hang_up(server, "ok")
         self.until(server, context, second)
+        self.assertTrue(server.logs("was read again", '"changed":0', '"certificates":"new"', '"keys":"none"'), server.output())
+        self.assertNotIn('"certificates":"same"', server.output())
+        self.hang_up(server, "ok")
+        self.assertTrue(server.logs("was read again", '"certificates":"same"'), server.output())
         self.assertTrue(copy(old, "the old one goes on"))
 
         good = key.read_bytes()

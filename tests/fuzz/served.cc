@@ -87,7 +87,7 @@ void Served::Leave() {
   front_->CloseAll();
   if (peers_[0].wire != nullptr) peers_[0].wire->FinishClose();
   for (int i = 0; i < 4; ++i) Turn();
-  WF_CHECK(front_->at_rest(), front_->connections(), front_->engine().live_buses());
+  WF_CHECK(front_->at_rest(), front_->engine().live_buses());
   WF_CHECK(memory_.claimed_bytes == 0, memory_.claimed_bytes);
   WF_CHECK(shared_->loops[0]->inflight_all.value() == 0);
   WF_CHECK(queue_.jobs.empty());

@@ -4,6 +4,7 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/base/check.h"
 #include "runtime/protocol/coding/zlib.h"
@@ -17,10 +18,11 @@ constexpr int kMemoryLevel = 8;  // zlib's default
 }  // namespace
 
 struct Compressor::State {
-  ~State() {
-    if (made[0]) deflateEnd(&zlib[0]);
-    if (made[1]) deflateEnd(&zlib[1]);
-    ZSTD_freeCCtx(zstd);
+  ~State() { Free(); }
+  void Free() {
+    for (int i = 0; i < 2; ++i)
+      if (std::exchange(made[i], false)) deflateEnd(&zlib[i]);
+    ZSTD_freeCCtx(std::exchange(zstd, nullptr));
   }
   Coding coding = Coding::kIdentity;
   bool made[2] = {};
@@ -44,6 +46,7 @@ struct Compressor::State {
 
 Compressor::Compressor() : state_(std::make_unique<State>()) {}
 Compressor::~Compressor() = default;
+void Compressor::DropKept() noexcept { state_->Free(); }
 
 bool Compressor::Begin(Coding coding) {
   WF_CHECK(coding != Coding::kIdentity);

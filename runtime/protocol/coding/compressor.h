@@ -16,6 +16,7 @@ class Compressor {
   ~Compressor();
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
+  void DropKept() noexcept;  // REQUIRES: no body is under way
 
   bool Begin(Coding coding);  // not identity; false: no memory
   // Moves what fits from the front of `input` to the front of `output`, and drops it there. `last`: nothing follows the input, so the step

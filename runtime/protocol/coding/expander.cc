@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/base/check.h"
 #include "runtime/protocol/coding/zlib.h"
@@ -17,9 +18,10 @@ constexpr int kMaxWindowLog = 23;  // of zstd over HTTP: RFC 9659
 }  // namespace
 
 struct Expander::State {
-  ~State() {
-    if (made) inflateEnd(&zlib);
-    ZSTD_freeDCtx(zstd);
+  ~State() { Free(); }
+  void Free() {
+    if (std::exchange(made, false)) inflateEnd(&zlib);
+    ZSTD_freeDCtx(std::exchange(zstd, nullptr));
   }
   Coding coding = Coding::kIdentity;
   bool inside = false;  // a part: it has begun and is not whole
@@ -42,6 +44,7 @@ struct Expander::State {
 
 Expander::Expander() : state_(std::make_unique<State>()) {}
 Expander::~Expander() = default;
+void Expander::DropKept() noexcept { state_->Free(); }
 
 bool Expander::Begin(Coding coding) {
   state_->coding = coding;

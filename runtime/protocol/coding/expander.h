@@ -16,6 +16,7 @@ class Expander {
   ~Expander();
   Expander(const Expander&) = delete;
   Expander& operator=(const Expander&) = delete;
+  void DropKept() noexcept;  // REQUIRES: no body is under way
 
   bool Begin(Coding coding);  // false: no memory
   // Moves what fits from the front of `input` to the front of `output`, and drops it there. kEnd: the body may end here; with gzip and

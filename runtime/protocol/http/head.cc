@@ -112,6 +112,12 @@ void Head::Clear() {
   keep_alive = http_1_0 = expects_continue = false;
 }
 
+void Head::Free() {
+  Clear();
+  bytes_.Free();
+  headers_.Free();
+}
+
 Method MethodOf(std::string_view name) {
   if (name == "GET") return Method::kGet;
   if (name == "HEAD") return Method::kHead;

@@ -62,6 +62,7 @@ class Head {
   std::string_view Find(std::string_view lower_case_name) const;
   bool SaysTwo(std::string_view lower_case_name) const;  // by headers of this name that differ
   void Clear();
+  void Free();  // Clear, and keeps no room
 
  private:
   friend class http1::Decoder;

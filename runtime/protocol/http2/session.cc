@@ -419,6 +419,12 @@ void Session::RefuseHead(Stream& stream, int status, std::string_view reason) no
   user_.OnBadHead(stream, status, reason);
 }
 
+void Session::DropHead() noexcept {
+  if (reading_ == nullptr || !reading_->head_passes_.empty()) return;
+  reading_->head_passes_ = http::kNoMemoryForHead;
+  reading_->head_->Free();
+}
+
 void Session::Consume(Stream& stream, size_t bytes) noexcept {
   stream.untaken_ -= bytes;
   Ask([&] { return nghttp2_session_consume(session_, stream.id_, bytes); });

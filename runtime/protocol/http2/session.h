@@ -82,9 +82,11 @@ class Session {
   // Answers that have waited ever since the last call, and of which nothing has left, or of all of them less than `least` bytes.
   void ResetStalled(uint64_t least) noexcept;
   void ResetOverdue(int64_t now_ms, int64_t most_ms) noexcept;  // answers of which something has waited for so long
-  void ResetLingering() noexcept;                               // requests that still come two calls after their answer has left
-  bool is_greeted() const { return greeted_; }                  // the peer has begun to send frames
-  size_t held_bytes() const noexcept;                           // by unsent bodies, a head being read, and open streams
+  // What has come of a head that is not whole, as the rest of it will be: it is refused for memory then. HPACK's state asks for its end.
+  void DropHead() noexcept;
+  void ResetLingering() noexcept;               // requests that still come two calls after their answer has left
+  bool is_greeted() const { return greeted_; }  // the peer has begun to send frames
+  size_t held_bytes() const noexcept;           // by unsent bodies, a head being read, and open streams
   size_t open_streams() const { return open_; }
   template <typename Function>
   void ForEach(Function&& function) {

@@ -131,7 +131,10 @@ base::Status Context::Take(const ContextOptions& options) {
   SSL_CTX_set_alpn_select_cb(context, ChooseProtocol, nullptr);
   WF_RETURN_IF_ERROR(TakeCertificates(options.certificates));
   WF_RETURN_IF_ERROR(TakeKey(options.key));
-  return options.client_ca ? TakeClientCa(*options.client_ca) : base::Status();
+  if (options.client_ca) WF_RETURN_IF_ERROR(TakeClientCa(*options.client_ca));
+  for (const Pem* const pem : {&options.certificates, &options.key, options.client_ca ? &*options.client_ca : nullptr})
+    hash_ = 31 * hash_ + (pem == nullptr ? 0 : std::hash<std::string>{}(pem->text));
+  return {};
 }
 
 base::Result<Context> Context::Load(const ContextOptions& options) {

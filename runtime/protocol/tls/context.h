@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct ContextOptions {
 class Context {
  public:
   static base::Result<Context> Load(const ContextOptions& options);
+  bool operator==(const Context& other) const { return hash_ == other.hash_; }  // made of the same texts
   const std::vector<std::string>& warnings() const { return warnings_; }  // certificates whose time was over or yet to come, a line each
 
  private:
@@ -43,6 +45,7 @@ class Context {
 
   std::unique_ptr<ssl_ctx_st, Free> context_;
   std::vector<std::string> warnings_;
+  uint64_t hash_ = 0;  // of the texts
 };
 
 }  // namespace wf::tls

@@ -171,13 +171,11 @@ void WireWorld::TearDown() {
 void WireWorld::CheckInvariants() {
   int64_t inflight = 0;
   for (const auto& loop : loops_) {
-    const server::Front& front = loop->front;
     if (loop->front.engine().running_buses() > loop->front.engine().live_buses()) Broken("more buses run than live");
     size_t most = 0;  // that clients wait for
     for (const auto& peer : talks_)
       if (&peer->loop == loop.get() && peer->end.wire != nullptr) most += peer->http2() == nullptr ? 1 : streams_;
     if (shared_->codecs == nullptr && loop->front.engine().running_buses() > most) Broken("a request runs on although its client has gone");
-    if (front.connections() > talks_.size()) Broken("more connections than peers");
   }
   for (const auto& counts : shared_->loops) inflight += static_cast<int64_t>(counts->inflight_all.value());
   const int64_t limit = plan_->workflows->inflight_max;

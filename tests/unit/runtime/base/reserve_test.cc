@@ -86,6 +86,44 @@ TEST(Reserve, MemoryIsShortUntilACallHasRoomBesideIt) {
   most_mapped = SIZE_MAX;
 }
 
+TEST(Reserve, TheSecondHalfIsGivenToThoseWhoWork) {
+  ASSERT_TRUE(Reserve::Keep());
+  ASSERT_TRUE(Reserve::Keep());
+  Reserve::NoteFailed(1);
+  most_mapped = 0;
+  size_t asked = 0;
+  {
+    const std::function<bool()> fails = [&asked] { return ++asked <= 3; };  // until as many pieces are free, more or less
+    const test::FailingAllocations failing(&fails);
+    EXPECT_TRUE(Reserve::Refill());
+  }
+  EXPECT_EQ(asked, 4U);
+  most_mapped = SIZE_MAX;
+  mapped = 0;
+  EXPECT_FALSE(Reserve::Refill()) << "memory is not short";
+  EXPECT_GE(mapped, 3 * Reserve::kPieceBytes) << "they are put by again once there is room";
+}
+
+TEST(Reserve, OneIsTriedWhereNothingHasFailedForAWhile) {
+  ASSERT_TRUE(Reserve::Keep());
+  most_mapped = 0;
+  const std::function<bool()> always = [] { return true; };
+  {
+    const test::FailingAllocations failing(&always);
+    Reserve::NoteFailed(1);
+    for (int i = 1; i < Reserve::kCalmLooks; ++i) EXPECT_FALSE(Reserve::Refill()) << i;
+    Reserve::NoteFailed(1);  // so that it begins anew
+    for (int i = 1; i < Reserve::kCalmLooks; ++i) EXPECT_FALSE(Reserve::Refill()) << i;
+    EXPECT_TRUE(Reserve::Refill());
+    EXPECT_FALSE(Reserve::memory_is_short());
+    Reserve::MakeRoom(0);  // less than half of it is left
+    for (int i = 0; i < 3 * Reserve::kCalmLooks; ++i) EXPECT_FALSE(Reserve::Refill()) << i;
+    EXPECT_TRUE(Reserve::memory_is_short());
+  }
+  most_mapped = SIZE_MAX;
+  EXPECT_TRUE(Reserve::Refill());
+}
+
 TEST(Reserve, MemoryIsShortWhereALittleThatMayFailHas) {
   Reserve::NoteFailed(size_t{1} << 30);
   EXPECT_FALSE(Reserve::memory_is_short()) << "that much is nobody's share";

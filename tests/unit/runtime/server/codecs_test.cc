@@ -1,6 +1,7 @@
 #include "runtime/server/codecs.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <chrono>
@@ -8,6 +9,8 @@
 #include <fstream>
 #include <string>
 #include <thread>
+
+#include "runtime/base/sink.h"
 
 namespace wf::server {
 namespace {
@@ -127,6 +130,38 @@ TEST(Codecs, WorkIsDoneAtOnceWhereTheSystemGivesNoThread) {
   EXPECT_FALSE(pthread_equal(elsewhere.ran_on, pthread_self()));
   mailbox.Drain();
   EXPECT_TRUE(here.delivered && elsewhere.delivered);
+}
+
+// Fills a text that one mapped block holds, which its thread keeps.
+struct Long final : CodecQueue::Work {
+  void Run() noexcept override {
+    wf_sink text;
+    const std::string part(wf_sink::kMaxReserve, 'x');
+    while (text.size() < 2 * wf_sink::kSmallBytes) text.Put(part);
+    at = text.Pieces().back().data;
+  }
+  void Deliver() noexcept override {}
+  const uint8_t* at = nullptr;
+};
+
+bool IsMapped(const uint8_t* at) {
+  constexpr uintptr_t kPage = 4096;
+  unsigned char there = 0;
+  return mincore(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(at) / kPage * kPage), 1, &there) == 0;
+}
+
+TEST(Codecs, ThreadsThatRestDropWhatTheyKeep) {
+  NoWaker waker;
+  base::Mailbox mailbox(waker);
+  Long work;
+  work.home = &mailbox;
+  Codecs codecs(1);
+  codecs.Push(work);
+  while (!mailbox.Drain()) std::this_thread::yield();
+  ASSERT_TRUE(IsMapped(work.at)) << "it is kept for the next text";
+  codecs.DropKept();
+  for (int i = 0; i < 5000 && IsMapped(work.at); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_FALSE(IsMapped(work.at));
 }
 
 }  // namespace

@@ -436,6 +436,21 @@ TEST_F(Http2SessionTest, BodiesThatAreStillComingGiveWayWhereMemoryIsShort) {
   EXPECT_EQ(reader_.answers[3].head[":status"], "200");
 }
 
+TEST_F(Http2SessionTest, AHeadThatStillComesIsDroppedWhenMemoryIsShort) {
+  const std::string block = Block(Request("GET", "/a", {{"x-long", std::string(9'000, 'x')}, {"last", "y"}}));
+  const size_t half = block.size() - 1;
+  Send(Start() + Frame(kHeaders, kEndStream, 1, block.substr(0, half)));
+  const int64_t before = site_.claimed;
+  EXPECT_GT(before, 0);
+  session().OnMemoryShort();
+  Turn();
+  EXPECT_LT(site_.claimed, before);
+  Send(Frame(kContinuation, kEndHeaders, 1, block.substr(half)) + Get(3, "/"));
+  EXPECT_EQ(reader_.answers[1].head[":status"], "429");
+  EXPECT_EQ(reader_.answers[3].head[":status"], "200");
+  EXPECT_EQ(site_.requests, 1);
+}
+
 TEST_F(Http2SessionTest, AnswersThatNobodyReadsAreReset) {
   site_.answer_bytes = 200'000;
   Send(Start() + Get(1, "/"));

@@ -67,6 +67,19 @@ std::string Text(size_t bytes) {
   return text;
 }
 
+TEST(Coding, GoesOnAfterWhatWasKeptIsDropped) {
+  Compressor compressor;
+  Expander expander;
+  const std::string text = Text(10'000);
+  for (const Coding coding : kCodings) {
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(Expand(expander, coding, Compress(compressor, coding, text, 4096, 4096)).text, text);
+      compressor.DropKept();
+      expander.DropKept();
+    }
+  }
+}
+
 TEST(Coding, ComesOffAsItWentOnHoweverTheBytesCome) {
   Compressor compressor;
   Expander expander;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "compiler/ir/costs.h"
 #include "compiler/ir/varying.h"
 #include "compiler/lower/layout.h"
 
@@ -97,7 +98,8 @@ class Counter {
   Count TurnsOf(const ir::Op& op) {
     Count own;
     if (IsLoop(op.kind)) own = OwnTurns(op, op.kind == OpKind::kBuild ? op.args.size() : 1);
-    if (op.kind == OpKind::kNative) own = UnitsOfCall(op);
+    if (op.kind == OpKind::kNative) own = Larger(UnitsOfCall(op), TurnsOfCall(op));
+    if (op.kind == OpKind::kText) own = BytesOfText(op);
     Count inside;
     for (const ir::BlockId nested : op.blocks) inside = Larger(inside, Turns(nested));
     return Product(own, inside);
@@ -142,6 +144,56 @@ class Counter {
     const Leaves bytes = LeavesOf(call.args[0]);
     if (bytes.empty()) return {nullptr, false};
     return {b_.CreateUIToFP(b_.CreateCall(context_.Runtime(function), {bytes[0], bytes[1]}), b_.getDoubleTy())};
+  }
+
+  // In units of the task, whose cost is that of all that is in it.
+  Count Scaled(Count count, float ns_per_unit) {
+    if (count.number != nullptr) count.number = b_.CreateFMul(count.number, Number(ns_per_unit / task_.cost_ns_per_unit));
+    return count;
+  }
+
+  // What a native does over and over (NATIVE_TURNS). Extents that nobody knows before are left out; such a number is not.
+  Count TurnsOfCall(const ir::Op& call) {
+    const std::string_view native = context_.program().natives[call.imm];
+    llvm::SmallVector<llvm::StringRef> factors;
+    llvm::StringRef(ir::TurnsOfNative(native)).split(factors, ' ', -1, false);
+    Count product;
+    for (llvm::StringRef factor : factors) {
+      const bool divides = factor.consume_front("/");
+      const auto [argument, axis] = factor.split('.');
+      const ir::ValueId value = call.args[static_cast<size_t>(argument[0] - '0')];
+      const Count count = axis.empty() ? CountOf(value) : ExtentOf(value, static_cast<size_t>(axis[0] - '0'));
+      if (divides) {
+        if (product.number != nullptr && count.is_exact) product.number = b_.CreateFDiv(product.number, Larger(count.number, Number(1)));
+      } else {
+        product = Product(product, count);
+      }
+    }
+    return Scaled(product, ir::CostOfNative(native).ns_per_unit);
+  }
+
+  // Of a tensor, or of a string: its bytes.
+  Count ExtentOf(ir::ValueId id, size_t axis) {
+    const ir::Op& op = body_[id];
+    const ir::Type& type = context_.type(op.type);
+    const bool is_string = type.kind == ir::TypeKind::kString;
+    if (!is_string && axis >= type.dims.size()) return {Number(1), true, true};
+    if (!is_string && type.dims[axis] >= 0) return {Number(static_cast<double>(type.dims[axis])), true, true};
+    if (const Leaves leaves = LeavesOf(id); !leaves.empty()) return {Double(leaves[1 + axis]), true, true};
+    if (op.kind == OpKind::kBuild && axis < op.args.size()) return CountOf(op.args[axis]);
+    return {};
+  }
+
+  // A text is as long as the strings in it, as far as the task reads them.
+  Count BytesOfText(const ir::Op& text) {
+    Count bytes;
+    for (const ir::ValueId part : text.args) {
+      if (context_.type(body_[part].type).kind != ir::TypeKind::kString) continue;
+      const Count own = ExtentOf(part, 0);
+      if (own.number == nullptr) continue;
+      bytes.number = bytes.number == nullptr ? own.number : b_.CreateFAdd(bytes.number, own.number);
+    }
+    return Scaled(bytes, ir::kTextNsPerByte);
   }
 
   Count OwnTurns(const ir::Op& op, size_t axes) {

@@ -1,8 +1,8 @@
 // Priors of time per task, in nanoseconds of one core. They only choose between loop and pool until measurement has corrected them.
 
 #include <algorithm>
-#include <string_view>
 
+#include "compiler/ir/costs.h"
 #include "compiler/ir/varying.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
@@ -17,7 +17,6 @@ namespace {
 
 constexpr float kScalarNs = 0.5f, kVectorNs = 0.05f, kScatteredNs = 0.5f, kMathNs = 1.5f, kAllocateNs = 20, kTextNs = 80, kTaskNs = 20;
 constexpr float kLanes = 16;              // elements of a row that are computed at once
-constexpr float kComputeNs = 100'000;     // above this a task goes to the pool
 constexpr float kUnitsAssumed = 100'000;  // of a task whose extents are open, where only the class is wanted
 
 struct Cost {
@@ -28,21 +27,6 @@ struct Cost {
     return *this;
   }
 };
-
-Cost OfNative(std::string_view symbol) {
-  struct Row {
-    std::string_view name;
-    float cost_ns, cost_ns_per_unit;
-  };
-  static constexpr Row kRows[] = {
-#define NATIVE(name, arguments, cost_ns, cost_ns_per_unit) {#name, cost_ns, cost_ns_per_unit},
-#include "runtime/abi/runtime_symbols.def"
-  };
-  for (const Row& row : kRows) {
-    if (row.name == symbol) return {row.cost_ns, row.cost_ns_per_unit};
-  }
-  return {kComputeNs, 0};
-}
 
 class BodyCost {
  public:
@@ -62,7 +46,8 @@ class BodyCost {
       return arms;
     }
     if (op.kind == OpKind::kNative) return OfCall(op);
-    if (op.kind == OpKind::kText || op.kind == OpKind::kMeta || op.kind == OpKind::kAnnotate) return {kTextNs, 0};
+    if (op.kind == OpKind::kText) return {kTextNs, HasString(op) ? ir::kTextNsPerByte : 0};
+    if (op.kind == OpKind::kMeta || op.kind == OpKind::kAnnotate) return {kTextNs, 0};
     if (op.kind == OpKind::kTensorOfList || op.kind == OpKind::kListOfTensor || op.kind == OpKind::kListMake)
       return {kAllocateNs, kScalarNs};
     if (op.kind >= OpKind::kExp && op.kind <= OpKind::kPow) return {kMathNs, 0};
@@ -72,18 +57,30 @@ class BodyCost {
     return {in_tensor_loop ? kVectorNs : kScalarNs, 0};
   }
 
-  // The unit of a native is a byte of its first argument, whose number may be known.
+  bool HasString(const ir::Op& op) const {
+    return std::any_of(op.args.begin(), op.args.end(),
+                       [this](ValueId arg) { return program_.types[body_[arg].type].kind == ir::TypeKind::kString; });
+  }
+
+  // The unit of a native is a byte of its first argument, whose number may be known; and so may that of its result.
   Cost OfCall(const ir::Op& op) const {
-    const Cost cost = OfNative(program_.natives[op.imm]);
-    if (op.args.empty()) return cost;
-    const ir::Type& type = program_.types[body_[op.args[0]].type];
-    if (type.kind != ir::TypeKind::kTensor) return cost;
+    const ir::NativeCost cost = ir::CostOfNative(program_.natives[op.imm]);
+    const float result = std::max(BytesOf(op.type), 0.0F), argument = op.args.empty() ? -1 : BytesOf(body_[op.args[0]].type);
+    const float known = cost.ns_per_unit * std::max(argument, result);
+    const bool is_open = argument < 0 || (BytesOf(op.type) < 0 && !ir::TurnsOfNative(program_.natives[op.imm]).empty());
+    return {cost.ns + known, is_open ? cost.ns_per_unit : 0};
+  }
+
+  // Below 0: not known.
+  float BytesOf(ir::TypeId id) const {
+    const ir::Type& type = program_.types[id];
+    if (type.kind != ir::TypeKind::kTensor) return -1;
     auto bytes = static_cast<float>(ir::SizeOf(type.dtype));
     for (const int64_t dim : type.dims) {
-      if (dim < 0) return cost;
+      if (dim < 0) return -1;
       bytes *= static_cast<float>(dim);
     }
-    return {cost.fixed + cost.per_unit * bytes, 0};
+    return bytes;
   }
 
   // Loops of open extents count per unit: lower/work.h says what that is.
@@ -145,7 +142,7 @@ void EstimateCost(ir::Program& program) {
     const Cost cost = BodyCost(program, task.body).OfBlock(BlockId{0}, false);
     task.cost_ns = kTaskNs + cost.fixed;
     task.cost_ns_per_unit = cost.per_unit;
-    task.compute = task.cost_ns + kUnitsAssumed * task.cost_ns_per_unit > kComputeNs;
+    task.compute = task.cost_ns + kUnitsAssumed * task.cost_ns_per_unit > ir::kComputeNs;
   }
 }
 

@@ -15,7 +15,8 @@ using wf::base::SinkPiece;
 
 namespace {
 
-constexpr size_t kMostGone = 64;  // pieces whose places are kept, at least
+constexpr size_t kMostGone = 64;               // pieces whose places are kept, at least
+constexpr size_t kMostStep = size_t{1} << 20;  // by which a text grows in memory of others: who gives it may want no more of it by then
 
 // Blocks of one size that this thread freed and will need again.
 template <size_t block_bytes>
@@ -93,11 +94,15 @@ void Give(SinkBlock* block) {
 
 }  // namespace
 
-wf::base::SinkScope::SinkScope(MemoryLimit& limit, MemoryClaim* claim) noexcept : limit_(limit), claim_(*claim) { scope = this; }
+wf::base::SinkScope::SinkScope(MemoryLimit& limit, MemoryClaim* claim, const Wanted* wanted) noexcept
+    : limit_(limit), claim_(*claim), wanted_(wanted) {
+  scope = this;
+}
 wf::base::SinkScope::~SinkScope() { scope = nullptr; }
+bool wf::base::SinkScope::IsWantedHere() noexcept { return scope == nullptr || scope->IsWanted(); }
 
 bool wf_sink::Grow() {
-  if (failed_ || size() > kMaxBytes) {
+  if (failed_ || size() > kMaxBytes || !wf::base::SinkScope::IsWantedHere()) {
     failed_ = true;
     return false;
   }
@@ -116,7 +121,7 @@ bool wf_sink::Grow() {
 }
 
 bool wf_sink::GrowRoom() {
-  const size_t used = size(), more = room_.bytes + std::max(kMaxReserve, room_.bytes / 4);
+  const size_t used = size(), more = room_.bytes + std::clamp(room_.bytes / 4, kMaxReserve, kMostStep);
   uint8_t* const begin = room_.grow(room_.owner, start_, room_.bytes, more);
   failed_ = begin == nullptr;
   if (failed_) return false;

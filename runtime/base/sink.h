@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/base/memory_limit.h"
+#include "runtime/base/wanted.h"
 
 namespace wf::base {
 
@@ -30,11 +31,11 @@ struct SinkPiece {
 };
 
 // While it lives, what sinks of this thread take of mapped blocks is claimed, and what they give back of them unclaimed. What is held at
-// its end stays claimed.
-// Thread: confined; one at a time.   Borrows: limit, claim.
+// its end stays claimed. Once nobody wants what is written, sinks fail when they next need a block, as if memory were out.
+// Thread: confined; one at a time.   Borrows: limit, claim, wanted (null: it is wanted to its end).
 class SinkScope {
  public:
-  SinkScope(MemoryLimit& limit, MemoryClaim* claim) noexcept;
+  SinkScope(MemoryLimit& limit, MemoryClaim* claim, const Wanted* wanted = nullptr) noexcept;
   ~SinkScope();
   SinkScope(const SinkScope&) = delete;
   SinkScope& operator=(const SinkScope&) = delete;
@@ -45,10 +46,13 @@ class SinkScope {
   }
   void Unclaim(int64_t bytes) noexcept { claim_.Shrink(bytes); }
   int64_t lacked_bytes() const { return lacked_bytes_; }  // that there was no room for, so that a sink has failed; 0: never
+  bool IsWanted() const noexcept { return wanted_ == nullptr || wanted_->IsWanted(); }
+  static bool IsWantedHere() noexcept;  // of the scope of this thread; true where there is none
 
  private:
   MemoryLimit& limit_;
   MemoryClaim& claim_;
+  const Wanted* const wanted_;
   int64_t lacked_bytes_ = 0;
 };
 
@@ -56,9 +60,9 @@ class SinkScope {
 
 // A response as a chain of pooled buffers; what generated encoders write to and what a connection sends.
 // Thread: confined; blocks come from and return to a cache of the calling thread.   Owns: its blocks.
-// Errors: Put returns false once the text passes kMaxBytes or memory is out (SinkScope); the sink stays failed until Clear.   Bounds:
-// kMaxBytes of text; the thread's cache holds at most 4 MiB of small blocks and as much of mapped ones.   Cost: no allocation in steady
-// state.
+// Errors: Put returns false once the text passes kMaxBytes, memory is out or nobody wants it (SinkScope); the sink stays failed until
+// Clear.   Bounds: kMaxBytes of text; the thread's cache holds at most 4 MiB of small blocks and as much of mapped ones.   Cost: no
+// allocation in steady state.
 struct wf_sink {
  public:
   static constexpr size_t kMaxBytes = size_t{256} << 20;

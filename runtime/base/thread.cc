@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -72,6 +73,13 @@ void Thread::Start(const char* name, std::function<void()> run) {
 
 void Thread::Join() {
   if (std::exchange(runs_, false)) pthread_join(thread_, nullptr);
+}
+
+int64_t Thread::CpuNs() const noexcept {
+  clockid_t clock = 0;
+  timespec had{};
+  if (!runs_ || pthread_getcpuclockid(thread_, &clock) != 0 || clock_gettime(clock, &had) != 0) return 0;
+  return int64_t{had.tv_sec} * 1'000'000'000 + had.tv_nsec;
 }
 
 void UseAlternateStack() noexcept { static_cast<void>(*alternate_stack); }

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <cstdint>
 #include <functional>
 #include <utility>
 
@@ -22,7 +23,8 @@ class Thread {
 
   void Start(const char* name, std::function<void()> run);
   bool TryStart(const char* name, std::function<void()> run) { return Create(name, std::move(run)) == 0; }
-  void Join();  // once it has ended; nothing when none was started
+  void Join();                     // once it has ended; nothing when none was started
+  int64_t CpuNs() const noexcept;  // that it has had, until it is joined; 0: the system does not say
 
  private:
   int Create(const char* name, std::function<void()> run);  // 0, or the system's error

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/nodes/stop.h"
 #include "runtime/nodes/unicode.h"
 
 namespace wf::nodes {
@@ -37,7 +38,7 @@ size_t LengthOfBlock(std::string_view text) {
 }
 
 Normaliser::Normaliser(wf_ctx* ctx, const TextStep* steps, abi::CharMap map, bool keeps_ascii)
-    : steps_(steps), map_(map), keeps_ascii_(keeps_ascii), points_(ctx), more_(ctx), out_(ctx), copy_(ctx) {
+    : ctx_(ctx), steps_(steps), map_(map), keeps_ascii_(keeps_ascii), points_(ctx), more_(ctx), out_(ctx), copy_(ctx) {
   for (const TextStep* step = steps; *step != TextStep::kEnd; ++step) has_[static_cast<uint8_t>(*step) % has_.size()] = true;
   space_ = Has(TextStep::kMarkSpaces) ? kSpaceMark : " ";
 }
@@ -52,15 +53,17 @@ bool Normaliser::Run(std::string_view text, Lead lead, std::string_view* result)
   } else {
     if (!Decode(text)) return false;
     for (const TextStep* step = steps_; *step != TextStep::kEnd; ++step) {
-      if (!Do(*step)) return false;
+      if (Stopped(ctx_) || !Do(*step)) return false;
     }
-    if (!Encode()) return false;
+    if (Stopped(ctx_) || !Encode()) return false;
   }
   const std::string_view all(out_.data(), out_.size()), made = all.substr(space_.size());
   const bool leads = lead == Lead::kSpace || (lead == Lead::kSpaceIfFirstStays && !lost_first_);
   *result = leads && !made.empty() && !made.starts_with(space_) ? all : made;
   return true;
 }
+
+bool Normaliser::IsStopped(uint64_t turn) const { return turn % kElementsPerStopCheck == kElementsPerStopCheck - 1 && Stopped(ctx_); }
 
 // Whether the text is ASCII on which no step works but those of RunAscii.
 bool Normaliser::IsQuick(std::string_view text) const {
@@ -226,7 +229,8 @@ bool Normaliser::PushMapped(std::string_view text, bool* is_mapped) {
 bool Normaliser::MapCharacters() {
   constexpr uint64_t kLongest = 5;  // bytes of a cluster that is mapped as one
   more_.Resize(0);
-  for (uint64_t at = 0, end = 0; at < points_.size(); at = end) {
+  for (uint64_t at = 0, end = 0, turn = 0; at < points_.size(); at = end) {
+    if (IsStopped(turn++)) return false;
     end = EndOfCluster(at);
     std::array<char, 4 * (kLongest + 1)> text{};
     uint64_t length = 0;
@@ -271,7 +275,9 @@ bool Normaliser::Decompose(bool is_compat) {
   constexpr uint64_t kMost = 32;  // characters of one, NFKD of U+FDFA has 18
   const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | (is_compat ? UTF8PROC_COMPAT : 0));
   more_.Resize(0);
+  uint64_t turn = 0;
   for (const int32_t x : points_) {
+    if (IsStopped(turn++)) return false;
     if (!Decomposes(x, is_compat)) {
       if (!more_.Push(x)) return false;
       continue;

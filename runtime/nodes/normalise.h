@@ -15,7 +15,7 @@ namespace wf::nodes {
 size_t LengthOfBlock(std::string_view text);
 
 // Does the steps of a tokenizer to one text after the other, each in the memory of the one before.
-// Thread: confined to the call.   Borrows: steps.   Errors: false when the budget is spent (recorded).
+// Thread: confined to the call.   Borrows: steps.   Errors: false when the budget is spent (recorded), or the job is stopped.
 // Cost: O(text), but O(n log n) for n combining marks in a row; 8 bytes a character, of texts that are not ASCII.
 class Normaliser {
  public:
@@ -49,6 +49,9 @@ class Normaliser {
   bool Decode(std::string_view text);
   bool Encode();
 
+  bool IsStopped(uint64_t turn) const;
+
+  wf_ctx* ctx_;
   const abi::TextStep* steps_;
   abi::CharMap map_;
   bool keeps_ascii_;

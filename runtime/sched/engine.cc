@@ -270,7 +270,7 @@ void EngineCore::FreeBus(LiveBus& bus) {
 void EngineCore::PassDeadline(LiveBus& bus) {
   if (bus.decided) return;
   bus.ClearMain();
-  Decide(bus, &bus.main.Fail(code::kTimeout, 0, "the request's deadline has passed"));
+  Decide(bus, &bus.main.Fail(code::kTimeout, 0, kDeadlinePassed));
 }
 
 void EngineCore::RefuseLate(LiveBus& bus) {
@@ -322,7 +322,7 @@ void Engine::Cancel(bus::Bus& bus) { core_->Cancel(static_cast<LiveBus&>(bus)); 
 void Engine::Release(bus::Bus& bus) { core_->Release(static_cast<LiveBus&>(bus)); }
 void Engine::OnPoll() noexcept { core_->OnPoll(); }
 bool Engine::OnIdle() noexcept { return core_->OnIdle(); }
-void Engine::Watch() noexcept { core_->long_run.Look(); }
+bool Engine::Watch(base::TimePoint now, int64_t cpu_ns) noexcept { return core_->long_run.Look(now, cpu_ns); }
 base::TimePoint Engine::NextTimerAt() const noexcept { return core_->wheel.NextAt(); }
 void Engine::OnTime() noexcept { core_->OnTime(); }
 void Engine::Arm(base::TimerNode& node, base::TimePoint at) noexcept { core_->wheel.Arm(node, at); }

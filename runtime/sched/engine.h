@@ -26,6 +26,7 @@ class Observer;
 class EngineCore;
 class SharedFactors;
 
+inline constexpr std::string_view kDeadlinePassed = "the request's deadline has passed";
 inline constexpr std::string_view kWouldBeLate = "the deadline would pass while the request waits for others";
 
 enum class Schedule : uint8_t { kAuto, kInline, kPool };
@@ -108,9 +109,9 @@ class Engine {
   void Arm(base::TimerNode& node, base::TimePoint at) noexcept;
   void Disarm(base::TimerNode& node) noexcept;
 
-  // From one other thread, every tenth of a second or so: a task that runs on the loop since the last time is stopped and begun anew on the
-  // pool.
-  void Watch() noexcept;
+  // From one other thread, every so often: a task that is found to run long on the loop is stopped and begun anew on the pool (long_run.h).
+  // False: there was none since the last time.
+  bool Watch(base::TimePoint now, int64_t cpu_ns) noexcept;
 
   uint32_t live_buses() const noexcept;     // created and not drained
   uint32_t running_buses() const noexcept;  // not answered yet

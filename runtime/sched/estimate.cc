@@ -32,6 +32,7 @@ void Estimates::Learn(uint16_t task, int64_t prior_ns, int64_t measured_ns, bool
   entry.factor += (std::clamp(sample, kLeastFactor, 8 * std::max(1.0F, entry.factor)) - entry.factor) / 16;
   entry.has_news = true;
   if (failed) return;  // who knows how far it came
+  entry.most_prior_ns = std::max(entry.most_prior_ns, static_cast<float>(prior_ns));
   const float change = entry.least == 0 ? 0 : std::log2(sample / entry.least);
   entry.least = entry.least == 0 ? sample : entry.least * std::exp2(change / (change < 0 ? 4 : 16));
   entry.most_ns = std::max(entry.most_ns, measured);
@@ -67,7 +68,9 @@ void Estimates::Merge(SharedFactors& shared) {
     SharedFactors::Task& all = shared.by_task_[i];
     settle(entry.factor, all.factor, entry.has_news, [](float own, float known) { return (own + known) / 2; });
     settle(entry.least, all.least, entry.has_news, [](float own, float known) { return std::sqrt(own) * std::sqrt(known); });
-    settle(entry.most_ns, all.most_ns, entry.has_news, [](float own, float known) { return std::max(own, known); });
+    const auto more = [](float own, float known) { return std::max(own, known); };
+    settle(entry.most_ns, all.most_ns, entry.has_news, more);
+    settle(entry.most_prior_ns, all.most_prior_ns, entry.has_news, more);
     entry.has_news = false;
   }
 }

@@ -19,7 +19,7 @@ class SharedFactors {
  private:
   friend class Estimates;
   struct Task {
-    std::atomic<float> factor{0}, least{0}, most_ns{0};  // 0: nobody has timed it
+    std::atomic<float> factor{0}, least{0}, most_ns{0}, most_prior_ns{0};  // 0: nobody has timed it
   };
   std::vector<Task> by_task_;
 };
@@ -32,8 +32,13 @@ class Estimates {
   explicit Estimates(const wf_plan& plan);
 
   int64_t Prior(const wf_task& task, void* const* frame) const;  // ns
-  // To place it by: the mean of its runs, but not below an eighth of the prior, as the inputs that make it dear may be rare.
-  int64_t Of(uint16_t task, int64_t prior_ns) const { return static_cast<int64_t>(tasks_[task].factor * static_cast<float>(prior_ns)); }
+  // To place it by: the mean of its runs, but not below an eighth of the prior, as the inputs that make it dear may be rare; and not below
+  // the prior for inputs beyond those that have been timed, of which small ones say little.
+  int64_t Of(uint16_t task, int64_t prior_ns) const {
+    const Task& entry = tasks_[task];
+    const auto prior = static_cast<float>(prior_ns);
+    return static_cast<int64_t>((prior > 2 * entry.most_prior_ns ? std::max(entry.factor, 1.0F) : entry.factor) * prior);
+  }
   // What it is sure to take: by its runs alone, so 0 before one has ended, and never more than the longest.
   int64_t LeastOf(uint16_t task, int64_t prior_ns) const {
     const Task& entry = tasks_[task];
@@ -63,9 +68,10 @@ class Estimates {
 
  private:
   struct Task {
-    float factor = 1;   // mean of measured over prior, for placement
-    float least = 0;    // the same, a low figure; 0: no run has ended
-    float most_ns = 0;  // the longest run that has ended
+    float factor = 1;         // mean of measured over prior, for placement
+    float least = 0;          // the same, a low figure; 0: no run has ended
+    float most_ns = 0;        // the longest run that has ended
+    float most_prior_ns = 0;  // of the runs that have been timed
     bool on_loop = true;
     bool has_news = false;  // timed since the last merge
     uint8_t strikes = 0;    // long runs; two bar the task

@@ -7,6 +7,7 @@
 #include "runtime/base/mailbox.h"
 #include "runtime/base/mutex.h"
 #include "runtime/base/thread.h"
+#include "runtime/base/wanted.h"
 
 namespace wf::server {
 
@@ -18,9 +19,10 @@ class CodecQueue {
  public:
   static constexpr size_t kLargeBytes = 256 * 1024;  // smaller ones are read and written on the loop
 
-  class Work : public base::Message {
+  class Work : public base::Message, public base::Wanted {
    public:
     virtual void Run() noexcept = 0;  // away from the loop, unless nobody wants it by then; Deliver follows on it
+    bool IsWanted() const noexcept override { return !abandoned(); }
     void RunIfWanted() noexcept {
       if (!abandoned()) Run();
     }

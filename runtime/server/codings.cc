@@ -157,6 +157,7 @@ bool Compress(Coding coding, wf_sink& whole, wf_sink* coded) {
   if (!compressor.Begin(coding)) return false;
   const std::span<const base::SinkPiece> pieces = whole.Pieces();
   for (size_t i = 0; i < pieces.size();) {
+    if (!base::SinkScope::IsWantedHere()) return false;
     std::span<const uint8_t> input(pieces[i].data, pieces[i].bytes);
     Step step = Step::kNeedOutput;
     while (step == Step::kNeedOutput) {

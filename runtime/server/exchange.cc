@@ -22,7 +22,10 @@ void Exchange::OnDrained(bus::Bus& drained) noexcept {
 
 void Exchange::Late::OnTime(base::TimerNode& node) noexcept {
   Exchange& exchange = static_cast<Late&>(node).exchange;
-  exchange.session->OnLate(exchange);
+  if (exchange.elsewhere != nullptr)
+    exchange.site->OnLate(exchange);
+  else
+    exchange.session->OnLate(exchange);
 }
 
 ExchangePool::~ExchangePool() { DropIdle(); }

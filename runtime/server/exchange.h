@@ -42,7 +42,7 @@ class Site {
   virtual void OnHead(Exchange& exchange) noexcept = 0;
   // Has the deadline of a request that is still coming passed?
   virtual bool IsLate(const Exchange&) const noexcept { return false; }
-  // Session::OnLate comes when it has. Disarm: it does not; harmless when not armed.
+  // Session::OnLate comes when it has, of what is complete OnLate. Disarm: it does not; harmless when not armed.
   virtual void Arm(Exchange&) noexcept {}
   virtual void Disarm(Exchange&) noexcept {}
   // A body of so many bytes is to come. Only what comes of it counts. False: refused, for there is no room now.
@@ -64,6 +64,8 @@ class Site {
   virtual uint64_t OnRefused(Exchange& exchange) noexcept = 0;
   // Nobody waits for the answer of a request that is complete. Its bus may be gone afterwards.
   virtual void Cancel(Exchange& exchange) noexcept = 0;
+  // The deadline of a request that is complete has passed while another thread reads it or writes its answer.
+  virtual void OnLate(Exchange&) noexcept {}
   // The client left between the end of the head and the answer.
   virtual void OnGone(Exchange& exchange) noexcept = 0;
   // The exchange is about to be used again: what it took may be given back.
@@ -148,7 +150,7 @@ struct Exchange final : bus::Client, RequestState {
   };
 
   ExchangePool& pool;
-  Late late{*this};  // the site's, armed from the head to the end of the body, or of a call that streams
+  Late late{*this};  // the site's, armed from the head to the end of the body, or of a call that streams; and while another thread has it
   http::Head head;
   Body body;
   Body expanded;  // the body without its coding, while that is taken off

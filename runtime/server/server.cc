@@ -26,9 +26,11 @@ constexpr int kLastLogsMs = 1000;                        // for a slow reader of
 constexpr int64_t kAbortNs = 500'000'000;                // for the last answers to leave
 constexpr int64_t kFlushNs = 2 * base::kNsPerSecond;     // for the last spans
 constexpr int64_t kDesertedNs = 2 * base::kNsPerSecond;  // for work to end that nobody waits for
-constexpr int64_t kKeptByModels = 4;       // of the memory of requests, the part that models may keep from one run to the next
-constexpr int64_t kSpinNs = 50'000;        // where every thread has a CPU of its own
-constexpr int64_t kWatchNs = 100'000'000;  // a task may hold a loop up for as long, twice at most
+constexpr int64_t kKeptByModels = 4;      // of the memory of requests, the part that models may keep from one run to the next
+constexpr int64_t kSpinNs = 50'000;       // where every thread has a CPU of its own
+constexpr int64_t kWatchNs = 10'000'000;  // a task may hold a loop up for as long, twice at most (sched/long_run.h)
+constexpr int64_t kRestNs = 50'000'000;   // the same where none has run for kCalmNs
+constexpr int64_t kCalmNs = base::kNsPerSecond;
 constexpr int64_t kLoopSilenceNs = 5 * base::kNsPerSecond;
 constexpr int64_t kSameSignalNs = 100'000'000;  // as GNU timeout sends it: to the process, and to its group
 
@@ -426,8 +428,9 @@ void Server::OnTime() noexcept {
   const base::TimePoint now = clock_.Now();
   if (now >= log_drain_at_) DrainLog();
   if (now >= watch_at_) {
-    watch_at_ = now + kWatchNs;
-    for (const auto& worker : workers_) worker->WatchTasks();
+    for (const auto& worker : workers_)
+      if (worker->WatchTasks(now)) ran_at_ = now;
+    watch_at_ = now + (now - ran_at_ < kCalmNs ? kWatchNs : kRestNs);
   }
   admin_site_.OnTime();
   if (exporter_ != nullptr) exporter_->OnTime();

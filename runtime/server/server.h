@@ -118,7 +118,7 @@ class Server final : public loop::Turn,
   std::unique_ptr<LogDrain> log_drain_;
   std::unique_ptr<Exporter> exporter_;  // null: nothing is traced
   base::TimePoint drain_tick_at_ = INT64_MAX, drain_since_ = 0, drain_until_ = 0, flush_until_ = 0, log_drain_at_ = INT64_MAX,
-                  watch_at_ = 0;
+                  watch_at_ = 0, ran_at_ = 0;
   base::TimePoint deserted_at_ = INT64_MAX;  // since when the drain waits for work alone that nobody waits for
   int64_t log_wait_ns_ = 0;                  // since the reader of stderr last took something
   int64_t most_in_use_ = 0;                  // of the memory of requests, since what was freed of it went back to the system

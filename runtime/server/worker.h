@@ -29,9 +29,10 @@ class Worker final : public sched::Engine::CatalogueUser {
   void Use(const Configuration& configuration);      // before Run, after MakeEngine
   void Publish(const Configuration& configuration);  // the same while it runs
 
-  void Run();                                              // starts the thread
-  void Adopt(int fd) noexcept;                             // takes a connection
-  void WatchTasks() noexcept { front_.engine().Watch(); }  // from the admin loop alone, while it runs
+  void Run();                   // starts the thread
+  void Adopt(int fd) noexcept;  // takes a connection
+  // From the admin loop alone, while it runs. False: no task has run since the last time.
+  bool WatchTasks(base::TimePoint now) noexcept { return front_.engine().Watch(now, thread_.CpuNs()); }
   void BeginDrain() noexcept;
   void Abort() noexcept;
   void Stop() noexcept;

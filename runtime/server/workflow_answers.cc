@@ -10,6 +10,7 @@
 #include "runtime/protocol/plain/plain.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/server/codings.h"
+#include "runtime/server/intake.h"
 #include "runtime/server/session.h"
 #include "runtime/server/workflow_site.h"
 
@@ -171,7 +172,7 @@ void WorkflowSite::OnHidden(const Exchange& exchange, const bus::Bus& bus, const
 struct WorkflowSite::Writing {
   void Run(Exchange& exchange, bus::Memory& memory, uint64_t code_from, wf_sink* body, std::vector<http::Header>* headers) {
     const base::SliceScope slice(base::SliceKind::kWrite, NameOf(exchange), exchange.data_id);
-    base::SinkScope scope(memory, &claim);
+    base::SinkScope scope(memory, &claim, exchange.elsewhere);
     answer = RowOf(exchange.protocol).write_answer(exchange, body, headers);
     CodeAnswer(exchange, code_from, body, headers);
     lacked_bytes = scope.lacked_bytes();
@@ -184,7 +185,10 @@ struct WorkflowSite::Writing {
 // A large answer on its way through another thread; the bus stays answered and unreleased meanwhile.
 struct WorkflowSite::Encoding final : CodecQueue::Work {
   Encoding(WorkflowSite& answers, Exchange& request, uint64_t from) : site(answers), exchange(request), code_from(from) {}
-  void Run() noexcept override { writing.Run(exchange, *site.memory_, code_from, &body, &headers); }
+  void Run() noexcept override {
+    writing.Run(exchange, *site.memory_, code_from, &body, &headers);
+    if (abandoned()) body.Clear();  // which may take the loop long
+  }
   void Deliver() noexcept override { site.OnEncoded(*this); }
 
   WorkflowSite& site;
@@ -214,16 +218,31 @@ bool WorkflowSite::WriteElsewhere(Exchange& exchange) noexcept {
   if (work < shared_.large_bytes && !WantsCoding(exchange, bytes, code_from())) return false;
   auto* const encoding = new (std::nothrow) Encoding(*this, exchange, code_from());
   if (encoding == nullptr) return false;
-  encoding->home = mailbox_;
-  exchange.elsewhere = encoding;
-  shared_.codecs->Push(*encoding);
+  PushElsewhere(exchange, *encoding, bus.deadline());
   return true;
+}
+
+// Until it is back, its deadline is looked at here: the other thread may be long at it, or at something else.
+void WorkflowSite::PushElsewhere(Exchange& exchange, CodecQueue::Work& work, base::TimePoint deadline) noexcept {
+  work.home = mailbox_;
+  exchange.elsewhere = &work;
+  if (deadline != INT64_MAX) engine_->Arm(exchange.late, deadline);
+  shared_.codecs->Push(work);
+}
+
+// The thread that has it is told to stop, and what it leaves is dropped when it comes back.
+void WorkflowSite::OnLate(Exchange& exchange) noexcept {
+  if (!exchange.is_awaited()) return;  // answered in this turn, as by a drain's end
+  const base::StatusCode status = protocol::InfoOf(shared_.plan, code::kTimeout).status;
+  exchange.Refuse(RowOf(exchange.protocol).status_of(status), code::kTimeout, sched::kDeadlinePassed);
+  AnswerRefusal(exchange);
 }
 
 void WorkflowSite::OnEncoded(Encoding& encoding) noexcept {
   Exchange& exchange = encoding.exchange;
   const std::unique_ptr<Encoding> owned(&encoding);
   exchange.elsewhere = nullptr;
+  Disarm(exchange);
   if (!exchange.is_awaited()) return engine_->Release(*exchange.bus);  // the client has left, or a drain's end has answered it
   Reply(exchange, encoding.writing, encoding.headers, encoding.body);
 }

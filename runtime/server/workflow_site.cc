@@ -369,10 +369,8 @@ bool WorkflowSite::ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction
   auto* const reading = new (std::nothrow) Reading(*this, exchange, body, read, then);
   if (reading == nullptr) return false;
   OpenScratch(&reading->scratch);
-  reading->home = mailbox_;
   reading->deadline = exchange.bus != nullptr ? exchange.bus->deadline() : DeadlineOf(exchange);
-  exchange.elsewhere = reading;
-  shared_.codecs->Push(*reading);
+  PushElsewhere(exchange, *reading, reading->deadline);
   return true;
 }
 
@@ -380,14 +378,14 @@ void WorkflowSite::OnRead(Reading& reading) noexcept {
   Exchange& exchange = reading.exchange;
   const std::unique_ptr<Reading> owned(&reading);
   exchange.elsewhere = nullptr;
+  Disarm(exchange);
   if (!exchange.is_awaited()) {  // the client has left, or a drain's end has answered it
     if (exchange.bus != nullptr)
       engine_->Cancel(*exchange.bus);
     else
       exchange.pool.GiveBackIfDone(exchange);
   } else if (reading.is_late && exchange.bus == nullptr) {
-    exchange.Refuse(504, code::kTimeout, "the request's deadline has passed");
-    AnswerRefusal(exchange);
+    OnLate(exchange);
   } else if (reading.then != nullptr) {
     reading.then(*this, exchange, reading.scratch, reading.body, reading.code);
   } else {

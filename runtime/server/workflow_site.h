@@ -75,6 +75,7 @@ class WorkflowSite final : public Site {
 
   // ---- workflow_answers.cc: from the engine to the answer ----
   void OnAnswered(Exchange& exchange) noexcept override;
+  void OnLate(Exchange& exchange) noexcept override;
   void OnCaught(const bus::Failure& cause) noexcept override;
   void OnHidden(const Exchange& exchange, const bus::Bus& bus, const bus::Failure& cause, const bus::Failure* by) noexcept override;
   uint64_t OnRefused(Exchange& exchange) noexcept override;
@@ -129,6 +130,7 @@ class WorkflowSite final : public Site {
   void RefuseAnswer(Exchange& exchange, wf_sink& body, int64_t wanted) noexcept;
   struct Encoding;
   bool WriteElsewhere(Exchange& exchange) noexcept;
+  void PushElsewhere(Exchange& exchange, CodecQueue::Work& work, base::TimePoint deadline) noexcept;
   void OnEncoded(Encoding& encoding) noexcept;
   struct Writing;
   void Reply(Exchange& exchange, Writing& writing, std::vector<http::Header>& headers, wf_sink& body) noexcept;

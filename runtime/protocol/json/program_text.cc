@@ -13,8 +13,10 @@ constexpr uint64_t kPadding = 64;  // readable behind what the reader is given
 
 constexpr uint64_t kLeastText = 64, kMostGuessed = 16 << 10;  // of the first memory of a text
 
+// Null, too, once the job is stopped.
 uint8_t* GrowText(void* job, const uint8_t* begin, size_t bytes, size_t more) {
-  return static_cast<uint8_t*>(wf_grow(static_cast<wf_ctx*>(job), begin, bytes, more));
+  auto* const ctx = static_cast<wf_ctx*>(job);
+  return wf::json::IsStopped(ctx) ? nullptr : static_cast<uint8_t*>(wf_grow(ctx, begin, bytes, more));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ bool Put(wf_sink* out, std::string_view text) { return out->Put(text.data(), tex
 std::string_view NameOf(const wf_sink& out) { return out.is_reply() ? "reply" : "text"; }
 
 wf_code Full(wf_ctx* ctx, const wf_sink& out) {
+  if (!out.is_reply() && IsStopped(ctx)) return WF_FAILED;
   base::TextBuilder message;
   message << "the " << NameOf(out) << " is larger than the " << static_cast<uint64_t>(wf_sink::kMaxBytes >> 20) << " MiB that a "
           << NameOf(out) << " may be";

@@ -7,6 +7,8 @@
 // In place of the library's.
 extern "C" wf_code wf_n_decode(wf_ctx*, const wf_bytes*, const void*, const void*, wf_tensor*) noexcept { return WF_FAILED; }
 extern "C" uint64_t wf_pixels(wf_bytes file) noexcept { return 1000 * file.len; }
+extern "C" wf_code wf_n_last_at(wf_ctx*, const wf_tensor*, const int64_t*, wf_tensor*) noexcept { return WF_FAILED; }
+extern "C" wf_code wf_n_replace(wf_ctx*, const wf_bytes*, const wf_bytes*, const wf_bytes*, wf_bytes*) noexcept { return WF_FAILED; }
 
 namespace wf::lower::testing {
 namespace {
@@ -166,6 +168,36 @@ TEST_F(Work, ANativeThatKnowsItsUnitsIsAskedOfWhatTheTaskReads) {
     return b.Dim(b.Emit(OpKind::kNative, pixels, {b.Text("a picture")}, decode), 0);
   };
   EXPECT_EQ(Of({text}, {Value::Text("")}, made_before), kNotForALoop);
+}
+
+TEST_F(Work, ANativeCountsWhatItDoesOverAndOver) {
+  const size_t last_at = ir::AddNative(cases_.program, "wf_n_last_at"), replace = ir::AddNative(cases_.program, "wf_n_replace");
+  const TypeId text = cases_.types().String();
+  const Value few = Tensor({3}, {2, 0, 1});
+  const auto spread = [&](Builder& b, ValueId at, ValueId extent) {
+    return b.Dim(b.Emit(OpKind::kNative, Open(1), {at, extent}, last_at), 0);
+  };
+  const auto by_a_number = [&](Builder& b, const std::vector<ValueId>& in) { return spread(b, in[0], in[1]); };
+  EXPECT_EQ(Of({Open(1), I64()}, {few, Number(1'000'000)}, by_a_number), 300'000U);  // 0.3 ns each
+  EXPECT_EQ(Of({Open(1), I64()}, {few, Number(5)}, by_a_number), 3U);
+  const auto computed = [&](Builder& b, const std::vector<ValueId>& in) {
+    return spread(b, in[0], Sum(b, b.I64(3), [&](ValueId i) { return b.Mul(i, in[1]); }));
+  };
+  EXPECT_EQ(Of({Open(1), I64()}, {few, Number(5)}, computed), kNotForALoop);
+  const auto replaced = [&](Builder& b, const std::vector<ValueId>& in) {
+    return b.Emit(OpKind::kStringLen, I64(), {b.Emit(OpKind::kNative, text, in, replace)});
+  };
+  const auto repeated = [](size_t count) { return Value::Text(std::string(count, 'a')); };
+  EXPECT_EQ(Of({text, text, text}, {repeated(3000), repeated(3), repeated(600)}, replaced), 300'000U);  // 0.5 ns each
+}
+
+TEST_F(Work, ATextIsAsLongAsTheStringsInIt) {
+  const TypeId text = cases_.types().String();
+  const auto joined = [&](Builder& b, const std::vector<ValueId>& in) {
+    const ValueId whole = b.Emit(OpKind::kText, text, {in[0], in[1], in[0]}, ir::AddText(b.program(), "{} {} {}"));
+    return b.Emit(OpKind::kStringLen, I64(), {whole});
+  };
+  EXPECT_EQ(Of({text, I64()}, {Value::Text(std::string(10'000, 'a')), Number(7)}, joined), 1000U);  // 0.05 ns a byte
 }
 
 }  // namespace

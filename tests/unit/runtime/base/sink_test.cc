@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <fstream>
 #include <memory>
@@ -196,6 +197,29 @@ TEST(Sink, WhatItTakesInAScopeIsClaimed) {
     EXPECT_LT(claim.bytes(), 2 << 20);
   }
   EXPECT_EQ(limit.left, 3 << 20);
+}
+
+TEST(Sink, WhatNobodyWantsAnyMoreIsNotWrittenOn) {
+  FewBytes limit;
+  std::atomic<bool> stop{false};
+  const UntilStopped wanted(stop);
+  MemoryClaim claim;
+  wf_sink sink, other;
+  const std::string text(1'000'000, 'x');
+  {
+    SinkScope scope(limit, &claim, &wanted);
+    ASSERT_TRUE(sink.Put(text));
+    EXPECT_TRUE(SinkScope::IsWantedHere());
+    stop = true;
+    EXPECT_FALSE(SinkScope::IsWantedHere());
+    EXPECT_FALSE(sink.Put(text));
+    EXPECT_TRUE(sink.failed());
+    sink.Clear();
+    EXPECT_FALSE(other.Put("x"));
+    EXPECT_EQ(scope.lacked_bytes(), 0);
+  }
+  EXPECT_TRUE(SinkScope::IsWantedHere());
+  EXPECT_TRUE(sink.Put(text));
 }
 
 TEST(Sink, TellsWhatItHolds) {

@@ -1,4 +1,5 @@
 #include "runtime/nodes/nodes.h"
+#include "runtime/nodes/normalise.h"
 #include "tests/unit/runtime/nodes/texts.h"
 
 namespace wf::nodes {
@@ -53,6 +54,18 @@ TEST(ChangeText, LongTextsAreChangedAsAWhole) {
   }
   EXPECT_EQ(Lower(text), wanted);
   EXPECT_EQ(InForm(InForm(text, "NFC"), "NFD"), text);
+}
+
+TEST(ChangeText, StopsWithinABlock) {
+  constexpr abi::TextStep kSteps[] = {abi::TextStep::kDecompose, abi::TextStep::kEnd};
+  FakeJob job;
+  Normaliser normaliser(&job.ctx, kSteps);
+  std::string_view result;
+  EXPECT_TRUE(normaliser.Run("\u00e9", Normaliser::Lead::kNone, &result));
+  EXPECT_EQ(result, "e\u0301");
+  job.stop = 1;
+  EXPECT_FALSE(normaliser.Run("\u00e9", Normaliser::Lead::kNone, &result));
+  EXPECT_EQ(job.code, 0);
 }
 
 TEST(ChangeText, StopsAndFailsWithoutMemory) {

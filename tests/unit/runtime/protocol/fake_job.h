@@ -13,7 +13,8 @@ namespace wf::fake {
 
 // A job that allocates until its limit and keeps its first failure: what wf_alloc and wf_fail see in tests without a bus.
 struct Job {
-  wf_ctx head{nullptr};  // first
+  wf_ctx head{&stop};  // first
+  uint32_t stop = 0;
   uint64_t left_bytes = uint64_t{64} << 20;
   wf_code code = 0;
   std::string message;

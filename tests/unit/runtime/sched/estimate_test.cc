@@ -66,6 +66,25 @@ TEST(EstimatesTest, NobodyIsSureToTakeLongerThanTheLongestRun) {
   EXPECT_EQ(estimates.LeastOf(0, kFarOff), 5'000) << "by the prior it would be 3 s, which nobody has measured";
 }
 
+TEST(EstimatesTest, WhatIsBeyondAllThatWasTimedIsPlacedByItsGuess) {
+  wf_plan plan{};
+  plan.n_tasks = 1;
+  SharedFactors shared(plan);
+  Estimates estimates(plan), other(plan);
+  for (int i = 0; i < 100; ++i) estimates.Learn(0, 100'000, 1'000, false);
+  EXPECT_LE(estimates.Of(0, 100'000), 15'000);
+  EXPECT_LE(estimates.Of(0, 200'000), 30'000);
+  EXPECT_EQ(estimates.Of(0, 400'000), 400'000);
+  estimates.Merge(shared);
+  other.Merge(shared);
+  EXPECT_LE(other.Of(0, 200'000), 30'000);
+  EXPECT_EQ(other.Of(0, 400'000), 400'000);
+  estimates.Learn(0, 400'000, 4'000, true);
+  EXPECT_EQ(estimates.Of(0, 400'000), 400'000) << "how far it came is not known";
+  estimates.Learn(0, 400'000, 4'000, false);
+  EXPECT_LE(estimates.Of(0, 800'000), 120'000);
+}
+
 TEST(EstimatesTest, OneLongRunBarsATaskFromTheLoopForTenSeconds) {
   wf_plan plan{};
   plan.n_tasks = 1;

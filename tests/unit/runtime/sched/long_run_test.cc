@@ -5,23 +5,36 @@
 namespace wf::sched {
 namespace {
 
-TEST(LongRunTest, OnlyARunThatIsSeenTwiceIsTold) {
+constexpr int64_t kMilli = 1'000'000;
+
+TEST(LongRunTest, OnlyARunThatIsSeenAgainIsTold) {
   LongRun runs;
-  runs.Look();
-  runs.Look();
+  EXPECT_FALSE(runs.Look(0, 0));
+  EXPECT_FALSE(runs.Look(1000 * kMilli, 1000 * kMilli));
   for (int i = 0; i < 3; ++i) {
     runs.Begin();
-    runs.Look();
+    EXPECT_TRUE(runs.Look(2000 * kMilli, 2000 * kMilli));
     EXPECT_FALSE(runs.End());
-    runs.Look();
+    EXPECT_TRUE(runs.Look(3000 * kMilli, 3000 * kMilli));
+    EXPECT_FALSE(runs.Look(4000 * kMilli, 4000 * kMilli));
   }
   runs.Begin();
-  runs.Look();
+  EXPECT_TRUE(runs.Look(5000 * kMilli, 5000 * kMilli));
   EXPECT_EQ(*runs.stop_word(), 0U);
-  runs.Look();
+  EXPECT_TRUE(runs.Look(5010 * kMilli, 5004 * kMilli));
   EXPECT_EQ(*runs.stop_word(), 1U);
   EXPECT_TRUE(runs.End());
   EXPECT_EQ(*runs.stop_word(), 0U);
+}
+
+TEST(LongRunTest, WhoIsKeptOffItsCpuIsLeftAlone) {
+  LongRun runs;
+  runs.Begin();
+  runs.Look(0, 0);
+  runs.Look(99 * kMilli, 3 * kMilli);
+  EXPECT_EQ(*runs.stop_word(), 0U);
+  runs.Look(100 * kMilli, 3 * kMilli);  // or waits for what may not come
+  EXPECT_TRUE(runs.End());
 }
 
 // A body during which the engine is watched twice, as by another thread.
@@ -30,13 +43,14 @@ struct Watched {
   wf_code (*body)(wf_ctx*, void* const*) = nullptr;
   bool looks = true;  // at the stop word
   int runs = 0;
+  int64_t cpu_ns = 0;
 };
 Watched watched;
 
 wf_code RunWatched(wf_ctx* ctx, void* const* frames) {
   ++watched.runs;
-  watched.engine->Watch();
-  watched.engine->Watch();
+  watched.engine->Watch(0, watched.cpu_ns);
+  watched.engine->Watch(0, watched.cpu_ns += 5 * kMilli);
   if (watched.looks && *ctx->stop != 0) return WF_FAILED;
   return watched.body(ctx, frames);
 }

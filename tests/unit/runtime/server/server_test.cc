@@ -190,6 +190,31 @@ TEST_F(ServerTest, WritesLargeAnswersBesideTheLoop) {
   EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
 }
 
+TEST_F(ServerTest, AnAnswerThatIsNotWrittenInTimeIsGivenUp) {
+  Serve({"--default-timeout=300ms"});
+  Client client(port_);
+  const auto begun = std::chrono::steady_clock::now();
+  client.Send(Post("/Test/Grow", R"({"count":1000001})"));
+  const Client::Answer answer = client.Receive();
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds(300));
+  EXPECT_EQ(answer.status, 504);
+  EXPECT_NE(answer.body.find("\"code\":6000,"), std::string::npos) << answer.body.substr(0, 200);
+  client.Send(Post("/Test/Greet", R"({"name":"Ada"})"));
+  EXPECT_EQ(client.Receive().status, 200);
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);  // nor is it written on, which takes longer than that looks
+  EXPECT_EQ(Metric("wf_requests_total{service=\"Test\",workflow=\"Grow\",protocol=\"plain\",code=\"6000\"}"), 1);
+}
+
+TEST_F(ServerTest, AnAnswerIsWrittenWhileItsClientWaits) {
+  Serve();
+  Client leaves(port_);
+  leaves.Send(Post("/Test/Grow", R"({"count":1000001})"));
+  while (!HasThread("wf-codec")) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(Metric("wf_inflight_requests"), 1);
+  leaves.Reset();
+  EXPECT_EQ(MetricAtRest("wf_inflight_requests"), 0);
+}
+
 TEST_F(ServerTest, BodiesOfAllRequestsShareOneBudget) {
   Serve({"--limits-memory-bytes=1MiB"});
   const std::string half(600'000, 'x');

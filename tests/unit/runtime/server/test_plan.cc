@@ -4,7 +4,7 @@
 //
 //   workflow Greet(name: string) -> (text: string)                        annotate greeted = name; fails 100001 for "nobody"
 //   workflow Size(data: bytes, times: i64 = 2, note: string?) -> (size: i64, note: string?)
-//   workflow Grow(count: i64) -> (bytes: bytes)                           `count` bytes by reference
+//   workflow Grow(count: i64) -> (bytes: bytes)                           `count` bytes by reference; 1,000,001 take 20 s to write
 //   workflow Sleep(ms: i64) -> (ms: i64)                                  on the pool; looks at the stop flag
 
 #include <unistd.h>
@@ -98,8 +98,14 @@ wf_port Port(std::string_view name, uint16_t slot, uint16_t type, bool required,
 }
 
 wf_code WriteGrown(wf_ctx*, const void* frame, wf_sink* out) {
+  constexpr uint64_t kSlow = 1'000'001, kPart = 4096;
+  const wf_bytes bytes = static_cast<const GrowFrame*>(frame)->bytes;
   wf_put(out, Text("{\"bytes\":\""));
-  wf_put(out, static_cast<const GrowFrame*>(frame)->bytes);
+  for (int i = 0; bytes.len == kSlow && i < 20'000; ++i) {
+    if (const wf_code code = wf_put(out, {bytes.ptr, kPart}); code != 0) return code;
+    usleep(1000);
+  }
+  wf_put(out, bytes);
   return wf_put(out, Text("\"}"));
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "runtime/protocol/json/reader.h"
 #include "tests/unit/runtime/protocol/fake_job.h"
@@ -70,6 +71,19 @@ TEST(JsonProgramText, StopsAtTheMemoryOfTheRequest) {
   for (int i = 0; i < 1000; ++i) many += ",1000000000000000000";
   for (const uint64_t memory : {uint64_t{20'000}, uint64_t{40'000}, uint64_t{50'000}})
     EXPECT_EQ(Again(many + "]", memory), "the request's memory is spent") << memory;
+}
+
+TEST(JsonProgramText, IsNotWrittenOnOnceTheJobIsStopped) {
+  Job job;
+  std::vector<int64_t> numbers(100'000, 7);
+  const wf_list list{numbers.data(), numbers.size()};
+  wf_bytes built{};
+  job.stop = 1;
+  EXPECT_EQ(wf_n_json_build(job.ctx(), &list, kTable, 1, &built), WF_FAILED);
+  EXPECT_EQ(job.code, 0);
+  job.stop = 0;
+  EXPECT_EQ(wf_n_json_build(job.ctx(), &list, kTable, 1, &built), 0);
+  EXPECT_EQ(built.len, 200'001U);
 }
 
 TEST(JsonProgramText, HasNoTextForNan) {

@@ -1,6 +1,7 @@
 #include "compiler/codegen/codegen.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <functional>
@@ -17,6 +18,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include "compiler/base/deep_stack.h"
 #include "compiler/base/ending.h"
 #include "compiler/codegen/merge.h"
 #include "compiler/codegen/optimise.h"
@@ -128,6 +130,12 @@ base::Status AddBigConstants(llvm::Module& module, const MemoryFile& file, const
   return base::Status::Ok();
 }
 
+// Where addresses are limited, what is deep and idle would take those that work needs.
+bool AddressesAreLimited() {
+  rlimit addresses{};
+  return getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
+}
+
 // Work beside this thread, or on it where the system gives no other. What is timed here is timed there.
 class Threads {
  public:
@@ -141,8 +149,7 @@ class Threads {
       work();
       if (timed) llvm::timeTraceProfilerFinishThread();
     };
-    if (Starts(timed_work)) return;
-    threads_.pop_back();
+    if (!AddressesAreLimited() && Starts(timed_work)) return;
     work();
   }
   void Join() {
@@ -153,7 +160,7 @@ class Threads {
  private:
   bool Starts(const std::function<void()>& work) {
     const source::EndingsWait wait;  // signals that end the process come to the thread that writes files, never to these
-    return threads_.emplace_back().TryStart("wfc-object", work);
+    return threads_.emplace_back().TryStart("wfc-object", work, source::kDeepStackBytes);
   }
 
   static constexpr unsigned kLeastMicroseconds = 100;

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "compiler/base/deep_stack.h"
 #include "compiler/base/ending.h"
 #include "compiler/driver/commands.h"
 #include "compiler/natives/natives.h"
@@ -21,9 +22,6 @@
 namespace {
 
 using wf::driver::Console;
-
-// Nesting in a program is bounded, but phases recurse over it with frames of their own; memory is touched only as deep as they go.
-constexpr size_t kStackBytes = size_t{256} << 20;
 
 template <size_t kBytes>
 void Say(const char (&text)[kBytes]) noexcept {
@@ -126,7 +124,7 @@ int main(int argc, char** argv) {
   Job job{{argv + 1, argv + argc}};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_attr_setstacksize(&attributes, wf::source::kDeepStackBytes);
   pthread_t thread;
   const bool started = pthread_create(&thread, &attributes, RunJob, &job) == 0;
   if (started) {

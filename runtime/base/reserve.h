@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace wf::base {
 
@@ -32,8 +33,20 @@ class Reserve {
   // with a line, before it serves with status 1, later by SIGABRT.
   static void MakeRoom(unsigned failed) noexcept;
 
-  // Whether this thread's allocations may fail, as those of users' code do. A thread begins with false.
+  // Whether this thread's allocations may fail, as those of users' code do: true for a thread that nobody has told, so for those that
+  // users' code starts; base::Thread begins with false.
   static void LetFail(bool may_fail) noexcept { may_fail_ = may_fail; }
+  // What the process does for users' code while that runs: it may not fail.
+  class OwnWork {
+   public:
+    OwnWork() noexcept : before_(std::exchange(may_fail_, false)) {}
+    ~OwnWork() { may_fail_ = before_; }
+    OwnWork(const OwnWork&) = delete;
+    OwnWork& operator=(const OwnWork&) = delete;
+
+   private:
+    bool before_;
+  };
 
   // Of what must not fail: `allocate` until it answers other than null; once where this thread's may fail.
   template <typename Allocate>
@@ -45,7 +58,7 @@ class Reserve {
   }
 
  private:
-  static inline constinit thread_local bool may_fail_ = false;
+  static inline constinit thread_local bool may_fail_ = true;
   static inline std::atomic<bool> short_{false}, serves_{false};
   static bool Fill() noexcept;
   static bool GivePiece() noexcept;  // false: none is left

@@ -13,6 +13,7 @@
 
 #include "runtime/base/pages.h"
 #include "runtime/base/per_thread.h"
+#include "runtime/base/reserve.h"
 #include "runtime/base/system_error.h"
 
 namespace wf::base {
@@ -49,6 +50,7 @@ struct Begin {
 void* RunThread(void* argument) {
   const std::unique_ptr<Begin> begin(static_cast<Begin*>(argument));
   pthread_setname_np(pthread_self(), begin->name);
+  Reserve::LetFail(false);
   UseAlternateStack();
   begin->run();
   return nullptr;
@@ -56,16 +58,20 @@ void* RunThread(void* argument) {
 
 }  // namespace
 
-int Thread::Create(const char* name, std::function<void()> run) {
+int Thread::Create(const char* name, std::function<void()> run, size_t stack_bytes) {
   auto begin = std::make_unique<Begin>(name, std::move(run));
-  const int error = pthread_create(&thread_, nullptr, RunThread, begin.get());
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (stack_bytes > 0) pthread_attr_setstacksize(&attributes, stack_bytes);
+  const int error = pthread_create(&thread_, &attributes, RunThread, begin.get());
+  pthread_attr_destroy(&attributes);
   runs_ = error == 0;
   if (runs_) static_cast<void>(begin.release());
   return error;
 }
 
 void Thread::Start(const char* name, std::function<void()> run) {
-  const int error = Create(name, std::move(run));
+  const int error = Create(name, std::move(run), 0);
   if (error == 0) return;
   std::fprintf(stderr, "%s: cannot start the thread %s: %s\n", program_invocation_short_name, name, TextOfErrno(error).c_str());
   _exit(1);

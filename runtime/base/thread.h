@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -22,12 +23,15 @@ class Thread {
   Thread& operator=(Thread&&) = delete;
 
   void Start(const char* name, std::function<void()> run);
-  bool TryStart(const char* name, std::function<void()> run) { return Create(name, std::move(run)) == 0; }
+  // stack_bytes: 0 as many as the system gives by default.
+  bool TryStart(const char* name, std::function<void()> run, size_t stack_bytes = 0) {
+    return Create(name, std::move(run), stack_bytes) == 0;
+  }
   void Join();                     // once it has ended; nothing when none was started
   int64_t CpuNs() const noexcept;  // that it has had, until it is joined; 0: the system does not say
 
  private:
-  int Create(const char* name, std::function<void()> run);  // 0, or the system's error
+  int Create(const char* name, std::function<void()> run, size_t stack_bytes);  // 0, or the system's error
   pthread_t thread_ = {};
   bool runs_ = false;
 };

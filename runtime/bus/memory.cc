@@ -141,6 +141,7 @@ ChunkMemory::Cache* ChunkMemory::CacheOfThisThread() noexcept {
   constinit static thread_local base::PerThread<std::vector<Known>> known;
   for (const Known& entry : *known)
     if (entry.serial == serial_) return entry.cache;
+  const base::Reserve::OwnWork here;  // an extern may have called
   auto* const cache = new Cache;
   cache->next = caches_.load(std::memory_order_relaxed);
   while (!caches_.compare_exchange_weak(cache->next, cache, std::memory_order_release, std::memory_order_relaxed)) {

@@ -3,6 +3,7 @@
 import base64
 import os
 import re
+import resource
 import shutil
 import subprocess
 import time
@@ -82,7 +83,23 @@ class Externs(harness.ServerCase):
         reply = self.server.post("/Externs/Fails", {"how": 9})
         self.assertEqual((reply.status, reply.error["code"], reply.error["message"]), (429, 3012, "out of memory"))
         self.assertEqual(self.call("Fails", how=10), {"text": "refused"})
+        self.assertEqual(self.call("Fails", how=11), {"text": "caught"})
         self.assertEqual(self.call("Fails", how=0), {"text": "fine"})
+
+    @unittest.skipIf(harness.IS_SANITIZED, "addresses cannot be limited")
+    def test_an_extern_that_has_taken_all_memory_may_ask_for_values(self):
+        server = harness.Server.of(PROGRAM)  # no thread has called before: what it keeps for itself is still to be made
+        with open(f"/proc/{server.process.pid}/statm", encoding="utf-8") as pages:
+            taken = int(pages.read().split()[0]) * resource.getpagesize()
+        resource.prlimit(server.process.pid, resource.RLIMIT_AS, (taken + (64 << 20), resource.RLIM_INFINITY))
+        reply = server.post("/Externs/Fails", {"how": 12})
+        self.assertIn((reply.status, (reply.json.get("error") or {}).get("code")), ((200, None), (429, 3012)), reply)
+        resource.prlimit(server.process.pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        deadline = time.monotonic() + 20
+        while server.post("/Externs/Fails", {"how": 0}).status != 200:
+            self.assertLess(time.monotonic(), deadline, "memory stays short")
+            time.sleep(0.1)
+        self.assertEqual(server.stop(), 0)
 
     def test_the_memory_of_a_request_is_bounded(self):
         self.assertEqual(self.call("Memory", mib=100), {"size": 100 << 20})

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """Long programs, each at two lengths: machine code is made in time and memory that grow as the program does."""
+import resource
+import subprocess
 import unittest
 
 import harness
@@ -71,6 +73,20 @@ class Growth(unittest.TestCase):
                         self.assertLess(mib, MOST_MIB)
                 print(f"{name}: {took[0]:.2f} s, {took[1]:.2f} s")
                 self.assertLess(took[1], MOST_TIMES * took[0], f"{TIMES} times the program")
+
+    def test_passes_recurse_as_deep_as_chains_are_long_however_little_stack_a_thread_gets(self):
+        def value(k):
+            return (f"max(a{k}, {k}.5)", f"a{k} * 1.0001", f"if a{k} > {k}.0 {{ a{k} }} else {{ 0.0 - a{k} }}")[k % 3]
+
+        steps = "".join(f"  let a{k + 1} = {value(k)};\n" for k in range(1000))
+        chains = "".join(f"fn {name}(x: f32) -> i64 {{\n  let a0 = x;\n{steps}  i64(a1000) + {add}\n}}\n\n" for name, add in (("f", 1), ("g", 2)))
+        nodes = "".join(f"  node {name}s: i64[n] = [i] => {name}(x[i]);\n" for name in "fg")  # two bodies: another thread makes code of one
+        path = harness.scratch() / "deep.wf"
+        path.write_text(f"{chains}workflow W(x: f32[n]) -> (f: i64[n], g: i64[n]) {{\n{nodes}  return (f: fs, g: gs);\n}}\n\nservice S {{\n  workflow W;\n}}\n")
+        kib = 128 if harness.BUILD.name == "release" else 512
+        done = subprocess.run([harness.WFC, "build", path, "-o", harness.scratch() / "deep"], capture_output=True, text=True, timeout=200,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_STACK, (kib << 10, resource.getrlimit(resource.RLIMIT_STACK)[1])))
+        self.assertEqual(done.returncode, 0, done.stderr)
 
 
 if __name__ == "__main__":

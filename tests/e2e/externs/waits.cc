@@ -1,13 +1,54 @@
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <sys/mman.h>
 
 // The header of the program comes before this text, included or not.
+
+namespace {
+
+// A thread of the user's, where `new` throws as it does in the extern.
+wf::String FarTooMuchElsewhere() {
+  wf::String text = "there was room";
+  std::thread([&text] {
+    try {
+      const std::vector<char> bytes(size_t{1} << 46);
+    } catch (const std::bad_alloc&) {
+      text = "caught";
+    }
+  }).join();
+  return text;
+}
+
+// All the memory that there is, while this lives.
+class Everything {
+ public:
+  Everything() {
+    for (size_t bytes = size_t{1} << 24; bytes >= sizeof(Block); bytes /= 2) {
+      while (void* const memory = std::malloc(bytes)) first_ = new (memory) Block{first_};
+    }
+  }
+  ~Everything() {
+    while (first_ != nullptr) std::free(std::exchange(first_, first_->next));
+  }
+  Everything(const Everything&) = delete;
+  Everything& operator=(const Everything&) = delete;
+
+ private:
+  struct Block {
+    Block* next;
+  };
+  Block* first_ = nullptr;
+};
+
+}  // namespace
 
 wf::String externs::raises(wf::Context& context, int64_t how) {
   if (how == 1) throw wf::Failure(externs::errors::Cold, "it is cold");
@@ -20,6 +61,11 @@ wf::String externs::raises(wf::Context& context, int64_t how) {
   if (how == 7) return context.Copy(std::string(static_cast<size_t>(-1) - 8, 'x'));
   if (how == 9) return context.Copy(std::string(std::vector<char>(size_t{1} << 46).data()));                         // more than there is
   if (how == 10 && mmap(nullptr, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) return "refused";  // nothing is no map
+  if (how == 11) return FarTooMuchElsewhere();
+  if (how == 12) {
+    const Everything held;
+    return context.Copy("a little");
+  }
   return "fine";
 }
 

@@ -23,6 +23,23 @@ TEST(Thread, HasItsNameAndAStackForTheHandlerOfCrashes) {
   EXPECT_GE(stack.ss_size, size_t{64} * 1024);
 }
 
+TEST(Thread, HasAStackAsLargeAsAskedFor) {
+  constexpr size_t kBytes = size_t{64} << 20;
+  size_t bytes = 0;
+  Thread thread;
+  ASSERT_TRUE(thread.TryStart(
+      "wf-deep",
+      [&] {
+        pthread_attr_t attributes;
+        pthread_getattr_np(pthread_self(), &attributes);
+        pthread_attr_getstacksize(&attributes, &bytes);
+        pthread_attr_destroy(&attributes);
+      },
+      kBytes));
+  thread.Join();
+  EXPECT_EQ(bytes, kBytes);
+}
+
 // Stacks larger than the address space: the system gives none.
 void AskForTooMuch() {
   pthread_attr_t attributes;

@@ -1,6 +1,6 @@
 """Rewrites the expectations of tests/lang and the outputs of tests/cli to what wfc says now: update.py --wfc=build/dev/bin/wfc [PATH...]
 
-Review the diff: it is the change in behaviour. Paths limit it to those programs, folders or cases.
+Review the diff: it is the change in behaviour. What still holds stays as it is written. Paths limit it to those programs, folders or cases.
 """
 import argparse
 import subprocess
@@ -10,6 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "lang"))
 import harness  # noqa: E402
+import run  # noqa: E402
 
 
 def strip(text):
@@ -23,7 +24,10 @@ def strip(text):
     return lines
 
 
-def rewrite(root, wfc):
+def rewrite(root, name, wfc):
+    """Whether it was: expectations that hold stay, also those that are a part of the message."""
+    if not run.mistakes_of(root, name, wfc):
+        return False
     before = root.read_text(encoding="utf-8")
     lines = strip(before)
     root.write_text("\n".join(lines), encoding="utf-8")
@@ -52,9 +56,9 @@ def main():
     wfc = arguments.wfc.resolve()
     chosen = [path.resolve() for path in arguments.paths]
     phases = [phase for phase in sorted((HERE / "lang").iterdir()) if phase.is_dir() and phase.name != "mistakes"]
-    roots = [root for phase in phases for root, _ in harness.programs(phase)]
-    for root in roots:
-        if (not chosen or any(path == root or path in root.parents for path in chosen)) and rewrite(root, wfc):
+    for root, name in [program for phase in phases for program in harness.programs(phase)]:
+        is_chosen = not chosen or any(path == root or path in root.parents for path in chosen)
+        if is_chosen and rewrite(root, name, wfc):
             print(f"rewrote {root.relative_to(HERE)}")
     mistakes = HERE / "lang/mistakes"
     if not chosen or any(path == mistakes or mistakes in path.parents for path in chosen):

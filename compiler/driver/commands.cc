@@ -198,8 +198,10 @@ int ShowGraph(const Options& options, Console& console) {
         if (const auto drawing = GraphSvg(graph, options.level)) {
           console.out << *drawing;
         } else {
+          const bool is_coarse = options.level == Level::kStage;
           compilation.Refuse(diag::kTooMuchToDraw, std::to_string(kMostSteps),
-                             "`--format=text`, `dot` and `json` take any program; `--level=stage` may draw less");
+                             std::string("`--format=text`, `dot` and `json` take any program; ") +
+                                 (is_coarse ? "`--level=workflow` draws no wires" : "`--level=stage` may draw less"));
         }
         break;
       case Format::kJson:

@@ -101,11 +101,15 @@ class Externs {
     return false;
   }
 
-  // Under the name that a source includes it by, where the user has not written it.
+  // Under the name that a source includes it by, where the user has not written it: after the program, or after the module that declares
+  // the extern, which may be a program, too.
   bool WriteHeader() {
-    const std::string root = program_.source_name.substr(FolderOf(program_.source_name).size());
-    return Write(folder_ + root + ".h", ExternHeader(program_, sources_));
+    const std::string text = ExternHeader(program_, sources_);
+    std::set<std::string> names{BaseOf(program_.source_name)};
+    for (const sema::Extern& external : program_.externs) names.insert(BaseOf(std::string(sources_.name(external.span.file))));
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) { return Write(folder_ + name + ".h", text); });
   }
+  static std::string BaseOf(const std::string& path) { return path.substr(FolderOf(path).size()); }
   bool Write(const std::string& path, const std::string& text) {
     const base::Status status = WriteFile(path, text);
     if (!status.ok()) emitter_.Emit({}, diag::kCannotWriteFile, {path, status.message()});

@@ -17,9 +17,11 @@ int ServeEditor(Console& console) {
   host.version = WF_VERSION;
   host.natives = console.natives;
   host.complain = [&console](std::string_view message) { Fail(console, message); };
-  host.load = [stdlib = host.stdlib](const lsp::Root& root, const Overlay& overlay, source::SourceMap& sources, diag::Emitter& emitter) {
+  host.load = [stdlib = host.stdlib, parsed = std::make_shared<ParsedFiles>()](const lsp::Root& root, const Overlay& overlay,
+                                                                               source::SourceMap& sources, diag::Emitter& emitter) {
     std::vector<lsp::LoadedModule> modules;
-    for (Module& module : LoadProgram(root.path, {.stdlib = stdlib, .folder = root.folder, .overlay = &overlay}, sources, emitter)) {
+    for (Module& module :
+         LoadProgram(root.path, {.stdlib = stdlib, .folder = root.folder, .overlay = &overlay, .parsed = parsed.get()}, sources, emitter)) {
       modules.push_back({std::move(module.path), std::move(module.file)});
     }
     return modules;

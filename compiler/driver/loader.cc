@@ -181,8 +181,15 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
     return;
   }
   const source::FileId id = sources_.Add(file_name, *std::move(text));
+  ParsedFiles* const parsed = number == 0 ? nullptr : options_.parsed;
+  std::shared_ptr<const ast::File>& tree = modules_[number].file;
+  if (parsed != nullptr) tree = parsed->Find(file_name, id, sources_.text(id));
+  if (tree != nullptr) return;
+  const auto told = [&] { return emitter_.error_count() + emitter_.warning_count(); };
+  const size_t told_before = told();
   auto file = parse::Parse(id, sources_, emitter_, number == 0 ? parse::Role::kProgram : parse::Role::kImport);
-  if (file) modules_[number].file = std::make_unique<ast::File>(std::move(*file));
+  if (file) tree = std::make_shared<const ast::File>(std::move(*file));
+  if (file && parsed != nullptr && told() == told_before) parsed->Add(file_name, sources_.text(id), tree);
 }
 
 // The number of the module, read now if it is new.

@@ -9,13 +9,14 @@
 #include "compiler/ast/nodes.h"
 #include "compiler/base/source.h"
 #include "compiler/diag/emitter.h"
+#include "compiler/driver/parsed_files.h"
 
 namespace wf::driver {
 
 // One file of the program.
 struct Module {
-  std::string path;                 // as imports name it: "std.image"; empty for the root
-  std::unique_ptr<ast::File> file;  // null: not read or not parsed, which is reported
+  std::string path;                       // as imports name it: "std.image"; empty for the root
+  std::shared_ptr<const ast::File> file;  // null: not read or not parsed, which is reported
 };
 
 using Overlay = std::function<std::optional<std::string>(const std::string& name)>;  // texts that stand in place of files
@@ -28,6 +29,7 @@ struct LoaderOptions {
   size_t max_modules = 1000;
   std::function<void(const std::string&)> on_read;  // may be null; before a file is looked at, there or not
   const Overlay* overlay = nullptr;                 // may be null
+  ParsedFiles* parsed = nullptr;                    // may be null; of earlier programs, outlives the call
 };
 
 // Reads and parses `root` and everything it imports: `import a.b` is a/b.wf beside the root or in the folder, `import std.x` is x.wf of the

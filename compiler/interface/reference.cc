@@ -40,7 +40,8 @@ std::string Closed(const std::string& text) {
     if (!is_fence) continue;
     const std::string fence = line.substr(at, end - at);
     if (open.empty()) {
-      open = fence;
+      const bool is_code = fence[0] == '`' && line.find('`', end) != std::string::npos;  // "```x``` is x": no fence
+      if (!is_code) open = fence;
     } else if (fence.starts_with(open) && line.find_first_not_of(' ', end) == std::string::npos) {
       open.clear();
     }

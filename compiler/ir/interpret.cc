@@ -6,54 +6,11 @@
 #include <optional>
 
 #include "compiler/ir/body_run.h"
-#include "compiler/ir/builder.h"
 #include "compiler/ir/math.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 
 namespace wf::ir {
-
-// A program of one body that computes one math operation: slots 0 and 1 are its arguments.
-struct Interpreter::MathBody {
-  Program program;
-  Body body;
-};
-
-Interpreter::Interpreter(const Program& program, Hooks hooks, Limits limits)
-    : program_(program), hooks_(std::move(hooks)), limits_(limits) {}
-Interpreter::~Interpreter() = default;
-
-uint64_t Interpreter::Math(OpKind kind, DType dtype, uint64_t x, uint64_t y) {
-  const size_t index = (static_cast<size_t>(kind) - static_cast<size_t>(OpKind::kExp)) * 2 + (dtype == DType::kF64);
-  std::unique_ptr<MathBody>& made = math_[index];
-  if (!made) {
-    made = std::make_unique<MathBody>();
-    const TypeId type = made->program.types.Scalar(dtype);
-    made->program.slots = {{.name = "x", .type = type}, {.name = "y", .type = type}};
-    Builder builder(made->program, made->body);
-    const ValueId a = builder.Slot(SlotId{0}), b = kind == OpKind::kPow ? builder.Slot(SlotId{1}) : ValueId::kNone;
-    builder.Close(EmitMath(builder, kind, a, b));
-  }
-  steps_ += made->body.ops.size() / kMathOpsOfAStep;
-  // Straight-line scalar code: no blocks, nothing fails.
-  std::vector<uint64_t> bits(made->body.ops.size());
-  for (const ValueId id : made->body.blocks[0].ops) {
-    const Op& op = made->body[id];
-    uint64_t& out = bits[static_cast<size_t>(id)];
-    const auto arg = [&](size_t i) { return i < op.args.size() ? bits[static_cast<size_t>(op.args[i])] : 0; };
-    if (op.kind == OpKind::kScalar) {
-      out = op.imm;
-    } else if (op.kind == OpKind::kSlot) {
-      out = op.imm == 0 ? x : y;
-    } else if (op.kind == OpKind::kConvert) {
-      out = ConvertScalar(made->program.types[made->body[op.args[0]].type].dtype, made->program.types[op.type].dtype, arg(0));
-    } else {
-      const size_t typed = op.kind == OpKind::kSelect ? 1 : 0;
-      out = EvaluateScalar(op.kind, made->program.types[made->body[op.args[typed]].type].dtype, arg(0), arg(1), arg(2));
-    }
-  }
-  return bits[static_cast<size_t>(made->body.blocks[0].result)];
-}
 
 Outcome Interpreter::RunBody(const Body& body, std::span<const Value> slots, uint64_t element) {
   return BodyRun(*this, body, slots, element).Run();
@@ -116,13 +73,13 @@ bool BodyRun::Spend(uint64_t bytes) {
 bool BodyRun::SetItems(ValueId id, std::vector<Value> items) {
   if (!Spend(items.size() * LayoutOf(program_.types, body_[id].type).align)) return false;
   At(id) = Value::Items(std::move(items));
-  return true;
+  return Step(0, kStepsOfItems);
 }
 
 bool BodyRun::SetText(ValueId id, std::string text) {
   if (!Spend(text.size())) return false;
   At(id) = Value::Text(std::move(text));
-  return true;
+  return Step(0, kStepsOfAText);
 }
 
 bool BodyRun::SetTensor(ValueId id, std::vector<int64_t> dims, std::string elements) {
@@ -137,21 +94,48 @@ bool BodyRun::Step(uint32_t line, uint64_t count) {
   return Fail(kOutOfSteps, "more than " + std::to_string(owner_.limits_.max_steps) + " steps", line);
 }
 
+const BodyRun::Code& BodyRun::CodeOf(BlockId block) {
+  std::unique_ptr<const Code>& made = code_[static_cast<size_t>(block)];
+  if (made) return *made;
+  auto code = std::make_unique<Code>();
+  uint64_t steps = 0;
+  for (const ValueId id : body_[block].ops) {
+    const Op& op = body_[id];
+    ++steps;
+    if (InfoOf(op.kind).group == OpGroup::kLeaf) {
+      SetLeaf(id, op);
+    } else if (const auto scalar = ScalarOpFor(program_.types, body_, id)) {
+      code->scalars.push_back(*scalar);
+    } else {
+      code->pieces.push_back({static_cast<uint32_t>(code->scalars.size()), std::exchange(steps, 0), id});
+    }
+  }
+  if (steps != 0) code->pieces.push_back({static_cast<uint32_t>(code->scalars.size()), steps, ValueId::kNone});
+  made = std::move(code);
+  return *made;
+}
+
 // A step by itself: a loop over a block without operations ends too.
 bool BodyRun::RunBlock(BlockId block) {
+  const Code& code = CodeOf(block);
+  Value* const values = values_.data();
   if (!Step(0)) return false;
-  for (const ValueId id : body_[block].ops) {
-    if (!Execute(id)) return false;
+  const ScalarOp* scalar = code.scalars.data();
+  for (const Piece& piece : code.pieces) {
+    if (!Step(piece.last == ValueId::kNone ? 0 : body_[piece.last].place.line, piece.steps)) return false;
+    for (const ScalarOp* const end = code.scalars.data() + piece.end; scalar != end; ++scalar) {
+      values[scalar->out].bits = scalar->Of(values[scalar->a].bits, values[scalar->b].bits, values[scalar->c].bits);
+    }
+    if (piece.last != ValueId::kNone && !Execute(piece.last)) return false;
   }
   return true;
 }
 
 bool BodyRun::Execute(ValueId id) {
   const Op& op = body_[id];
-  if (!Step(op.place.line)) return false;
   switch (InfoOf(op.kind).group) {
     case OpGroup::kLeaf:
-      return RunLeaf(id, op);
+      break;  // set when the block was first run
     case OpGroup::kIf:
       return RunIf(id, op);
     case OpGroup::kScalar:
@@ -173,9 +157,7 @@ bool BodyRun::Execute(ValueId id) {
 
 bool BodyRun::RunScalar(ValueId id, const Op& op) {
   const auto arg = [&](size_t i) { return i < op.args.size() ? Arg(op, i).bits : 0; };
-  if (op.kind == OpKind::kConvert) {
-    Set(id, ConvertScalar(TypeOf(op.args[0]).dtype, TypeOf(id).dtype, arg(0)));
-  } else if (IsMath(op.kind)) {
+  if (IsMath(op.kind)) {
     Set(id, owner_.Math(op.kind, TypeOf(id).dtype, arg(0), arg(1)));  // and its steps, which the next one looks at
   } else {
     const size_t typed = op.kind == OpKind::kSelect ? 1 : 0;
@@ -189,38 +171,45 @@ bool BodyRun::Unknown(const Op& op) {
   return false;
 }
 
-// What reads nothing.
-bool BodyRun::RunLeaf(ValueId id, const Op& op) {
+// What reads nothing is the same each time.
+void BodyRun::SetLeaf(ValueId id, const Op& op) {
   switch (op.kind) {
     case OpKind::kParam:
-      return true;
+      return;
     case OpKind::kScalar:
     case OpKind::kExtent:
-      Set(id, op.imm);
-      return true;
+      return Set(id, op.imm);
     case OpKind::kConstant:
       At(id) = program_.constants[op.imm].value;
-      return true;
+      return;
     case OpKind::kSlot:
       WF_CHECK(op.imm < slots_.size(), op.imm, slots_.size());
       At(id) = slots_[op.imm];
-      return true;
+      return;
     case OpKind::kElement:
-      Set(id, element_);
-      return true;
+      return Set(id, element_);
 #define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
 #define LEAF_OP(enumerator, name, arguments, blocks)
 #include "compiler/ir/ops.def"
 #undef OP
       break;
   }
-  return Unknown(op);
+  Unknown(op);
+}
+
+void BodyRun::Copy(ValueId from, ValueId to) {
+  if (TypeOf(from).kind == TypeKind::kScalar) {
+    Set(to, At(from).bits);
+  } else {
+    At(to) = Value(At(from));
+  }
 }
 
 bool BodyRun::RunIf(ValueId id, const Op& op) {
   const BlockId taken = op.blocks[Arg(op, 0).bits ? 0 : 1];
   if (!RunBlock(taken)) return false;
-  if (op.type != TypeId::kNone) At(id) = At(body_[taken].result);
+  if (op.type == TypeId::kNone) return true;
+  Copy(body_[taken].result, id);
   return true;
 }
 
@@ -349,14 +338,13 @@ bool BodyRun::RunReduce(ValueId id, const Op& op) {
 
 bool BodyRun::RunFold(ValueId id, const Op& op) {
   const Block& block = body_[op.blocks[0]];
-  Value accumulator = Arg(op, 1);
+  Copy(op.args[1], block.params[1]);
   for (int64_t k = 0, n = Integer(op.args[0]); k < n; ++k) {
     SetParam(op.blocks[0], 0, static_cast<uint64_t>(k));
-    At(block.params[1]) = std::move(accumulator);
     if (!RunBlock(op.blocks[0])) return false;
-    accumulator = At(block.result);
+    Copy(block.result, block.params[1]);
   }
-  At(id) = std::move(accumulator);
+  Copy(block.params[1], id);
   return true;
 }
 

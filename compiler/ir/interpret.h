@@ -24,6 +24,8 @@ struct Failure {
 };
 // What takes about as long as a step.
 constexpr uint64_t kBytesOfAStep = 128, kMathOpsOfAStep = 4;
+// Beside its own step, of what asks for memory: a text; a record, a list or an optional.
+constexpr uint64_t kStepsOfAText = 12, kStepsOfItems = 6;
 constexpr int32_t kOutOfSteps = -2;  // a code of Failure beside those of runtime/base/error_codes.def
 
 // The text of a sticky failure.
@@ -85,6 +87,7 @@ class Interpreter {
   bool is_spent_ = false;
   std::vector<Annotation> annotations_;
   struct MathBody;
+  static std::unique_ptr<MathBody> MakeMath(OpKind kind, DType dtype);
   std::array<std::unique_ptr<MathBody>, 16> math_;  // by kind and dtype, made at first use
 };
 

@@ -39,7 +39,7 @@ bool BodyRun::RunRecord(ValueId id, const Op& op) {
       std::vector<Value> fields;
       for (size_t i = 0; i < op.args.size(); ++i) fields.push_back(Arg(op, i));
       At(id) = Value::Items(std::move(fields));
-      return true;
+      return Step(op.place.line, kStepsOfItems);
     }
     case OpKind::kField:
       At(id) = Value((*Arg(op, 0).items)[op.imm]);
@@ -51,7 +51,7 @@ bool BodyRun::RunRecord(ValueId id, const Op& op) {
       Value some = Value::Items({Arg(op, 0)});
       some.bits = 1;
       At(id) = std::move(some);
-      return true;
+      return Step(op.place.line, kStepsOfItems);
     }
     case OpKind::kHas:
       Set(id, Arg(op, 0).bits);
@@ -190,7 +190,7 @@ bool BodyRun::RunMap(ValueId id, const Op& op) {
     }
   }
   At(id) = std::move(found);
-  return true;
+  return Step(op.place.line, kStepsOfItems);
 }
 
 bool BodyRun::RunText(ValueId id, const Op& op) {

@@ -15,8 +15,8 @@
 namespace wf::lsp {
 
 struct LoadedModule {
-  std::string path;                 // as imports name it; empty for the root
-  std::unique_ptr<ast::File> file;  // null: not read or not parsed
+  std::string path;                       // as imports name it; empty for the root
+  std::shared_ptr<const ast::File> file;  // null: not read or not parsed
 };
 bool IsWhole(const ast::File* file);  // read to its end, with all that it declares
 

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/scalar.h"
 #include "compiler/lsp/call.h"
+#include "compiler/lsp/outline.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/scope.h"
 #include "compiler/parse/words.h"
@@ -556,12 +557,12 @@ class Completion {
 };
 
 // Where a name is still missing, or the text around is not closed yet, nothing in it is known: it is read with a name in it, then as one
-// that ends at the place: what stands below is not known there anyway.
+// that ends at the place: what stands below is not known there anyway. Other bodies are left out, which would cost as much again.
 json::Array MembersInOpenText(const Workspace& workspace, const Query& query) {
   const Context context = ContextAt(query.analysis, query.byte);
   if (context.inside || context.last() != "." || context.head() == "import") return {};
-  const std::string head = std::string(query.text().substr(0, query.byte)) + "x";
-  for (const std::string& text : {head + std::string(query.text().substr(query.byte)), head + context.closers}) {
+  const std::string outline = OutlineAround(query.analysis, query.byte), head = outline.substr(0, query.byte) + "x";
+  for (const std::string& text : {head + outline.substr(query.byte), head + context.closers}) {
     const auto mended = workspace.Try(query.analysis.start(), {{query.document.path, text}});
     if (mended->root() == FileId::kNone) continue;
     json::Array items = Completion({query.document, *mended, query.byte}, workspace.host()).Items(false);

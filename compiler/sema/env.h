@@ -93,7 +93,7 @@ struct UnknownTypes {
 };
 
 // Of all constants of a program.
-constexpr uint64_t kMostConstSteps = 50'000'000;  // about a second
+constexpr uint64_t kMostConstSteps = 50'000'000;  // a fraction of a second
 constexpr uint64_t kMostConstBytes = uint64_t{256} << 20;
 
 // One run of Check. Everything that outlives one declaration.

@@ -65,10 +65,11 @@ struct Evaluator {
     return upper ? (Wide{1} << (bits - 1)) - 1 : -(Wide{1} << (bits - 1));
   }
   std::string TextOf(const ast::Expr& expr) const { return diag::FirstLine(body.env.input.sources.Text(expr.span)); }
-  void Report(const ast::Expr& expr, diag::Code code) {
+  void Report(const ast::Expr& expr, diag::Code code, const std::string& help = "") {
     if (!failed && !quiet) {
       const std::string text = TextOf(expr);
       auto builder = body.env.Report(expr.span, code, {text, ir::NameOf(wanted)});
+      if (!help.empty()) builder.Help(help);
       if (text.find_first_not_of("0x_-") == std::string::npos) builder.Help("digits stand behind `0x`: `0x1f`");
     }
     failed = true;
@@ -131,7 +132,8 @@ struct Evaluator {
     return value;
   }
 
-  // A number that is not hexadecimal, as one of a request is read: the nearest value of the type, 0 where it is too small.
+  // A number that is not hexadecimal, as one of a request is read: the nearest value of the type. Who writes one that is not 0 does not
+  // mean 0.
   void Decimal(const ast::NumberExpr& number, const ast::Expr& whole, uint32_t as, void* value) {
     std::string text = number.text;
     text.erase(std::remove(text.begin(), text.end(), '_'), text.end());
@@ -141,7 +143,11 @@ struct Evaluator {
     base::Number read;
     const bool is_number = base::ScanNumber(begin, begin + text.size(), &read) && read.end == begin + text.size();
     WF_CHECK(is_number, number.text);
-    if (base::StoreNumber(read, as, value) != base::Stored::kOk) Report(whole, kNumberOutOfRange);
+    if (base::StoreNumber(read, as, value) != base::Stored::kOk) return Report(whole, kNumberOutOfRange);
+    const auto* stored = static_cast<const uint8_t*>(value);
+    const bool is_zero = std::all_of(stored, stored + ir::SizeOf(static_cast<DType>(as)), [](uint8_t byte) { return byte == 0; });
+    const bool means_zero = text.substr(0, text.find_first_of("eE")).find_first_of("123456789") == std::string::npos;
+    if (is_zero && !means_zero) Report(whole, kNumberOutOfRange, "it is nearer to 0 than to any other value of the type");
   }
   template <typename T>
   T Float(const ast::Expr& expr) {

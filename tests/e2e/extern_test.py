@@ -236,7 +236,8 @@ service S {{
 
     def test_externs_of_a_module_and_words_of_cpp(self):
         self.write("shapes.wf", 'type Register { int: i64; }\n\n/// Twice.\nextern fn double(x: Register) -> f32 = cpp("area.cc");\n')
-        program = self.program("import shapes;\n", "float externs::double_(wf::Context&, const externs::shapes_Register& x) { return x.int_ * 2.0f; }\n",
+        program = self.program("import shapes;\n", '#include "shapes.wf.h"\n#include "main.wf.h"\n'
+                               "float externs::double_(wf::Context&, const externs::shapes_Register& x) { return x.int_ * 2.0f; }\n",
                                "node y = shapes.double(shapes.Register(int: 4));")
         self.build(program)
         server = harness.Server(self.folder / "server")

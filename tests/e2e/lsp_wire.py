@@ -71,25 +71,73 @@ class Wire:
             raise AssertionError(f"wfc lsp ended with {self.process.returncode}")
 
 
+def position_of(text, offset):
+    line_start = text.rfind("\n", 0, offset) + 1
+    return {"line": text.count("\n", 0, offset), "character": offset - line_start}
+
+
+class Document:
+    """A file that is open in `wire`, and changes."""
+    def __init__(self, wire, text):
+        self.wire, self.text, self.version, self.named = wire, text, 0, {"uri": "untitled:big"}
+        wire.send({"method": "textDocument/didOpen", "params": {"textDocument": {**self.named, "version": 0, "text": text}}})
+        wire.receive()
+
+    def change(self, begin, end, typed):
+        """The message that puts `typed` in place of what lies between two offsets."""
+        range_ = {"start": position_of(self.text, begin), "end": position_of(self.text, end)}
+        self.text, self.version = self.text[:begin] + typed + self.text[end:], self.version + 1
+        params = {"textDocument": {**self.named, "version": self.version}, "contentChanges": [{"range": range_, "text": typed}]}
+        return {"method": "textDocument/didChange", "params": params}
+
+    def found(self):
+        """Whether there are diagnostics of the change, which are what comes next."""
+        found = self.wire.receive()["params"]
+        if found["version"] != self.version:
+            raise AssertionError(f"not the diagnostics of the change: {found}")
+        return bool(found["diagnostics"])
+
+
 def keystroke_seconds(lines, rounds):
     """From a change to its diagnostics, which come and go, in a program of so many lines: each time, and what the processor spends on one."""
-    text, uri, wire = big_program(lines), "untitled:big", Wire()
-    place = text.index("scale7(xs, 2.0") + len("scale7(xs, 2.0")
-    line = text.count("\n", 0, place)
-    column = place - text.rindex("\n", 0, place) - 1
-    wire.send({"method": "textDocument/didOpen", "params": {"textDocument": {"uri": uri, "version": 0, "text": text}}})
-    wire.receive()
+    wire = Wire()
+    document = Document(wire, big_program(lines))
+    place = document.text.index("scale7(xs, 2.0") + len("scale7(xs, 2.0")
     times, used = [], wire.processor_seconds()
     for number in range(1, rounds + 1):
-        end = column if number % 2 else column + 3
-        range_ = {"start": {"line": line, "character": column}, "end": {"line": line, "character": end}}
-        change = {"textDocument": {"uri": uri, "version": number}, "contentChanges": [{"range": range_, "text": ", x" if number % 2 else ""}]}
+        change = document.change(place, place, ", x") if number % 2 else document.change(place, place + 3, "")
         before = time.perf_counter()
-        wire.send({"method": "textDocument/didChange", "params": change})
-        found = wire.receive()["params"]
+        wire.send(change)
+        found = document.found()
         times.append(time.perf_counter() - before)
-        if found["version"] != number or bool(found["diagnostics"]) != bool(number % 2):
-            raise AssertionError(f"not the diagnostics of the change: {found}")
+        if found != bool(number % 2):
+            raise AssertionError("not the diagnostics of the change")
     used = (wire.processor_seconds() - used) / rounds
     wire.stop()
     return times, used
+
+
+def completion_seconds(lines, rounds):
+    """From a `.` that ends what is written of a statement, where the text parses no more, to the members that may follow: each time, and what the processor
+    spends on one and on the diagnostics behind it."""
+    wire = Wire()
+    document = Document(wire, big_program(lines))
+    place, typed, times, used = document.text.index("  let label", document.text.index("workflow W7(")), "  let z = best", [], 0.0
+    for number in range(rounds):
+        wire.send(document.change(place, place, typed + "\n"))
+        document.found()
+        dot, before_use = place + len(typed), wire.processor_seconds()
+        change = document.change(dot, dot, ".")
+        params = {"textDocument": document.named, "position": position_of(document.text, dot + 1), "context": {"triggerKind": 2, "triggerCharacter": "."}}
+        before = time.perf_counter()
+        wire.send(change, {"id": 100 + number, "method": "textDocument/completion", "params": params})
+        labels = [item["label"] for item in wire.receive()["result"]]
+        times.append(time.perf_counter() - before)
+        if labels != ["values", "indices"] or not document.found():
+            raise AssertionError(f"not the members, or no diagnostics: {labels}")
+        used += wire.processor_seconds() - before_use
+        wire.send(document.change(place, dot + 2, ""))
+        if document.found():
+            raise AssertionError("diagnostics of a program without mistakes")
+    wire.stop()
+    return times, used / rounds

@@ -151,6 +151,15 @@ TEST(Interpret, LongOperationsCountForSeveralSteps) {
   t.Close(t.Emit(OpKind::kStringEqual, t.ScalarType(DType::kBool), {left, right}));
   EXPECT_EQ(texts.Run({}, {}, {.max_steps = 500}).failure->code, kOutOfSteps);
   EXPECT_EQ(texts.Run({}, {}, {.max_steps = 1000}).failure, std::nullopt);
+  Fixture made;
+  Builder d(made.program, made.body);
+  const TypeId i64 = d.ScalarType(DType::kI64), item = d.types().Optional(i64);
+  const BlockId turn = d.Open({i64});
+  d.Emit(OpKind::kText, d.types().String(), {d.Param(0)}, AddText(made.program, "a{}"));
+  d.Close(d.Emit(OpKind::kSome, item, {d.Param(0)}));
+  d.Close(d.Emit(OpKind::kListBuild, d.types().List(item), {d.I64(100)}, 0, {turn}));
+  EXPECT_EQ(made.Run({}, {}, {.max_steps = 2'000}).failure->code, kOutOfSteps);
+  EXPECT_EQ(made.Run({}, {}, {.max_steps = 2'500}).failure, std::nullopt);
 }
 
 TEST(Interpret, MetaReadsTheTypeOfItsDefault) {

@@ -28,6 +28,29 @@ TEST(EvaluateScalar, MinAndMaxKeepNanAndOrderZeros) {
   EXPECT_EQ(EvaluateScalar(OpKind::kMax, DType::kF32, minus_zero, zero), zero);
 }
 
+TEST(ScalarFunctionOf, ComputesWhatEvaluateScalarDoes) {
+  const uint64_t kBits[] = {
+      0, 1, 2, 7, I32(-1), I32(INT32_MIN), ~uint64_t{0}, uint64_t{1} << 63, F32Bits(1.5F), F32Bits(-0.0F), F32Bits(NAN), F64Bits(-2.25)};
+  size_t functions = 0;
+  for (int kind = 0; kind <= static_cast<int>(OpKind::kNative); ++kind) {
+    for (int dtype = 0; dtype <= static_cast<int>(DType::kF64); ++dtype) {
+      const auto of = static_cast<OpKind>(kind);
+      const auto type = static_cast<DType>(dtype);
+      const ScalarFunction function = ScalarFunctionOf(of, type);
+      if (function == nullptr) continue;
+      ASSERT_TRUE(IsScalarArithmetic(of));
+      ++functions;
+      for (const uint64_t a : kBits) {
+        for (const uint64_t b : kBits)
+          EXPECT_EQ(function(a, b, 3), EvaluateScalar(of, type, a, b, 3)) << InfoOf(of).name << " " << NameOf(type);
+      }
+    }
+  }
+  EXPECT_GT(functions, 150U);
+  EXPECT_NE(ScalarFunctionOf(OpKind::kAdd, DType::kI64), nullptr);
+  EXPECT_EQ(ScalarFunctionOf(OpKind::kConvert, DType::kI64), nullptr);
+}
+
 TEST(ConvertScalar, SaturatesFloatsToIntegers) {
   EXPECT_EQ(ConvertScalar(DType::kF32, DType::kU8, F32Bits(300)), 255u);
   EXPECT_EQ(ConvertScalar(DType::kF32, DType::kU8, F32Bits(-3)), 0u);

@@ -224,7 +224,8 @@ class Addresses(unittest.TestCase):
         self.leave(server, 0)
         self.make_short(server)
         for each in still:
-            self.assertEqual(each.answered(10), each.wanted, type(each).__name__)
+            with self.subTest(type(each).__name__):
+                self.assertEqual(each.answered(10), each.wanted)
         self.assert_answers_again(server, *GREET)
         begun.finish()
         self.assertEqual(begun.answered(10), 429, "what had come of it was dropped")

@@ -88,10 +88,12 @@ bool Reserve::Refill() noexcept {
   return short_.exchange(false);
 }
 
+// Who is refused is to be told, for which there may be no memory either.
 void Reserve::NoteFailed(size_t bytes) noexcept {
   if (bytes > kMargin) return;
   calm_looks_ = 0;
   short_.store(true);
+  if (left_ > kPieces / 2) GivePiece();
 }
 
 // At the start nobody else will give memory back: two more tries are all there is.

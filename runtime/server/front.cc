@@ -90,14 +90,14 @@ void Front::Abort() noexcept {
 void Front::Shed() noexcept {
   if (shared_.clock.Now() < shed_at_) return;
   shed_at_ = shared_.clock.Now() + base::kNsPerSecond;
-  connections_.ForEach([](net::Connection& connection) {
-    if (!connection.closing() && !connection.opening()) static_cast<Session*>(connection.handler())->OnMemoryShort();
-  });
   connections_.DropPooled();
   sessions_.DropIdle();
   memory_->DropKept();
-  wf_sink::DropKept();
   DropCoders();
+  connections_.ForEach([](net::Connection& connection) {
+    if (!connection.closing() && !connection.opening()) static_cast<Session*>(connection.handler())->OnMemoryShort();
+  });
+  wf_sink::DropKept();  // refusals are written into what was kept
 }
 
 void Front::OnFlush() noexcept {

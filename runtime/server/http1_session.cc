@@ -71,6 +71,7 @@ void Http1Session::GiveWay(std::string_view why) noexcept {
   if (closing() || input_ == Input::kOverfull) return;
   if (exchange_ != nullptr && !answering()) {
     if (!exchange_->refused()) exchange_->RefuseForMemory(why);
+    exchange_->body.Free();  // so that there is room for the answer
     return EndInRefusal(true);
   }
   input_ = Input::kOverfull;

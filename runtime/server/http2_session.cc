@@ -297,6 +297,7 @@ void Http2Session::OnMemoryShort() noexcept {
     if (exchange == nullptr || !exchange->has_head || stream.ended()) return;
     if (exchange->grpc.streams && (exchange->body.size() == 0 || exchange->grpc.first_part != nullptr)) return;
     exchange->RefuseForMemory(kMemoryShort);
+    exchange->body.Free();  // so that there is room for the answer
     AnswerRefusal(*exchange);
   });
   Pump();

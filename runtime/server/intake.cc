@@ -46,6 +46,7 @@ void TakePart(Exchange& exchange, std::span<const uint8_t> part) {
   if (!exchange.refused() && exchange.takes_body) {
     if (exchange.body.Append(part)) return;
     exchange.RefuseForMemory("no memory for the body");
+    exchange.body.Free();  // so that there is room for the answer
   }
   exchange.discarded += part.size();
 }

@@ -141,7 +141,9 @@ TEST(Reserve, MemoryIsShortWhereALittleThatMayFailHas) {
   EXPECT_FALSE(Reserve::memory_is_short()) << "that much is nobody's share";
   Reserve::NoteFailed(size_t{64} << 10);
   EXPECT_TRUE(Reserve::memory_is_short());
+  mapped = 0;
   EXPECT_TRUE(Reserve::Refill());
+  EXPECT_GE(mapped, (size_t{2} << 20) + Reserve::kPieceBytes) << "a piece was given, for the refusal to be told";
 }
 
 TEST(Reserve, MemoryThatWasShortIsSoNoLongerOnceItIsPutBy) {

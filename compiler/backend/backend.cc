@@ -57,11 +57,6 @@ std::unique_ptr<Code> Lower(const ir::Program& program, const lower::Options& op
   return std::make_unique<LlvmCode>(program, options);
 }
 
-void StartTrace() {
-  constexpr unsigned kLeastMicroseconds = 100;
-  llvm::timeTraceProfilerInitialize(kLeastMicroseconds, "wfc");
-}
-
 void BeginPhase(std::string_view phase) { llvm::timeTraceProfilerBegin(llvm::StringRef(phase), llvm::StringRef()); }
 
 void EndPhase() { llvm::timeTraceProfilerEnd(); }
@@ -76,7 +71,7 @@ std::string FinishTrace() {
   return json;
 }
 
-constexpr Trace kTrace = {StartTrace, BeginPhase, EndPhase, FinishTrace};
+constexpr Trace kTrace = {codegen::StartTrace, BeginPhase, EndPhase, FinishTrace};
 
 }  // namespace
 

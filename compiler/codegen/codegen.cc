@@ -145,7 +145,7 @@ class Threads {
   Threads& operator=(const Threads&) = delete;
   void Run(const std::function<void()>& work) {
     const auto timed_work = [work, timed = llvm::timeTraceProfilerEnabled()] {
-      if (timed) llvm::timeTraceProfilerInitialize(kLeastMicroseconds, "wfc");
+      if (timed) StartTrace();
       work();
       if (timed) llvm::timeTraceProfilerFinishThread();
     };
@@ -163,7 +163,6 @@ class Threads {
     return threads_.emplace_back().TryStart("wfc-object", work, source::kDeepStackBytes);
   }
 
-  static constexpr unsigned kLeastMicroseconds = 100;
   std::vector<base::Thread> threads_;
 };
 
@@ -181,6 +180,11 @@ base::Status Print(llvm::Module& module, llvm::TargetMachine& machine, Emit emit
 }
 
 }  // namespace
+
+void StartTrace() {
+  constexpr unsigned kLeastMicroseconds = 100;
+  llvm::timeTraceProfilerInitialize(kLeastMicroseconds, "wfc");
+}
 
 base::Status EmitObject(llvm::Module& module, const Options& options, llvm::SmallVectorImpl<char>& out) {
   auto machine = MakeMachine(options.opt_level);

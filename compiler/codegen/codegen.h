@@ -19,4 +19,7 @@ base::Status EmitObject(llvm::Module& module, const Options& options, llvm::Smal
 // REQUIRES: `emit` is kObject.   Cost: at most Options::most_objects threads, and the module once more for each.
 base::Result<std::vector<std::string>> EmitObjects(llvm::Module& module, const Options& options);
 
+// From now on LLVM's profiler writes down what the calling thread does; what it has others do comes with that.
+void StartTrace();
+
 }  // namespace wf::codegen

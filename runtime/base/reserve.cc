@@ -88,6 +88,8 @@ bool Reserve::Refill() noexcept {
   return short_.exchange(false);
 }
 
+bool Reserve::MayFail() noexcept { return says_ == Says::kMayFail || (says_ == Says::kNothing && gettid() != getpid()); }
+
 // Who is refused is to be told, for which there may be no memory either.
 void Reserve::NoteFailed(size_t bytes) noexcept {
   if (bytes > kMargin) return;

@@ -16,6 +16,8 @@ namespace wf::base {
 // Thread: Keep and BeginServing before other threads allocate; Refill on one thread; the rest thread-safe.
 // Bounds: once the reserve is spent an allocation is tried again for a second or so, meanwhile work that ends gives memory back.
 class Reserve {
+  enum class Says : uint8_t { kNothing, kInsists, kMayFail };
+
  public:
   static constexpr size_t kPieceBytes = size_t{256} << 10, kPieces = 16;
   static constexpr unsigned kMostWaits = 1000;  // of a millisecond
@@ -33,32 +35,33 @@ class Reserve {
   // with a line, before it serves with status 1, later by SIGABRT.
   static void MakeRoom(unsigned failed) noexcept;
 
-  // Whether this thread's allocations may fail, as those of users' code do: true for a thread that nobody has told, so for those that
-  // users' code starts; base::Thread begins with false.
-  static void LetFail(bool may_fail) noexcept { may_fail_ = may_fail; }
+  // Whether this thread's allocations may fail, as those of users' code do. Nobody has said so of the process's first thread, nor of a
+  // base::Thread; of threads that users' code starts nobody needs to.
+  static void LetFail(bool may_fail) noexcept { says_ = may_fail ? Says::kMayFail : Says::kInsists; }
   // What the process does for users' code while that runs: it may not fail.
   class OwnWork {
    public:
-    OwnWork() noexcept : before_(std::exchange(may_fail_, false)) {}
-    ~OwnWork() { may_fail_ = before_; }
+    OwnWork() noexcept : before_(std::exchange(says_, Says::kInsists)) {}
+    ~OwnWork() { says_ = before_; }
     OwnWork(const OwnWork&) = delete;
     OwnWork& operator=(const OwnWork&) = delete;
 
    private:
-    bool before_;
+    Says before_;
   };
 
   // Of what must not fail: `allocate` until it answers other than null; once where this thread's may fail.
   template <typename Allocate>
   static void* Insist(Allocate&& allocate) noexcept {
     for (unsigned failed = 0;; ++failed) {
-      if (void* const memory = allocate(); memory != nullptr || may_fail_) return memory;
+      if (void* const memory = allocate(); memory != nullptr || MayFail()) return memory;
       MakeRoom(failed);
     }
   }
 
  private:
-  static inline constinit thread_local bool may_fail_ = true;
+  static bool MayFail() noexcept;
+  static inline constinit thread_local Says says_ = Says::kNothing;
   static inline std::atomic<bool> short_{false}, serves_{false};
   static bool Fill() noexcept;
   static bool GivePiece() noexcept;  // false: none is left

@@ -92,7 +92,6 @@ int Check(const wf_plan& plan, const Settings& settings, const std::string& prog
 int Main(int argc, const char* const* argv, const char* const* environment, const wf_plan& plan) {
   OpenMissingStreams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of the write, not the end of the process
-  base::Reserve::LetFail(false);
   loop::InsistOnMemory();
   HandleSignalsOfStart(false);
   const std::string path = argc > 0 ? argv[0] : "server";

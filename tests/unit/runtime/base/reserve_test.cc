@@ -34,19 +34,27 @@ using std::chrono::milliseconds;
 constexpr char kLine[] = "the process is out of memory, and its reserve is spent";
 void* Nothing() { return nullptr; }
 
-TEST(Reserve, AThreadThatTheProcessDidNotStartDoesNotInsist) {
-  EXPECT_EQ(Reserve::Insist(Nothing), nullptr);
-  EXPECT_FALSE(Reserve::memory_is_short());
+TEST(Reserve, AThreadOfUsersCodeDoesNotInsistButWhereTheProcessWorksForIt) {
+  std::thread([] {
+    EXPECT_EQ(Reserve::Insist(Nothing), nullptr);
+    EXPECT_FALSE(Reserve::memory_is_short());
+    {
+      const Reserve::OwnWork here;
+    }
+    EXPECT_EQ(Reserve::Insist(Nothing), nullptr) << "as before";
+  }).join();
+  const auto work = [] {
+    std::thread([] {
+      const Reserve::OwnWork here;
+      Reserve::Insist(Nothing);
+    }).join();
+  };
+  EXPECT_EXIT(work(), testing::ExitedWithCode(1), kLine);
 }
 
 TEST(Reserve, AStartThatFindsNoMemoryEndsWithALine) {  // before another test begins to serve
+  EXPECT_EXIT(Reserve::Insist(Nothing), testing::ExitedWithCode(1), kLine);
   EXPECT_EXIT(Thread("wf-some", [] { Reserve::Insist(Nothing); }).Join(), testing::ExitedWithCode(1), kLine);
-  EXPECT_EXIT(
-      {
-        const Reserve::OwnWork here;
-        Reserve::Insist(Nothing);
-      },
-      testing::ExitedWithCode(1), kLine);
 }
 
 TEST(Reserve, AStartWithoutHalfOfItIsTold) {  // before another test has all of it
@@ -174,7 +182,6 @@ TEST(Reserve, GoesPieceByPiece) {
 TEST(Reserve, AnAllocationThatFailsForAWhileIsWaitedFor) {
   ASSERT_TRUE(Reserve::Keep());
   Reserve::BeginServing();
-  const Reserve::OwnWork here;
   const auto until = std::chrono::steady_clock::now() + milliseconds(30);
   void* const memory = Reserve::Insist([until] { return std::chrono::steady_clock::now() < until ? nullptr : std::malloc(1); });
   EXPECT_NE(memory, nullptr);
@@ -187,7 +194,6 @@ TEST(Reserve, AnAllocationThatFailsForAWhileIsWaitedFor) {
 TEST(Reserve, TheEndIsALine) {
   EXPECT_EXIT(
       {
-        const Reserve::OwnWork here;
         Reserve::BeginServing();
         Reserve::Insist(Nothing);
       },

@@ -62,6 +62,7 @@ def one_byte(stream, data=b"x"):
 OPEN_1 = of_line("window 1 u32=1") + of_line("window 0 u32=1")
 OPEN_1000 = of_line("window 1 u32=1000") + of_line("window 0 u32=1000")
 BLOCK = post("/Slow/Ramp", flags="end")  # without END_HEADERS
+LONG_FIELD = b"\x00\x01a\x7f\xe1\x74"  # the begin of one: its name, and that its value has 15,072 bytes
 LINGER = 3  # a body may end for so long behind its answer, and is then reset
 STALL = 2 * WRITE  # what waits when it is looked at is given that time from then on
 # name: what it sends at once, what every so often, at most how many bytes it reads each time, after how many seconds the server ends the connection.
@@ -73,7 +74,8 @@ PLAIN = {
     "pings for ever": (start(), of_line('ping 0 "12345678"'), None, IDLE),
     "the head of a frame": (start() + b"\0\0", b"", None, IDLE),
     "bytes of a frame's payload": (start() + frame(0x42, 0, 0, b"", length=16_000), b"x", None, IDLE),
-    "bytes of a continuation": (start() + BLOCK + frame(9, 0, 1, b"", length=16_000), b"\0", None, HEAD),
+    "bytes of a continuation": (start() + BLOCK + frame(9, 0, 1, LONG_FIELD, length=16_000), b"x", None, HEAD),
+    "a continuation of a call that is over": (start() + BLOCK + frame(9, 0, 1, b"", length=16_000), b"\0", None, IDLE),  # reset: fields without a name
     "continuations of nothing": (start() + BLOCK, of_line("continuation 1"), None, HEAD),
     "a stream that is left": (start() + post("/Slow/Ramp"), b"", None, BODY + LINGER + IDLE),
     "bytes of a body": (start() + post("/Slow/Ramp"), one_byte(1), None, BODY + LINGER + IDLE),

@@ -114,7 +114,9 @@ bool WriteResult(Exchange& exchange, wf_sink* message, protocol::ErrorText* erro
   return true;
 }
 
+// While another thread reads the part nobody knows its id.
 void WritePartError(const Exchange& part, const protocol::ErrorText& error, wf_sink* message) {
+  if (part.elsewhere != nullptr) return oip::WriteStreamedError({}, error, message);
   const std::span<const uint8_t> request = part.body.bytes();
   oip::WriteStreamedError(oip::IdOf(part.oip, {request.data(), request.size()}), error, message);
 }

@@ -286,6 +286,7 @@ void Session::Terminate(uint32_t error, http::Breach breach, std::string_view wh
 
 void Session::EndWith(uint32_t error) noexcept {
   ended_ = true;
+  reading_ = nullptr;  // its head is the user's, who gives up what is under way
   Ask([&] { return nghttp2_session_terminate_session(session_, error); });
 }
 

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "runtime/base/reserve.h"
 #include "runtime/net/connections.h"
 #include "tests/unit/runtime/server/test_site.h"
 #include "tests/unit/support/http2_peer.h"
@@ -391,6 +392,17 @@ TEST_F(Http2SessionTest, AHeadThatDoesNotGoOnEndsTheConnection) {
   EXPECT_GT(reader_.goaway, 0);
   EXPECT_TRUE(peer().closed);
   EXPECT_EQ(site_.told, "slow ");
+}
+
+TEST_F(Http2SessionTest, AHeadThatWasDroppedAndDoesNotGoOnEndsTheConnection) {
+  Send(Start() + Frame(kHeaders, 0, 1, Block(Request("GET", "/"))));
+  session().OnMemoryShort();
+  ASSERT_TRUE(base::Reserve::Keep());
+  base::Reserve::NoteFailed(1);  // what is given back is freed: nobody may look at it any more
+  PassSeconds(13);
+  EXPECT_TRUE(peer().closed);
+  EXPECT_EQ(site_.told, "slow ");
+  EXPECT_TRUE(base::Reserve::Refill());
 }
 
 TEST_F(Http2SessionTest, ASlowBodyIsRefusedWhateverTheOthersDo) {

@@ -28,6 +28,13 @@ TEST(EvaluateScalar, MinAndMaxKeepNanAndOrderZeros) {
   EXPECT_EQ(EvaluateScalar(OpKind::kMax, DType::kF32, minus_zero, zero), zero);
 }
 
+// Which of two NaNs an operation gives is not said anywhere: compilers change the order of operands.
+bool IsSame(DType type, uint64_t a, uint64_t b) {
+  if (type == DType::kF32 && std::isnan(F32Of(a))) return std::isnan(F32Of(b));
+  if (type == DType::kF64 && std::isnan(F64Of(a))) return std::isnan(F64Of(b));
+  return a == b;
+}
+
 TEST(ScalarFunctionOf, ComputesWhatEvaluateScalarDoes) {
   const uint64_t kBits[] = {
       0, 1, 2, 7, I32(-1), I32(INT32_MIN), ~uint64_t{0}, uint64_t{1} << 63, F32Bits(1.5F), F32Bits(-0.0F), F32Bits(NAN), F64Bits(-2.25)};
@@ -42,7 +49,7 @@ TEST(ScalarFunctionOf, ComputesWhatEvaluateScalarDoes) {
       ++functions;
       for (const uint64_t a : kBits) {
         for (const uint64_t b : kBits)
-          EXPECT_EQ(function(a, b, 3), EvaluateScalar(of, type, a, b, 3)) << InfoOf(of).name << " " << NameOf(type);
+          EXPECT_TRUE(IsSame(type, function(a, b, 3), EvaluateScalar(of, type, a, b, 3))) << InfoOf(of).name << " " << NameOf(type);
       }
     }
   }

@@ -101,7 +101,8 @@ const BodyRun::Code& BodyRun::CodeOf(BlockId block) {
   uint64_t steps = 0;
   for (const ValueId id : body_[block].ops) {
     const Op& op = body_[id];
-    ++steps;
+    const bool is_remainder = op.kind == OpKind::kRem && IsFloat(TypeOf(id).dtype);
+    steps += is_remainder ? kStepsOfARemainder : 1;
     if (InfoOf(op.kind).group == OpGroup::kLeaf) {
       SetLeaf(id, op);
     } else if (const auto scalar = ScalarOpFor(program_.types, body_, id)) {

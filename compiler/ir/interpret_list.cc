@@ -12,6 +12,21 @@
 namespace wf::ir {
 namespace {
 
+// What a native is given, or gives back, is read or written piece by piece.
+uint64_t StepsToPass(const Value& value) {
+  constexpr uint64_t kStepsOfAPiece = 4, kBytesOfTextAStep = 4;
+  if (!value.dims.empty()) {
+    uint64_t elements = 1;
+    for (const int64_t dim : value.dims) elements *= static_cast<uint64_t>(dim);
+    return kStepsOfAPiece * elements;
+  }
+  uint64_t steps = kStepsOfAPiece + (value.text ? value.text->size() / kBytesOfTextAStep : 0);
+  if (value.items) {
+    for (const Value& item : *value.items) steps += StepsToPass(item);
+  }
+  return steps;
+}
+
 bool IsUtf8(const std::string& text) {
   const auto* at = reinterpret_cast<const unsigned char*>(text.data());
   const auto* const end = at + text.size();
@@ -284,19 +299,19 @@ bool BodyRun::RunMeta(ValueId id, const Op& op) {
 bool BodyRun::RunNative(ValueId id, const Op& op) {
   const std::string& symbol = program_.natives[op.imm];
   std::vector<Value> args;
-  uint64_t bytes = 0;
+  uint64_t steps = kStepsOfANative;
   for (size_t i = 0; i < op.args.size(); ++i) {
     args.push_back(Arg(op, i));
-    bytes += args.back().text ? args.back().text->size() : 0;
+    steps += StepsToPass(args.back());
   }
-  if (!Step(op.place.line, bytes / kBytesOfAStep)) return false;
+  if (!Step(op.place.line, steps)) return false;
   const TypeId told = TypeTold(program_, body_, op);
   Outcome outcome = owner_.hooks_.native
                         ? owner_.hooks_.native(symbol, args, told == TypeId::kNone ? op.type : told)
                         : Outcome{.value = {}, .failure = Failure{.code = code::kInference, .message = symbol + " needs a server"}};
   if (outcome.failure) return Fail(outcome.failure->code, outcome.failure->message, op.place.line);
   At(id) = std::move(*outcome.value);
-  return true;
+  return Step(op.place.line, StepsToPass(At(id)));
 }
 
 }  // namespace wf::ir

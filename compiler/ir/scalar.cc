@@ -4,9 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <type_traits>
 
-#include "compiler/ir/scalar_operation.h"
 #include "runtime/base/check.h"
 #include "runtime/base/float_text.h"
 
@@ -40,9 +38,14 @@ uint16_t Bf16OfF32(float value) {
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1)) >> 16);
 }
 
+// The type that a storage type is computed in.
+DType WideOf(DType dtype) {
+  if (dtype == DType::kF16 || dtype == DType::kBf16) return DType::kF32;
+  return dtype == DType::kU8 || dtype == DType::kU16 ? DType::kU32 : DType::kI32;
+}
+
 uint64_t StorageOperation(OpKind kind, DType dtype, uint64_t a, uint64_t b) {
-  const bool is_half = dtype == DType::kF16 || dtype == DType::kBf16;
-  const DType wide = is_half ? DType::kF32 : dtype == DType::kU8 || dtype == DType::kU16 ? DType::kU32 : DType::kI32;
+  const DType wide = WideOf(dtype);
   const uint64_t result = EvaluateScalar(kind, wide, ConvertScalar(dtype, wide, a), ConvertScalar(dtype, wide, b));
   const bool is_comparison = kind == OpKind::kEq || kind == OpKind::kNe || kind == OpKind::kLt || kind == OpKind::kLe;
   return is_comparison ? result : ConvertScalar(wide, dtype, result);
@@ -64,8 +67,8 @@ uint64_t SaturatingBits(DType to, T value) {
 }
 
 template <typename T>
-uint64_t FromInteger(DType from, uint64_t bits) {
-  return IsSigned(from) ? Bits<T>(static_cast<T>(SignedOf(from, bits))) : Bits<T>(static_cast<T>(bits));
+T FromInteger(DType from, uint64_t bits) {
+  return IsSigned(from) ? static_cast<T>(SignedOf(from, bits)) : static_cast<T>(bits);
 }
 
 }  // namespace
@@ -89,72 +92,9 @@ int64_t SignedOf(DType dtype, uint64_t bits) {
 bool IsScalarArithmetic(OpKind kind) { return InfoOf(kind).group == OpGroup::kScalar; }
 
 uint64_t EvaluateScalar(OpKind kind, DType dtype, uint64_t a, uint64_t b, uint64_t c) {
-  switch (kind) {
-    case OpKind::kBitcast:
-      return a;
-    case OpKind::kSelect:
-      return a ? b : c;
-    case OpKind::kNot:
-      return !a;
-    case OpKind::kAnd:
-      return a & b;
-    case OpKind::kOr:
-      return a | b;
-    case OpKind::kAdd:
-    case OpKind::kSub:
-    case OpKind::kMul:
-    case OpKind::kDiv:
-    case OpKind::kRem:
-    case OpKind::kNeg:
-    case OpKind::kMin:
-    case OpKind::kMax:
-    case OpKind::kAbs:
-    case OpKind::kFloor:
-    case OpKind::kCeil:
-    case OpKind::kRint:
-    case OpKind::kTrunc:
-    case OpKind::kSqrt:
-    case OpKind::kFma:
-    case OpKind::kShl:
-    case OpKind::kShr:
-    case OpKind::kBitAnd:
-    case OpKind::kBitOr:
-    case OpKind::kEq:
-    case OpKind::kNe:
-    case OpKind::kLt:
-    case OpKind::kLe:
-      break;
-    case OpKind::kConvert:
-#define OP(enumerator, name, arguments, blocks) case OpKind::enumerator:
-#define SCALAR_OP(enumerator, name, arguments, blocks)
-#include "compiler/ir/ops.def"
-#undef OP
-      WF_CHECK(false, InfoOf(kind).name);
-  }
-  switch (dtype) {
-    case DType::kBool:
-      return Operation<uint32_t>(kind, a, b, c) & 1;
-    case DType::kI32:
-      return Operation<int32_t>(kind, a, b, c);
-    case DType::kI64:
-      return Operation<int64_t>(kind, a, b, c);
-    case DType::kU32:
-      return Operation<uint32_t>(kind, a, b, c);
-    case DType::kU64:
-      return Operation<uint64_t>(kind, a, b, c);
-    case DType::kF32:
-      return Operation<float>(kind, a, b, c);
-    case DType::kF64:
-      return Operation<double>(kind, a, b, c);
-    case DType::kNone:
-    case DType::kI8:
-    case DType::kI16:
-    case DType::kU8:
-    case DType::kU16:
-    case DType::kF16:
-    case DType::kBf16:
-      break;
-  }
+  if (const ScalarFunction function = ScalarFunctionOf(kind, dtype); function != nullptr) return function(a, b, c);
+  if (dtype == DType::kBool) return EvaluateScalar(kind, DType::kU32, a, b, c) & 1;
+  WF_CHECK(IsScalarArithmetic(kind) && kind != OpKind::kConvert && SizeOf(dtype) < sizeof(uint32_t), InfoOf(kind).name);
   return StorageOperation(kind, dtype, a, b);
 }
 
@@ -171,8 +111,8 @@ uint64_t ConvertScalar(DType from, DType to, uint64_t bits) {
   if (from == DType::kF64) {
     return to == DType::kF32 ? F32Bits(static_cast<float>(F64Of(bits))) : SaturatingBits<double>(to, F64Of(bits));
   }
-  if (to == DType::kF32) return FromInteger<float>(from, bits);
-  if (to == DType::kF64) return FromInteger<double>(from, bits);
+  if (to == DType::kF32) return F32Bits(FromInteger<float>(from, bits));
+  if (to == DType::kF64) return F64Bits(FromInteger<double>(from, bits));
   return MaskTo(to, static_cast<uint64_t>(SignedOf(from, bits)));
 }
 

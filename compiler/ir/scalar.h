@@ -14,7 +14,8 @@ namespace wf::ir {
 bool IsScalarArithmetic(OpKind kind);
 // `dtype`: of the arguments (of `b` for kSelect). Result bits; bool for comparisons. Total: a divisor of 0 counts as 1.
 uint64_t EvaluateScalar(OpKind kind, DType dtype, uint64_t a, uint64_t b = 0, uint64_t c = 0);
-// The same, looked up once; null: the type has no function for it, as storage types have none, or it is kConvert.
+// The same, looked up once; null: the type has no function for it, as storage types have for what does not look at bits alone, or it is
+// kConvert.
 using ScalarFunction = uint64_t (*)(uint64_t a, uint64_t b, uint64_t c);
 ScalarFunction ScalarFunctionOf(OpKind kind, DType dtype);
 // kConvert. f16 and bf16 convert through f32.

@@ -35,8 +35,8 @@ class Reserve {
   // with a line, before it serves with status 1, later by SIGABRT.
   static void MakeRoom(unsigned failed) noexcept;
 
-  // Whether this thread's allocations may fail, as those of users' code do. Nobody has said so of the process's first thread, nor of a
-  // base::Thread; of threads that users' code starts nobody needs to.
+  // Whether this thread's allocations may fail, as those of users' code do. Until this is said the process's first thread insists, and so
+  // does a base::Thread; those of any other thread, which users' code has started, may fail.
   static void LetFail(bool may_fail) noexcept { says_ = may_fail ? Says::kMayFail : Says::kInsists; }
   // What the process does for users' code while that runs: it may not fail.
   class OwnWork {

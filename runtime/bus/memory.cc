@@ -125,6 +125,7 @@ ChunkMemory::ChunkMemory(int64_t limit_bytes, int64_t request_bytes)
     : limit_bytes_(limit_bytes), request_bytes_(request_bytes), serial_(next_serial.fetch_add(1)) {}
 
 ChunkMemory::~ChunkMemory() {
+  std::erase_if(KnownHere(), [this](const Known& entry) { return entry.serial == serial_; });  // wfc makes one for each call
   for (Cache* cache = caches_.load(); cache != nullptr;) {
     Cache* const following = cache->next;
     cache->FreeAll();
@@ -133,20 +134,21 @@ ChunkMemory::~ChunkMemory() {
   }
 }
 
-ChunkMemory::Cache* ChunkMemory::CacheOfThisThread() noexcept {
-  struct Known {
-    uint64_t serial;
-    Cache* cache;
-  };
+std::vector<ChunkMemory::Known>& ChunkMemory::KnownHere() noexcept {
   constinit static thread_local base::PerThread<std::vector<Known>> known;
-  for (const Known& entry : *known)
+  return *known;
+}
+
+ChunkMemory::Cache* ChunkMemory::CacheOfThisThread() noexcept {
+  std::vector<Known>& known = KnownHere();
+  for (const Known& entry : known)
     if (entry.serial == serial_) return entry.cache;
   const base::Reserve::OwnWork here;  // an extern may have called
   auto* const cache = new Cache;
   cache->next = caches_.load(std::memory_order_relaxed);
   while (!caches_.compare_exchange_weak(cache->next, cache, std::memory_order_release, std::memory_order_relaxed)) {
   }
-  known->push_back({serial_, cache});
+  known.push_back({serial_, cache});
   return cache;
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "runtime/base/memory_limit.h"
 
@@ -61,6 +62,11 @@ class ChunkMemory final : public Memory {
 
  private:
   struct Cache;
+  struct Known {  // of a thread: its cache of the object with this serial
+    uint64_t serial;
+    Cache* cache;
+  };
+  static std::vector<Known>& KnownHere() noexcept;
   Cache* CacheOfThisThread() noexcept;
   bool Add(int64_t bytes, int64_t most) noexcept;
 

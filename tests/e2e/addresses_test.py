@@ -13,6 +13,7 @@ import time
 import unittest
 
 import http2_client
+from enduring import EnduringCase, status_of, told
 
 HELLO = harness.EXAMPLES / "hello/hello.wf"
 DIGITS = harness.EXAMPLES / "digits/digits.wf"
@@ -23,19 +24,6 @@ MIB = 1 << 20
 # A body that is to take a MiB at once, of which less has come: as much as one call takes, so that memory is short where it is not there.
 HALF = b"POST /Hello/Greet HTTP/1.1\r\nhost: t\r\ncontent-length: 2000000\r\n\r\n" + b" " * 70_000
 PATIENT = ("--io-threads=1", "--limits-body-rate=0", "--limits-header-timeout=600s", "--default-timeout=250s")  # no time is up before memory is
-
-
-def told(server):
-    """The last that the server said."""
-    return server.output()[-3000:]
-
-
-def status_of(server, *call):
-    """of an answer; None: the connection was closed"""
-    try:
-        return server.call(*call).status
-    except (EOFError, ConnectionError):
-        return None
 
 
 def taken(server):
@@ -115,7 +103,7 @@ def zstd_of(blocks):
 
 
 @unittest.skipIf(harness.IS_SANITIZED, "a sanitizer needs terabytes of addresses")
-class Addresses(unittest.TestCase):
+class Addresses(EnduringCase):
     def start_limited(self, source, *args):
         """One that has found a limit, if a wide one: its threads share an arena of malloc, as they do under those that users set."""
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
@@ -191,17 +179,6 @@ class Addresses(unittest.TestCase):
             each.close()
         self.assert_answers_again(server, *CLASSIFY)
         self.assert_ends_well(server)
-
-    def assert_answers_again(self, server, *call, seconds=8):
-        """Within a few seconds: while the reserve is nearly spent connections are closed unread."""
-        until = time.monotonic() + seconds
-        while (status := status_of(server, *call)) != 200:
-            self.assertIsNone(server.process.poll(), told(server))
-            self.assertLess(time.monotonic(), until, (status, told(server)))
-            time.sleep(0.1)
-
-    def assert_ends_well(self, server):
-        self.assertEqual(server.stop(), 0, told(server))
 
     def make_short(self, server):
         """By bodies that stand still, until one is refused, or its connection closed."""

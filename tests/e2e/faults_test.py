@@ -19,6 +19,7 @@ import time
 import unittest
 
 import http2_client
+from enduring import EnduringCase, status_of, told
 from tritonclient.grpc import service_pb2 as oip
 
 HELLO = harness.EXAMPLES / "hello/hello.wf"
@@ -149,20 +150,7 @@ class Load:
         return self.outcomes
 
 
-def told(server):
-    """The last that the server said besides its requests."""
-    return "\n".join(line for line in server.output().splitlines() if '"message":"request"' not in line)[-3000:]
-
-
-def status_of(server, *call):
-    """of an answer; None: the connection was closed"""
-    try:
-        return server.call(*call).status
-    except (EOFError, ConnectionError):
-        return None
-
-
-class FaultCase(unittest.TestCase):
+class FaultCase(EnduringCase):
     def serve(self, source, *args):
         self.faults = Faults()
         server = harness.Server.of(source, "--log-access=true", *(harness.patient() if source == DIGITS else ()), *args, env=self.faults.env)
@@ -191,17 +179,6 @@ class FaultCase(unittest.TestCase):
             self.assertTrue(client.ask())
         for client in clients:
             client.close()
-
-    def assert_answers_again(self, server, *call, seconds=8):
-        """Within a few seconds: while the reserve is nearly spent connections are closed unread."""
-        until = time.monotonic() + seconds
-        while (status := status_of(server, *call)) != 200:
-            self.assertIsNone(server.process.poll(), told(server))
-            self.assertLess(time.monotonic(), until, (status, told(server)))
-            time.sleep(0.1)
-
-    def assert_ends_well(self, server):
-        self.assertEqual(server.stop(), 0, told(server))
 
 
 # class of calls, what it says, 1 in so many

@@ -162,6 +162,37 @@ TEST(Interpret, LongOperationsCountForSeveralSteps) {
   EXPECT_EQ(made.Run({}, {}, {.max_steps = 2'500}).failure, std::nullopt);
 }
 
+TEST(Interpret, NativesCountForWhatTheyAreGivenAndGiveBack) {
+  const auto fails_within = [](const Value& given, const Value& result, uint64_t max_steps) {
+    Fixture f;
+    const TypeId tensor = f.program.types.Tensor(DType::kF32, {-1});
+    const SlotId slot = f.AddSlot("x", tensor);
+    Builder b(f.program, f.body);
+    b.Close(b.Emit(OpKind::kNative, tensor, {b.Slot(slot)}, AddNative(f.program, "wf_n_some")));
+    Hooks hooks;
+    hooks.native = [&](const std::string&, std::span<const Value>, TypeId) { return Outcome{.value = result, .failure = {}}; };
+    return f.Run({given}, hooks, {.max_steps = max_steps}).failure.has_value();
+  };
+  const Value few = Floats({1}), many = Floats(std::vector<float>(500));
+  EXPECT_TRUE(fails_within(few, few, 50));
+  EXPECT_FALSE(fails_within(few, few, 200));
+  EXPECT_TRUE(fails_within(many, few, 1000));
+  EXPECT_TRUE(fails_within(few, many, 1000));
+  EXPECT_FALSE(fails_within(many, many, 5000));
+}
+
+TEST(Interpret, ARemainderOfFloatsCountsForWhatItMayTake) {
+  for (const DType dtype : {DType::kF64, DType::kI64}) {
+    Fixture f;
+    Builder b(f.program, f.body);
+    const BlockId block = b.Open({b.ScalarType(DType::kI64)});
+    const ValueId x = b.Convert(b.Param(0), dtype);
+    b.Close(b.Emit(OpKind::kRem, b.ScalarType(dtype), {x, x}));
+    b.Close(b.Build(dtype, {b.I64(100)}, block));
+    EXPECT_EQ(f.Run({}, {}, {.max_steps = 2000}).failure.has_value(), dtype == DType::kF64) << NameOf(dtype);
+  }
+}
+
 TEST(Interpret, MetaReadsTheTypeOfItsDefault) {
   Fixture f;
   Builder b(f.program, f.body);

@@ -1,8 +1,6 @@
 #include "compiler/codegen/codegen.h"
 
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <functional>
 #include <mutex>
@@ -20,6 +18,7 @@
 
 #include "compiler/base/deep_stack.h"
 #include "compiler/base/ending.h"
+#include "compiler/base/memory_file.h"
 #include "compiler/codegen/merge.h"
 #include "compiler/codegen/optimise.h"
 #include "compiler/codegen/parts.h"
@@ -89,37 +88,14 @@ void Verify(const llvm::Module& module, const char* when) {
   WF_CHECK(!broken, when, text);
 }
 
-// An anonymous file in memory that the assembler reads by path; closed, and so gone, at the end of the scope.
-class MemoryFile {
- public:
-  MemoryFile() : fd_(memfd_create("wf-constants", MFD_CLOEXEC)) {}
-  ~MemoryFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
-  bool Append(const char* data, size_t size) const {
-    while (fd_ >= 0 && size > 0) {
-      const ssize_t n = write(fd_, data, size);
-      if (n <= 0) return false;
-      data += n;
-      size -= static_cast<size_t>(n);
-    }
-    return fd_ >= 0;
-  }
-
- private:
-  int fd_;
-};
-
-base::Status AddBigConstants(llvm::Module& module, const MemoryFile& file, const std::vector<BigConstant>& constants) {
+base::Status AddBigConstants(llvm::Module& module, const source::MemoryFile& file, const std::vector<BigConstant>& constants) {
   if (constants.empty()) return base::Status::Ok();
   std::string text = ".section .rodata.wf_big,\"a\",@progbits\n";
   size_t offset = 0;
   for (const BigConstant& constant : constants) {
-    if (!file.Append(constant.bytes->data(), constant.bytes->size())) {
-      return {base::kResourceExhausted, "cannot hold a constant of " + std::to_string(constant.bytes->size()) + " bytes in memory"};
+    if (const base::Status status = file.Append(*constant.bytes); !status.ok()) {
+      return {status.code(),
+              "cannot hold a constant of " + std::to_string(constant.bytes->size()) + " bytes in memory: " + status.message()};
     }
     text += ".balign 64\n.globl " + constant.symbol + "\n.hidden " + constant.symbol + "\n.type " + constant.symbol + ",@object\n";
     text += constant.symbol + ":\n.incbin \"" + file.path() + "\"," + std::to_string(offset) + "," + std::to_string(constant.bytes->size());
@@ -196,7 +172,7 @@ base::Status EmitObject(llvm::Module& module, const Options& options, llvm::Smal
   if (options.verify) Verify(module, "before the passes");
   Optimise(module, **machine, options);
   if (options.verify) Verify(module, "after the passes");
-  const MemoryFile file;
+  const source::MemoryFile file("wf-constants");  // the assembler reads it by its path
   WF_RETURN_IF_ERROR(AddBigConstants(module, file, options.emit == Emit::kObject ? options.big_constants : std::vector<BigConstant>()));
   WF_RETURN_IF_ERROR(Print(module, **machine, options.emit, out));
   module.getContext().setDiagnosticHandler(nullptr);

@@ -1,8 +1,5 @@
 #include "compiler/link/link.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cctype>
 #include <cerrno>
 #include <deque>
@@ -11,6 +8,7 @@
 #include <vector>
 
 #include "compiler/base/ending.h"
+#include "compiler/base/memory_file.h"
 #include "compiler/base/partial_file.h"
 #include "compiler/link/lld.h"
 #include "runtime/base/system_error.h"
@@ -22,30 +20,6 @@ namespace {
 base::Status Unwritable(const base::Status& status) {
   return {status.code() == base::kResourceExhausted ? base::kResourceExhausted : base::kPermissionDenied, status.message()};
 }
-
-// A file in memory that has a path while this lives.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view bytes) : fd_(memfd_create("plan.o", MFD_CLOEXEC)) {
-    while (fd_ >= 0 && !bytes.empty()) {
-      const ssize_t n = write(fd_, bytes.data(), bytes.size());
-      if (n <= 0) break;
-      bytes.remove_prefix(static_cast<size_t>(n));
-    }
-    if (fd_ < 0 || !bytes.empty()) error_ = errno != 0 ? errno : EIO;
-  }
-  ~MemoryFile() {
-    if (fd_ >= 0) close(fd_);
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  int error() const { return error_; }  // 0: it is whole
-  std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
-
- private:
-  int fd_;
-  int error_ = 0;
-};
 
 // Lines of wf_link.txt as arguments; `@object@` and `@dir@` replaced.
 base::Result<std::vector<std::string>> ReadPieces(const std::string& dir, const std::vector<std::string>& objects) {
@@ -87,11 +61,13 @@ std::string WriteFailure(const std::string& words, const std::string& path) {
 }  // namespace
 
 base::Status Link(const std::vector<std::string>& plan, const Options& options) {
-  std::deque<MemoryFile> files;
+  std::deque<source::MemoryFile> files;
   std::vector<std::string> objects;
   for (const std::string& object : plan) {
-    const MemoryFile& file = files.emplace_back(object);
-    if (file.error() != 0) return {base::kResourceExhausted, "no place for an object file: " + base::TextOfErrno(file.error())};
+    const source::MemoryFile& file = files.emplace_back("plan.o");
+    if (const base::Status status = file.Append(object); !status.ok()) {
+      return {status.code(), "no place for an object file: " + status.message()};
+    }
     objects.push_back(file.path());
   }
   objects.insert(objects.end(), options.objects.begin(), options.objects.end());

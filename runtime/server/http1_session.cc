@@ -256,10 +256,11 @@ void Http1Session::Resume() noexcept {
     FinishExchange();
   }
   if (input_ == Input::kOverfull) return RefusePending();
-  if (closing() || pending_bytes() == 0) return;
+  if (closing()) return DropPending();
+  if (pending_bytes() == 0) return;
   pending_at_ = pending_.size() - Process(std::span<const uint8_t>(pending_).subspan(pending_at_)).size();
   connection_->FlushLater();
-  if (pending_bytes() == 0) DropPending();
+  if (closing() || pending_bytes() == 0) DropPending();
   if (input_ == Input::kEnded && !HasLastWords()) return connection_->Close();
   if (input_ != Input::kHeld || pending_bytes() >= kMaxPending) return;
   input_ = Input::kOpen;

@@ -364,6 +364,21 @@ TEST_F(Http1SessionTest, WhatWaitsBehindARequestIsClaimed) {
   EXPECT_EQ(site_.claimed, 0);
 }
 
+TEST_F(Http1SessionTest, WhatWaitsBehindTheLastRequestIsNotKept) {
+  const std::string last = "GET /a HTTP/1.1\r\nhost: t\r\nconnection: close\r\n\r\n";
+  site_.at_once = false;
+  read_by_peers_ = 0;
+  peers_[0].under_way = last + Requests(200);
+  peers_[1].under_way = Requests(1) + last + Requests(200);  // behind one that waits, too
+  Turn();
+  for (Http1Session* session : sessions_) ASSERT_GT(session->pending_bytes(), 30'000U);
+  site_.at_once = true;
+  for (Exchange* const exchange : std::exchange(site_.waiting, {})) site_.Answer(*exchange);
+  Turn();
+  EXPECT_EQ(site_.requests, 3);
+  for (Http1Session* session : sessions_) EXPECT_EQ(session->pending_bytes(), 0U) << "though its answer is not read";
+}
+
 TEST_F(Http1SessionTest, WhatWaitsBehindARequestIsRefusedWithoutRoom) {
   site_.at_once = false;
   site_.room = 10'000;

@@ -31,6 +31,7 @@ struct LoadOptions {
   bool signature_written = false;              // it was written in the program and marks the batch axis itself
   int64_t max_bytes = onnx::kMostTensorBytes;  // of one tensor, and of one run's activations
   base::MemoryShare share;                     // for activations, when the file leaves extents of inputs open
+  int64_t request_bytes = INT64_MAX;           // a request may have: `limits.request_bytes`
   int64_t requests_bytes = INT64_MAX;          // all requests may have: `limits.memory_bytes`
   int64_t process_bytes = INT64_MAX;           // the process may have, for all that it does
   bool warm_up = true;
@@ -63,7 +64,7 @@ struct Loaded {
            std::any_of(ports.outputs.begin(), ports.outputs.end(), is_other);
   }
   int64_t max_rows() const { return axes.batched ? options.max_rows : 1; }
-  int64_t most_request_bytes() const { return std::min(options.requests_bytes, abi::kMostRequestBytes); }
+  int64_t most_request_bytes() const { return std::min({options.request_bytes, options.requests_bytes, abi::kMostRequestBytes}); }
 
   kernels::Texts* TextsOf(int instance) const { return &borders[static_cast<size_t>(instance)]->texts(); }
 

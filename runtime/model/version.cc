@@ -107,7 +107,9 @@ Status Version::CheckRows(const std::string& path) const {
   WF_RETURN_IF_ERROR(onnx::CheckRows(loaded_.file->signature, path, onnx::kMostTensorBytes, abi::kMostRequestBytes));
   const int64_t requests = loaded_.options.requests_bytes;
   const Status fits = onnx::CheckRows(loaded_.file->signature, path, std::max(requests, abi::kMostRequestBytes), requests);
-  return fits.ok() ? fits : Status(fits.code(), fits.message() + ", which all requests may have (`limits.memory_bytes`)");
+  if (!fits.ok()) return Status(fits.code(), fits.message() + ", which all requests may have (`limits.memory_bytes`)");
+  const Status of_one = onnx::CheckRows(loaded_.file->signature, path, onnx::kMostTensorBytes, loaded_.options.request_bytes);
+  return of_one.ok() ? of_one : Status(of_one.code(), of_one.message() + ", which a request may have (`limits.request_bytes`)");
 }
 
 // Before anything of it is allocated. What extents that the file leaves open make of a run is the request's.

@@ -315,6 +315,7 @@ base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& r
   options.signature_written = row.signature_written != 0;
   options.max_bytes = std::min(options.max_bytes, memory_.process_bytes);
   options.share = memory_.share;
+  options.request_bytes = memory_.request_bytes;
   options.requests_bytes = memory_.requests_bytes;
   options.process_bytes = memory_.process_bytes;
   options.choices = choices_;

@@ -22,8 +22,9 @@ class LoadedModel;
 // What models may take.
 struct ModelMemory {
   base::MemoryShare share;             // of all instances together, where requests decide how much
-  int64_t requests_bytes = INT64_MAX;  // that is there for all requests
-  int64_t process_bytes = INT64_MAX;   // and for the process
+  int64_t request_bytes = INT64_MAX;   // that a request may have,
+  int64_t requests_bytes = INT64_MAX;  // all requests,
+  int64_t process_bytes = INT64_MAX;   // and the process
 };
 
 // The models of a plan, loaded and warm, in the versions that the program asks for, with the executor that runs them and the queues that

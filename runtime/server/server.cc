@@ -48,7 +48,7 @@ int LoopCount(const Settings& settings, int cpus) { return settings.io_threads >
 ModelMemory MemoryOf(const Settings& settings, const Allowance& allowance) {
   const int64_t physical = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   const int64_t process = std::min(physical, allowance.memory_bytes);
-  return {{}, settings.memory_bytes.value > 0 ? settings.memory_bytes.value : process / 4, process};
+  return {{}, settings.request_bytes.value, settings.memory_bytes.value > 0 ? settings.memory_bytes.value : process / 4, process};
 }
 
 int HandedOn(int64_t socket) { return socket > 0 ? static_cast<int>(socket) : -1; }
@@ -141,7 +141,7 @@ base::Status Server::MakeWorkers() {
   const int loops = LoopCount(settings_, cpus);
   const int threads = settings_.compute_threads > 0 ? settings_.compute_threads : cpus;
   ModelMemory memory = MemoryOf(settings_, allowance);
-  memory_ = std::make_unique<bus::ChunkMemory>(memory.requests_bytes, settings_.request_bytes.value);
+  memory_ = std::make_unique<bus::ChunkMemory>(memory.requests_bytes, memory.request_bytes);
   memory.share = {memory_.get(), memory.requests_bytes / kKeptByModels};
   for (int i = 0; i < loops; ++i) shared_.loops.push_back(std::make_unique<LoopCounts>(plan_.n_workflows, router_.services()));
   if (const setting::Collector& to = settings_.trace_otlp; !to.host.empty()) {

@@ -167,7 +167,7 @@ class BadStart(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done)
         self.assertIn("not finite", done.stderr)
 
-    def wide(self, name, program, reduced):
+    def wide(self, name, program, reduced, limit="--limits-memory-bytes"):
         """Of an extent that calls decide: elements are put behind it, a mean of all is the result if reduced."""
         folder = harness.scratch() / name
         folder.mkdir(exist_ok=True)
@@ -177,7 +177,7 @@ class BadStart(unittest.TestCase):
         (folder / "wide.onnx").write_bytes(onnx_file.model(
             [onnx_file.node("Pad", ["x", "far"], ["wide" if reduced else "y"], "far"), *mean], for_pad,
             [onnx_file.value_info("x", ("n", "w"))], [onnx_file.value_info("y", ("n", 1 if reduced else "v"))]))
-        done = self.run_server(folder / "run.wf", "--model-root", folder, "--limits-memory-bytes", "16MiB")
+        done = self.run_server(folder / "run.wf", "--model-root", folder, limit, "16MiB")
         self.assertEqual(done.returncode, 1, done)
         return done.stderr
 
@@ -186,9 +186,10 @@ class BadStart(unittest.TestCase):
         self.assertRegex(told, r"there is too little memory to load the model `Two`: `[^`]*wide\.onnx`: no memory for \d+ bytes of activations")
 
     def test_a_model_whose_every_run_is_above_the_memory_of_a_request(self):
-        told = self.wide("one", 'model Wide = onnx("wide.onnx");\nservice S { model Wide; }\n', False)
-        self.assertRegex(told, r"model `Wide`: `[^`]*wide\.onnx`: a run of one row takes 2\d{7} bytes, and a request may have 16777216; "
-                               r"the largest of its results is that of node `far` \(Pad\), 104857\d\d bytes")
+        for limit in "--limits-memory-bytes", "--limits-request-bytes":
+            told = self.wide("one", 'model Wide = onnx("wide.onnx");\nservice S { model Wide; }\n', False, limit)
+            self.assertRegex(told, r"model `Wide`: `[^`]*wide\.onnx`: a run of one row takes 2\d{7} bytes, and a request may have 16777216; "
+                                   r"the largest of its results is that of node `far` \(Pad\), 104857\d\d bytes")
 
     def test_a_model_that_is_missing_or_damaged_at_load(self):
         folder = harness.scratch() / "models-root"

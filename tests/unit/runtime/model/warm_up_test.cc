@@ -275,6 +275,13 @@ TEST(WarmUp, ARowThatNoRequestHasRoomForIsRefusedBeforeItIsRun) {
   EXPECT_EQ(Told(half, options),
             "a row of output `y: f32[b, 1048580]` has at least 4194320 bytes, above the limit of 4194319, which all "
             "requests may have (`limits.memory_bytes`)");
+  options = {};
+  options.request_bytes = 4'194'319;
+  EXPECT_EQ(Told(half, options),
+            "a row of output `y: f32[b, 1048580]` has at least 4194320 bytes, above the limit of 4194319, which a request "
+            "may have (`limits.request_bytes`)");
+  options = {};
+  options.requests_bytes = 4'194'319;
   testing::Builder input;
   testing::Builder::Ints(input.Input("x", {"b", 1 << 27}).Output("y").Node("ReduceMean", {"x"}, {"y"}, "mean"), "axes", {1});
   EXPECT_EQ(Told(input, options),
@@ -312,6 +319,9 @@ TEST(WarmUp, OpenExtentsAreTriedSmallerAsLongAsARequestHasNoRoom) {
   EXPECT_NE(told.find("and a request may have 2097152; the largest of its results is that of node `far` (Pad), 2097168 bytes"),
             std::string::npos)
       << told;
+  options = {};
+  options.request_bytes = 2 << 20;
+  EXPECT_EQ(Told(never, options), told);
   testing::Builder fixed = Padded({"b", 2, 4}, 1 << 19, true);  // the file's own memory, as weights are
   EXPECT_EQ(Told(fixed, options), "");
 }

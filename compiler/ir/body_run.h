@@ -60,6 +60,7 @@ class BodyRun {
   void SetLeaf(ValueId id, const Op& op);
   bool RunIf(ValueId id, const Op& op);
   bool RunScalar(ValueId id, const Op& op);
+  bool IsLongRemainder(ValueId id) const;
   bool RunTensor(ValueId id, const Op& op);
   bool RunBuild(ValueId id, const Op& op);
   bool RunLoad(ValueId id, const Op& op);
@@ -86,7 +87,7 @@ class BodyRun {
   void SetParam(BlockId block, size_t i, uint64_t bits) { At(body_[block].params[i]).bits = bits; }
   void Set(ValueId id, uint64_t bits) { At(id).bits = bits; }
   void Copy(ValueId from, ValueId to);
-  bool SetItems(ValueId id, std::vector<Value> items);
+  bool SetItems(ValueId id, std::vector<Value> items);  // which were spent when they were made
   bool SetText(ValueId id, std::string text);
   bool SetTensor(ValueId id, std::vector<int64_t> dims, std::string elements);
 

@@ -2,15 +2,26 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
 #include "compiler/ir/body_run.h"
 #include "compiler/ir/math.h"
+#include "compiler/ir/scalar.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 
 namespace wf::ir {
+namespace {
+
+uint64_t StepsOfRemainder(DType dtype, uint64_t a, uint64_t b) {
+  const double x = F64Of(ConvertScalar(dtype, DType::kF64, a)), y = F64Of(ConvertScalar(dtype, DType::kF64, b));
+  if (!std::isfinite(x) || !std::isfinite(y) || x == 0 || y == 0) return 0;
+  return static_cast<uint64_t>(std::max(std::ilogb(x) - std::ilogb(y), 0)) / kTurnsOfAStep;
+}
+
+}  // namespace
 
 Outcome Interpreter::RunBody(const Body& body, std::span<const Value> slots, uint64_t element) {
   return BodyRun(*this, body, slots, element).Run();
@@ -71,7 +82,6 @@ bool BodyRun::Spend(uint64_t bytes) {
 }
 
 bool BodyRun::SetItems(ValueId id, std::vector<Value> items) {
-  if (!Spend(items.size() * LayoutOf(program_.types, body_[id].type).align)) return false;
   At(id) = Value::Items(std::move(items));
   return Step(0, kStepsOfItems);
 }
@@ -101,11 +111,10 @@ const BodyRun::Code& BodyRun::CodeOf(BlockId block) {
   uint64_t steps = 0;
   for (const ValueId id : body_[block].ops) {
     const Op& op = body_[id];
-    const bool is_remainder = op.kind == OpKind::kRem && IsFloat(TypeOf(id).dtype);
-    steps += is_remainder ? kStepsOfARemainder : 1;
+    ++steps;
     if (InfoOf(op.kind).group == OpGroup::kLeaf) {
       SetLeaf(id, op);
-    } else if (const auto scalar = ScalarOpFor(program_.types, body_, id)) {
+    } else if (const auto scalar = IsLongRemainder(id) ? std::nullopt : ScalarOpFor(program_.types, body_, id)) {
       code->scalars.push_back(*scalar);
     } else {
       code->pieces.push_back({static_cast<uint32_t>(code->scalars.size()), std::exchange(steps, 0), id});
@@ -156,8 +165,12 @@ bool BodyRun::Execute(ValueId id) {
   return Unknown(op);
 }
 
+// How long it takes depends on its operands.
+bool BodyRun::IsLongRemainder(ValueId id) const { return body_[id].kind == OpKind::kRem && IsFloat(TypeOf(id).dtype); }
+
 bool BodyRun::RunScalar(ValueId id, const Op& op) {
   const auto arg = [&](size_t i) { return i < op.args.size() ? Arg(op, i).bits : 0; };
+  if (IsLongRemainder(id) && !Step(op.place.line, StepsOfRemainder(TypeOf(id).dtype, arg(0), arg(1)))) return false;
   if (IsMath(op.kind)) {
     Set(id, owner_.Math(op.kind, TypeOf(id).dtype, arg(0), arg(1)));  // and its steps, which the next one looks at
   } else {

@@ -26,9 +26,10 @@ struct Failure {
 constexpr uint64_t kBytesOfAStep = 128, kMathOpsOfAStep = 4;
 // Beside its own step, of what asks for memory: a text; a record, a list or an optional.
 constexpr uint64_t kStepsOfAText = 12, kStepsOfItems = 6;
-// Of a call of a native, beside what it is given and gives back; of a remainder of floats, which takes a turn of its own for each bit that
-// the exponents are apart.
-constexpr uint64_t kStepsOfANative = 100, kStepsOfARemainder = 100;
+// Of a call of a native, beside what it is given and gives back.
+constexpr uint64_t kStepsOfANative = 100;
+// A remainder of floats takes a turn for each bit that the exponents are apart.
+constexpr uint64_t kTurnsOfAStep = 2;
 constexpr int32_t kOutOfSteps = -2;  // a code of Failure beside those of runtime/base/error_codes.def
 
 // The text of a sticky failure.

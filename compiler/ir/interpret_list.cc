@@ -51,6 +51,7 @@ bool IsUtf8(const std::string& text) {
 bool BodyRun::RunRecord(ValueId id, const Op& op) {
   switch (op.kind) {
     case OpKind::kRecord: {
+      if (!Spend(op.args.size() * sizeof(Value))) return false;
       std::vector<Value> fields;
       for (size_t i = 0; i < op.args.size(); ++i) fields.push_back(Arg(op, i));
       At(id) = Value::Items(std::move(fields));
@@ -63,6 +64,7 @@ bool BodyRun::RunRecord(ValueId id, const Op& op) {
       At(id) = {};
       return true;
     case OpKind::kSome: {
+      if (!Spend(sizeof(Value))) return false;
       Value some = Value::Items({Arg(op, 0)});
       some.bits = 1;
       At(id) = std::move(some);
@@ -87,6 +89,7 @@ bool BodyRun::RunRecord(ValueId id, const Op& op) {
 bool BodyRun::RunList(ValueId id, const Op& op) {
   switch (op.kind) {
     case OpKind::kListMake: {
+      if (!Spend(op.args.size() * sizeof(Value))) return false;
       std::vector<Value> items;
       for (size_t i = 0; i < op.args.size(); ++i) items.push_back(Arg(op, i));
       return SetItems(id, std::move(items));
@@ -192,14 +195,24 @@ bool BodyRun::RunMap(ValueId id, const Op& op) {
   const Value& map = Arg(op, 0);
   if (op.kind == OpKind::kMapKeys) {
     std::vector<Value> keys;
-    for (size_t i = 0; map.keys && i < map.keys->size(); ++i) keys.push_back(Value::Text((*map.keys)[i]));
+    for (size_t i = 0; map.keys && i < map.keys->size(); ++i) {
+      const std::string& key = (*map.keys)[i];
+      if (!Spend(sizeof(Value) + key.size())) return false;
+      keys.push_back(Value::Text(key));
+    }
     return SetItems(id, std::move(keys));
   }
-  if (op.kind == OpKind::kMapValues) return SetItems(id, map.items ? *map.items : std::vector<Value>());
+  if (op.kind == OpKind::kMapValues) {
+    std::vector<Value> values;
+    if (map.items && !Spend(map.items->size() * sizeof(Value))) return false;
+    if (map.items) values = *map.items;
+    return SetItems(id, std::move(values));
+  }
   Value found;
   if (map.keys) {
     const auto at = std::lower_bound(map.keys->begin(), map.keys->end(), *Arg(op, 1).text);
     if (at != map.keys->end() && *at == *Arg(op, 1).text) {
+      if (!Spend(sizeof(Value))) return false;
       found = Value::Items({(*map.items)[static_cast<size_t>(at - map.keys->begin())]});
       found.bits = 1;
     }

@@ -182,15 +182,40 @@ TEST(Interpret, NativesCountForWhatTheyAreGivenAndGiveBack) {
 }
 
 TEST(Interpret, ARemainderOfFloatsCountsForWhatItMayTake) {
-  for (const DType dtype : {DType::kF64, DType::kI64}) {
+  const auto fails = [](double divided, double by) {
     Fixture f;
     Builder b(f.program, f.body);
+    const TypeId f64 = b.ScalarType(DType::kF64);
+    const ValueId x = b.F64(divided), y = b.F64(by);
     const BlockId block = b.Open({b.ScalarType(DType::kI64)});
-    const ValueId x = b.Convert(b.Param(0), dtype);
-    b.Close(b.Emit(OpKind::kRem, b.ScalarType(dtype), {x, x}));
-    b.Close(b.Build(dtype, {b.I64(100)}, block));
-    EXPECT_EQ(f.Run({}, {}, {.max_steps = 2000}).failure.has_value(), dtype == DType::kF64) << NameOf(dtype);
-  }
+    b.Close(b.Emit(OpKind::kRem, f64, {x, y}));
+    b.Close(b.Build(DType::kF64, {b.I64(100)}, block));
+    return f.Run({}, {}, {.max_steps = 2000}).failure.has_value();
+  };
+  EXPECT_FALSE(fails(7, 2));
+  EXPECT_FALSE(fails(5e-324, 1.7e308));
+  EXPECT_TRUE(fails(1.7e308, 1));
+  EXPECT_TRUE(fails(1, 5e-324));
+  EXPECT_FALSE(fails(1.7e308, 0));
+}
+
+TEST(Interpret, WhatAMapGivesIsCountedAsTheMemoryThatItTakes) {
+  Value map = Value::Items(std::vector<Value>(100, Value::Scalar(1)));
+  std::vector<std::string> keys;
+  for (int i = 100; i < 200; ++i) keys.push_back(std::to_string(i) + std::string(100, 'x'));
+  map.keys = std::make_shared<const std::vector<std::string>>(keys);
+  const auto fails = [&](OpKind kind, uint64_t max_bytes) {
+    Fixture f;
+    Builder b(f.program, f.body);
+    const TypeId i64 = b.ScalarType(DType::kI64), text = f.program.types.String();
+    const SlotId slot = f.AddSlot("m", f.program.types.Map(i64));
+    b.Close(b.Emit(kind, f.program.types.List(kind == OpKind::kMapKeys ? text : i64), {b.Slot(slot)}));
+    return f.Run({map}, {}, {.max_bytes = max_bytes}).failure.has_value();
+  };
+  EXPECT_TRUE(fails(OpKind::kMapKeys, 100 * (sizeof(Value) + 100)));
+  EXPECT_FALSE(fails(OpKind::kMapKeys, 100 * (sizeof(Value) + 103)));
+  EXPECT_TRUE(fails(OpKind::kMapValues, 99 * sizeof(Value)));
+  EXPECT_FALSE(fails(OpKind::kMapValues, 100 * sizeof(Value)));
 }
 
 TEST(Interpret, MetaReadsTheTypeOfItsDefault) {

@@ -48,16 +48,6 @@ Entity* EntityOf(Module& module, const ast::Decl& decl) {
 
 }  // namespace
 
-// Of what nothing else holds.
-uint64_t OwnBytes(const ir::Value& value) {
-  uint64_t bytes = sizeof(ir::Value);
-  if (value.text.use_count() == 1) bytes += value.text->size();
-  if (value.items.use_count() == 1) {
-    for (const ir::Value& item : *value.items) bytes += OwnBytes(item);
-  }
-  return bytes;
-}
-
 void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& decl) {
   Body body(env, module, &decl);
   TypeRef type = decl.type ? ResolveType(body, *decl.type, SymbolRule::kNone) : nullptr;
@@ -80,11 +70,7 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
   }
   auto folded = ValueOf(env, *value, "a `const`");
   if (!folded) return;
-  env.constant_bytes += OwnBytes(*folded);
-  if (env.constant_bytes > kMostConstBytes) {
-    env.Report(value->span, kProgramTooLarge, {std::to_string(kMostConstBytes >> 20) + " MiB of constants"});
-    return;
-  }
+  if (!CountConst(env, *folded, value->span)) return;
   entity.type = TypeOfValue(env.types, value->type, *folded);
   entity.index = static_cast<uint32_t>(env.program.consts.size());
   entity.broken = false;

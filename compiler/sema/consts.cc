@@ -40,21 +40,51 @@ bool IsOutside(const Env& env, const std::filesystem::path& path, const std::str
 // Some editors begin a text with a mark of the order of bytes, which UTF-8 does not need.
 std::string_view WithoutMark(std::string_view text) { return text.substr(source::ByteOrderMarkLength(text)); }
 
+uint64_t LeftForConsts(const Env& env) { return kMostConstBytes - std::min(kMostConstBytes, env.constant_bytes); }
+
+void TellTooLarge(Env& env, const Span& span) {
+  env.Report(span, kProgramTooLarge, {std::to_string(kMostConstBytes >> 20) + " MiB of constants"});
+}
+
+// Of what nothing else holds.
+uint64_t OwnBytes(const ir::Value& value) {
+  uint64_t bytes = sizeof(ir::Value);
+  if (value.text.use_count() == 1) bytes += value.text->size();
+  if (value.keys.use_count() == 1) {
+    for (const std::string& key : *value.keys) bytes += sizeof key + key.size();
+  }
+  if (value.items.use_count() == 1) {
+    for (const ir::Value& item : *value.items) bytes += OwnBytes(item);
+  }
+  return bytes;
+}
+
+ExprPtr MakeEmbedded(Body& body, std::string name, TypeRef type, ir::Value value, const Span& span) {
+  if (!CountConst(body.env, value, span)) return Poison(body, span);
+  return MakeConst(body, std::move(name), type, std::move(value), span);
+}
+
 ExprPtr LinesOf(Body& body, std::string_view content, const std::string& name, const Span& span) {
   if (const auto bad = source::FirstBadByte(content)) {
     body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(*bad) + " is not UTF-8"});
     return Poison(body, span);
   }
   content = WithoutMark(content);
-  Types& types = body.env.types;
-  ExprPtr list = Make(ExprKind::kList, types.List(types.Simple(TypeKind::kString)), span);
+  const auto count = static_cast<uint64_t>(std::count(content.begin(), content.end(), '\n')) + 1;
+  if (count * sizeof(ir::Value) + content.size() > LeftForConsts(body.env)) {
+    TellTooLarge(body.env, span);
+    return Poison(body, span);
+  }
+  std::vector<ir::Value> lines;
+  lines.reserve(count);
   for (size_t at = 0; at < content.size();) {
     const size_t end = std::min(content.find('\n', at), content.size());
     const bool carriage = end < content.size() && end > at && content[end - 1] == '\r';
-    list->args.push_back(MakeText(body, std::string(content.substr(at, end - at - (carriage ? 1 : 0))), span));
+    lines.push_back(ir::Value::Text(std::string(content.substr(at, end - at - (carriage ? 1 : 0)))));
     at = end + 1;
   }
-  return list;
+  Types& types = body.env.types;
+  return MakeEmbedded(body, "lines(" + name + ")", types.List(types.Simple(TypeKind::kString)), ir::Value::Items(std::move(lines)), span);
 }
 
 ExprPtr JsonOf(Body& body, const std::string& content, const std::string& name, TypeRef wanted, const Span& span) {
@@ -67,13 +97,17 @@ ExprPtr JsonOf(Body& body, const std::string& content, const std::string& name, 
     body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(*bad) + " is not UTF-8"});
     return Poison(body, span);
   }
-  auto value = ReadJson(WithoutMark(content), wanted);
+  auto value = ReadJson(WithoutMark(content), wanted, LeftForConsts(body.env));
+  if (!value.ok() && value.status().code() == base::kResourceExhausted) {
+    TellTooLarge(body.env, span);
+    return Poison(body, span);
+  }
   if (!value.ok()) {
     body.env.Report(span, kBadJson, {name, ToString(wanted), value.status().message()});
     return Poison(body, span);
   }
   const TypeRef type = TypeOfValue(body.env.types, wanted, *value);
-  return MakeConst(body, "json(" + name + ")", type, std::move(*value), span);
+  return MakeEmbedded(body, "json(" + name + ")", type, std::move(*value), span);
 }
 
 ExprPtr ArrayOf(Body& body, const std::string& content, const std::string& name, const ast::CallExpr& call) {
@@ -87,10 +121,10 @@ ExprPtr ArrayOf(Body& body, const std::string& content, const std::string& name,
   if (array->dims.empty()) {
     uint64_t bits = 0;
     std::memcpy(&bits, array->elements.data(), array->elements.size());
-    return MakeConst(body, text, types.Scalar(array->dtype), ir::Value::Scalar(bits), call.span);
+    return MakeEmbedded(body, text, types.Scalar(array->dtype), ir::Value::Scalar(bits), call.span);
   }
   const TypeRef type = types.Tensor(array->dtype, {array->dims.begin(), array->dims.end()});
-  return MakeConst(body, text, type, ir::Value::Tensor(array->dims, std::string(array->elements)), call.span);
+  return MakeEmbedded(body, text, type, ir::Value::Tensor(array->dims, std::string(array->elements)), call.span);
 }
 
 // A record of the type that std.text declares for the model, which holds the table.
@@ -115,7 +149,7 @@ ExprPtr TokenizerOf(Body& body, const std::string& content, const std::string& n
   const auto text = std::find_if(body.env.modules.begin(), body.env.modules.end(), [](const Module& m) { return m.path == "std.text"; });
   const Entity* type = FindEntity(*text, tokens::NameOf(read->model));
   WF_CHECK(type != nullptr && type->type != nullptr, name);
-  return MakeConst(body, "tokenizer(" + name + ")", type->type, ir::Value::Items({ir::Value::Text(std::move(*table))}), call.span);
+  return MakeEmbedded(body, "tokenizer(" + name + ")", type->type, ir::Value::Items({ir::Value::Text(std::move(*table))}), call.span);
 }
 
 std::optional<ir::Value> Simple(Env& env, const Expr& expr);
@@ -259,7 +293,7 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose) {
   if (auto value = Simple(env, expr)) return value;
   if (env.const_steps_left == 0) return std::nullopt;  // told where they ended
-  ir::Limits left{.max_steps = env.const_steps_left, .max_bytes = kMostConstBytes - std::min(kMostConstBytes, env.constant_bytes)};
+  ir::Limits left{.max_steps = env.const_steps_left, .max_bytes = LeftForConsts(env)};
   ir::Outcome outcome = EvaluateConst(env.program, expr, left, env.input.folded, env.input.options.natives);
   env.const_steps_left = left.max_steps;
   if (outcome.value) return std::move(outcome.value);
@@ -272,6 +306,16 @@ std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view pu
   if (outcome.failure && outcome.failure->code == ir::kOutOfSteps) env.const_steps_left = 0;  // to find that out takes long each time
   env.Report(expr.span, kNotConstant, {why, purpose});
   return std::nullopt;
+}
+
+bool CountConst(Env& env, const ir::Value& value, const Span& span) {
+  const uint64_t bytes = OwnBytes(value);
+  if (bytes > LeftForConsts(env)) {
+    TellTooLarge(env, span);
+    return false;
+  }
+  env.constant_bytes += bytes;
+  return true;
 }
 
 ExprPtr MakeConst(Body& body, std::string name, TypeRef type, ir::Value value, const Span& span) {

@@ -16,7 +16,7 @@ using base::Status;
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : json_(text) {}
+  Reader(std::string_view text, uint64_t max_bytes) : json_(text), left_(max_bytes) {}
 
   Result<ir::Value> Whole(TypeRef type) {
     auto value = Read(type);
@@ -27,6 +27,7 @@ class Reader {
 
  private:
   Result<ir::Value> Read(TypeRef type) {
+    WF_RETURN_IF_ERROR(Spend(sizeof(ir::Value)));
     json_.Space();
     switch (type->kind) {
       case TypeKind::kScalar: {
@@ -37,6 +38,7 @@ class Reader {
       case TypeKind::kString: {
         std::string text;
         WF_RETURN_IF_ERROR(json_.String(text));
+        WF_RETURN_IF_ERROR(Spend(text.size()));
         ir::Value value;
         value.text = std::make_shared<const std::string>(std::move(text));
         return value;
@@ -61,6 +63,12 @@ class Reader {
                       "a program reads no `bytes` from JSON, as a request does; `file(\"..\")` gives those of a file");
     }
     return Status(base::kInvalidArgument, "`" + ToString(type) + "` cannot stand in JSON");
+  }
+
+  Status Spend(size_t bytes) {
+    if (bytes > left_) return {base::kResourceExhausted, "too large"};
+    left_ -= bytes;
+    return Status::Ok();
   }
 
   Status Number(DType dtype, uint64_t& bits) {
@@ -91,7 +99,7 @@ class Reader {
       uint64_t bits = 0;
       WF_RETURN_IF_ERROR(Number(type.dtype, bits));
       elements.append(reinterpret_cast<const char*>(&bits), ir::SizeOf(type.dtype));
-      return Status::Ok();
+      return Spend(ir::SizeOf(type.dtype));
     }
     int64_t count = 0;
     WF_RETURN_IF_ERROR(json_.Array([&] {
@@ -129,6 +137,7 @@ class Reader {
   Result<ir::Value> Map(TypeRef element) {
     std::map<std::string, ir::Value> entries;
     WF_RETURN_IF_ERROR(json_.Object([&](std::string name) -> Status {
+      if (const Status spent = Spend(sizeof name + name.size()); !spent.ok()) return spent;
       auto item = Read(element);
       if (!item.ok()) return item.status();
       if (!entries.emplace(std::move(name), std::move(*item)).second) return json_.Wrong("each key once");
@@ -176,11 +185,12 @@ class Reader {
   }
 
   source::JsonScanner json_;
+  uint64_t left_;  // bytes that values may still take
 };
 
 }  // namespace
 
-Result<ir::Value> ReadJson(std::string_view text, TypeRef type) { return Reader(text).Whole(type); }
+Result<ir::Value> ReadJson(std::string_view text, TypeRef type, uint64_t max_bytes) { return Reader(text, max_bytes).Whole(type); }
 
 namespace {
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "compiler/base/sha256.h"
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/json_value.h"
@@ -27,6 +29,8 @@ TEST(Sha256, AgreesWithTheStandard) {
 
 class JsonTest : public ::testing::Test {
  protected:
+  static auto ReadJson(std::string_view text, TypeRef type) { return sema::ReadJson(text, type, 1 << 20); }
+
   Types types_;
   const TypeRef i64_ = types_.Scalar(DType::kI64), f32_ = types_.Scalar(DType::kF32), string_ = types_.Simple(TypeKind::kString);
 };
@@ -43,6 +47,20 @@ TEST_F(JsonTest, ReadsWhatTheTypeSays) {
   EXPECT_EQ(ReadJson("7", types_.Optional(i64_))->bits, 1u);
   const TypeRef record = types_.Record("R", {{"x", i64_}, {"y", types_.Optional(i64_)}});
   EXPECT_EQ((*ReadJson(R"({"x": 5})", record)->items)[0].bits, 5u);
+}
+
+TEST_F(JsonTest, RefusesWhatTakesMoreThanItMay) {
+  constexpr size_t kValue = sizeof(ir::Value), kKey = sizeof(std::string) + 1;
+  const TypeRef list = types_.List(i64_), texts = types_.List(string_), map = types_.Map(i64_),
+                tensor = types_.Tensor(DType::kI16, {AnyDim()});
+  const std::tuple<std::string, TypeRef, size_t> kCases[] = {{"[1, 2, 3]", list, 4 * kValue},
+                                                             {R"(["four", ""])", texts, 3 * kValue + 4},
+                                                             {R"({"a": 1, "b": 2})", map, 3 * kValue + 2 * kKey},
+                                                             {"[1, 2, 3]", tensor, kValue + 6}};
+  for (const auto& [text, type, bytes] : kCases) {
+    EXPECT_TRUE(sema::ReadJson(text, type, bytes).ok()) << text;
+    EXPECT_EQ(sema::ReadJson(text, type, bytes - 1).status().code(), base::kResourceExhausted) << text;
+  }
 }
 
 TEST_F(JsonTest, TensorsAreNestedArraysOfOneShape) {

@@ -1,5 +1,6 @@
 #include <webp/decode.h>
 
+#include "runtime/nodes/claim.h"
 #include "runtime/nodes/picture.h"
 
 namespace wf::nodes {
@@ -27,6 +28,15 @@ const char* TextOf(VP8StatusCode status) {
 wf_code FailWebp(wf_ctx* ctx, VP8StatusCode status) {
   const wf_code code = status == VP8_STATUS_OUT_OF_MEMORY ? code::kMemoryCap : code::kType;
   return Fail(ctx, code, "the WebP image cannot be decoded: %s", TextOf(status));
+}
+
+// What libwebp holds of a picture until it is decoded, but for what goes by its lines or the file: lossless ones 32 bits a pixel and 17
+// lines of them, of others opacity alone, in 8 bits besides.
+uint64_t KeptBytes(const WebPBitstreamFeatures& of) {
+  constexpr int kLossy = 1;  // of `format`
+  if (of.format == kLossy && of.has_alpha == 0) return 0;
+  const auto width = static_cast<uint64_t>(of.width), pixels = width * static_cast<uint64_t>(of.height);
+  return 4 * (pixels + 17 * width) + (of.format == kLossy ? pixels : 0);
 }
 
 // Four channels to three, in place.
@@ -58,6 +68,7 @@ VP8StatusCode DecodeInParts(const wf_ctx* ctx, const wf_bytes& file, WebPDecoder
 }  // namespace
 
 wf_code DecodeWebp(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_tensor* px) {
+  Claim claim(ctx);
   WebPDecoderConfig config;
   if (WebPInitDecoderConfig(&config) == 0) return FailWebp(ctx, VP8_STATUS_INVALID_PARAM);
   const VP8StatusCode header = WebPGetFeatures(file.ptr, file.len, &config.input);
@@ -66,7 +77,7 @@ wf_code DecodeWebp(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_t
   const Size size{config.input.height, config.input.width};
   if (size.pixels() > WF_MAX_WEBP_PIXELS) return FailTooLarge(ctx, size, WF_MAX_WEBP_PIXELS);
   const int64_t channels = config.input.has_alpha != 0 ? 4 : 3;
-  if (!AllocateTensor(ctx, WF_U8, Shape(size, channels).axes(), px)) return WF_FAILED;
+  if (!claim.Take(KeptBytes(config.input)) || !AllocateTensor(ctx, WF_U8, Shape(size, channels).axes(), px)) return WF_FAILED;
   auto* const data = static_cast<uint8_t*>(px->data);
   config.output.colorspace = channels == 4 ? MODE_RGBA : MODE_RGB;
   config.output.is_external_memory = 1;
@@ -75,6 +86,7 @@ wf_code DecodeWebp(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_t
   config.output.u.RGBA.size = static_cast<size_t>(size.pixels() * channels);
   const VP8StatusCode status = DecodeInParts(ctx, file, &config);
   WebPFreeDecBuffer(&config.output);
+  claim.GiveBack();
   if (status == VP8_STATUS_USER_ABORT) return WF_FAILED;
   if (status != VP8_STATUS_OK) return FailWebp(ctx, status);
   if (channels == 4) {

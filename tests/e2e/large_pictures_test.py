@@ -163,6 +163,17 @@ class LittleMemory(harness.ServerCase):
         self.assertLess(self.peak() - before, 32 << 20)
         self.assertEqual(self.server.call("POST", "/Pictures/Glance", small()).json, {"rows": 16})
 
+    def test_a_webp_takes_no_more_than_a_request_may_have(self):
+        def file(side, mode="RGB", **how):
+            data = io.BytesIO()
+            Image.new(mode, (side, side)).save(data, format="WEBP", method=0, **how)
+            return data.getvalue()
+
+        for how in ({"lossless": True, "quality": 0}, {"mode": "RGBA"}):  # 7 and 9 bytes a pixel
+            self.assertEqual(self.server.call("POST", "/Pictures/Look", file(1300, **how)).json, {"rows": 1300})
+            self.assert_error(self.server.call("POST", "/Pictures/Look", file(1700, **how)), 429, 3012, "limits.request_bytes")
+        self.assertEqual(self.server.call("POST", "/Pictures/Look", file(1700)).json, {"rows": 1700})
+
 
 if __name__ == "__main__":
     harness.main()

@@ -49,7 +49,8 @@ endif()
 add_custom_target(wf_runtime ALL DEPENDS ${made})
 
 # Archives where Debian has them: a server runs where only the C library and libstdc++ are installed. oneDNN is opened when a model needs it.
-set(libraries)
+# What libwebp allocates is asked of runtime/nodes/decode_webp.cc.
+set(libraries --wrap=WebPSafeMalloc --wrap=WebPSafeCalloc --wrap=WebPSafeFree)
 foreach(name uv_a nghttp2 ssl crypto yaml protobuf-lite png16 jpeg webp FLAC ogg re2 utf8proc z zstd)
   find_library(WF_ARCHIVE_${name} lib${name}.a REQUIRED)
   list(APPEND libraries ${WF_ARCHIVE_${name}})

@@ -1,4 +1,7 @@
+#include <malloc.h>
 #include <webp/decode.h>
+
+#include <cstdlib>
 
 #include "runtime/nodes/picture.h"
 
@@ -29,6 +32,72 @@ wf_code FailWebp(wf_ctx* ctx, VP8StatusCode status) {
   return Fail(ctx, code, "the WebP image cannot be decoded: %s", TextOf(status));
 }
 
+// What libwebp holds of a picture until it is decoded, but for what goes by its lines or the file: lossless ones 32 bits a pixel and 17
+// lines of them, of others opacity alone, in 8 bits besides.
+uint64_t KeptBytes(const WebPBitstreamFeatures& of) {
+  constexpr int kLossy = 1;  // of `format`
+  if (of.format == kLossy && of.has_alpha == 0) return 0;
+  const auto width = static_cast<uint64_t>(of.width), pixels = width * static_cast<uint64_t>(of.height);
+  return 4 * (pixels + 17 * width) + (of.format == kLossy ? pixels : 0);
+}
+
+// What the decoder takes counts as the job's memory while this lives: at first what a picture of its size does, then what it holds beyond.
+// A file of 300 KB may have tables of 370 MB.
+// Thread: confined to the call; one at a time.   Errors: false when the budget is spent (recorded).
+class DecoderMemory {
+ public:
+  explicit DecoderMemory(wf_ctx* ctx) : ctx_(ctx) {}
+  ~DecoderMemory() { GiveBack(); }
+  DecoderMemory(const DecoderMemory&) = delete;
+  DecoderMemory& operator=(const DecoderMemory&) = delete;
+
+  bool Begin(uint64_t bytes) {
+    if (!Claim(bytes)) return false;
+    current_ = this;
+    return true;
+  }
+  void GiveBack() {
+    current_ = nullptr;
+    if (claimed_ != 0) wf_unclaim(ctx_, claimed_);
+    claimed_ = 0;
+  }
+
+  // Of what libwebp allocates on this thread. None is current: it is no decoder of ours that does.
+  static void* Held(void* block) {
+    if (current_ == nullptr || block == nullptr || current_->Hold(malloc_usable_size(block))) return block;
+    std::free(block);
+    return nullptr;
+  }
+  static void Free(void* block) {
+    if (current_ != nullptr && block != nullptr) current_->held_ -= malloc_usable_size(block);
+    std::free(block);
+  }
+
+ private:
+  bool Claim(uint64_t bytes) {
+    if (bytes != 0 && wf_claim(ctx_, bytes) == 0) return false;
+    claimed_ += bytes;
+    return true;
+  }
+  bool Hold(uint64_t bytes) {
+    if (held_ + bytes > claimed_ + kUncounted && !Claim(held_ + bytes - claimed_ - kUncounted)) return false;
+    held_ += bytes;
+    return true;
+  }
+
+  static constexpr uint64_t kUncounted = 256 * 1024;  // of lines, small tables and the decoder itself
+  static thread_local DecoderMemory* current_;
+  wf_ctx* ctx_;
+  uint64_t claimed_ = 0, held_ = 0;
+};
+thread_local DecoderMemory* DecoderMemory::current_ = nullptr;
+
+// What libwebp asks for at once, as its own function bounds it.
+bool IsAllocated(uint64_t count, size_t size, size_t* bytes) {
+  constexpr size_t kMost = size_t{1} << 34;
+  return !__builtin_mul_overflow(count, size, bytes) && *bytes <= kMost;
+}
+
 // Four channels to three, in place.
 bool LayOverWhite(wf_ctx* ctx, uint8_t* px, int64_t count) {
   return InSteps(ctx, count, [px](int64_t first, int64_t last) {
@@ -57,7 +126,25 @@ VP8StatusCode DecodeInParts(const wf_ctx* ctx, const wf_bytes& file, WebPDecoder
 
 }  // namespace
 
+// A server's linker puts these in the place of libwebp's own (runtime/archive.cmake).
+extern "C" {
+void* __wrap_WebPSafeMalloc(uint64_t count, size_t size) noexcept;
+void* __wrap_WebPSafeCalloc(uint64_t count, size_t size) noexcept;
+void __wrap_WebPSafeFree(void* block) noexcept;
+
+void* __wrap_WebPSafeMalloc(uint64_t count, size_t size) noexcept {
+  size_t bytes = 0;
+  return IsAllocated(count, size, &bytes) ? DecoderMemory::Held(std::malloc(bytes)) : nullptr;
+}
+void* __wrap_WebPSafeCalloc(uint64_t count, size_t size) noexcept {
+  size_t bytes = 0;
+  return IsAllocated(count, size, &bytes) ? DecoderMemory::Held(std::calloc(count, size)) : nullptr;
+}
+void __wrap_WebPSafeFree(void* block) noexcept { DecoderMemory::Free(block); }
+}
+
 wf_code DecodeWebp(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_tensor* px) {
+  DecoderMemory memory(ctx);
   WebPDecoderConfig config;
   if (WebPInitDecoderConfig(&config) == 0) return FailWebp(ctx, VP8_STATUS_INVALID_PARAM);
   const VP8StatusCode header = WebPGetFeatures(file.ptr, file.len, &config.input);
@@ -66,7 +153,7 @@ wf_code DecodeWebp(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_t
   const Size size{config.input.height, config.input.width};
   if (size.pixels() > WF_MAX_WEBP_PIXELS) return FailTooLarge(ctx, size, WF_MAX_WEBP_PIXELS);
   const int64_t channels = config.input.has_alpha != 0 ? 4 : 3;
-  if (!AllocateTensor(ctx, WF_U8, Shape(size, channels).axes(), px)) return WF_FAILED;
+  if (!memory.Begin(KeptBytes(config.input)) || !AllocateTensor(ctx, WF_U8, Shape(size, channels).axes(), px)) return WF_FAILED;
   auto* const data = static_cast<uint8_t*>(px->data);
   config.output.colorspace = channels == 4 ? MODE_RGBA : MODE_RGB;
   config.output.is_external_memory = 1;
@@ -75,6 +162,7 @@ wf_code DecodeWebp(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_t
   config.output.u.RGBA.size = static_cast<size_t>(size.pixels() * channels);
   const VP8StatusCode status = DecodeInParts(ctx, file, &config);
   WebPFreeDecBuffer(&config.output);
+  memory.GiveBack();
   if (status == VP8_STATUS_USER_ABORT) return WF_FAILED;
   if (status != VP8_STATUS_OK) return FailWebp(ctx, status);
   if (channels == 4) {

@@ -19,7 +19,7 @@ enum {
   WF_MAX_BMP_PIXELS = 64 * 1024 * 1024,
   WF_MAX_JPEG_PIXELS =
       32 * 1024 * 1024, /* a progressive JPEG holds up to 6 bytes a pixel in the decoder besides, of CMYK 8: claimed (claim.h) */
-  WF_MAX_WEBP_PIXELS = 32 * 1024 * 1024, /* a lossless one holds 4 */
+  WF_MAX_WEBP_PIXELS = 32 * 1024 * 1024, /* a lossless one holds 4, one with opacity up to 5: claimed, too */
 };
 
 // A PNG, JPEG, WebP or BMP file -> u8[h, w], 0 black, sRGB-encoded luma; transparency is laid over white, what EXIF says is turned is

@@ -72,7 +72,7 @@ def spectrogram(x, n_fft, hop, window, centre):
 
 
 def filters(rate, n_fft, mels, htk, area):
-    if not 1 <= rate <= 10**9:
+    if not 1 <= rate <= 10**9 or n_fft < 1:
         return TYPE
     return librosa.filters.mel(sr=int(rate), n_fft=int(n_fft), n_mels=int(mels), htk=bool(htk), norm="slaney" if area else None)
 
@@ -127,7 +127,7 @@ FUNCTIONS = {
     "HzToMel": Function("hz: f64[n], htk: bool", "f64[_]", "[i < n] => audio.hz_to_mel(hz[i], htk)", lambda hz, htk: librosa.hz_to_mel(hz, htk=bool(htk)), [(np.linspace(0, 24000, 77), np.bool_(htk)) for htk in (0, 1)], 1e-9),
     "MelToHz": Function("mel: f64[n], htk: bool", "f64[_]", "[i < n] => audio.mel_to_hz(mel[i], htk)", lambda mel, htk: librosa.mel_to_hz(mel, htk=bool(htk)), [(np.linspace(0, 60, 77), np.bool_(htk)) for htk in (0, 1)], 1e-9),
     "MelFilters": Function("rate: i64, n_fft: i64, mels: i64, htk: bool, area: bool", "f32[_, _]", "audio.mel_filters(rate, n_fft, mels, htk: htk, area: area)", filters,
-                           [(I64(rate), I64(n_fft), I64(mels), np.bool_(htk), np.bool_(area)) for rate, n_fft, mels in ((22050, 2048, 128), (16000, 400, 80), (16000, 512, 40), (44100, 1024, 1), (8000, 255, 20), (0, 400, 80), (-5, 400, 80), (10**9 + 1, 400, 80)) for htk in (0, 1) for area in (0, 1)], 1e-5, 1e-9),
+                           [(I64(rate), I64(n_fft), I64(mels), np.bool_(htk), np.bool_(area)) for rate, n_fft, mels in ((22050, 2048, 128), (16000, 400, 80), (16000, 512, 40), (44100, 1024, 1), (8000, 255, 20), (0, 400, 80), (-5, 400, 80), (10**9 + 1, 400, 80), (8000, 0, 20), (8000, -1, 20)) for htk in (0, 1) for area in (0, 1)], 1e-5, 1e-9),
     "MelFiltersBetween": Function("low: f64, high: f64", "f32[_, _]", "audio.mel_filters(16000, 512, 40, low, high)", lambda low, high: librosa.filters.mel(sr=16000, n_fft=512, n_mels=40, fmin=low, fmax=high), [(F64(20), F64(7600)), (F64(300), F64(3400))], 1e-5, 1e-9),
     "MelSpectrogram": Function("x: f32[n], hop: i64", "f32[_, _]", "audio.mel_spectrogram(x, WHISPER, hop)", mel_spectrogram, [(x, I64(hop)) for x in sounds(1, 3000, 16000) for hop in (100, 160)], CLOSE, 1e-10),
     "LogMel": Function("x: f32[n], hop: i64", "f32[_, _]", "audio.log_mel(x, WHISPER, hop)", lambda x, hop: np.log(np.maximum(mel_spectrogram(x, hop), 1e-10)), [(x, I64(hop)) for x in sounds(1, 3000, 16000) for hop in (100, 160)], 0, CLOSE),

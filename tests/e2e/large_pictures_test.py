@@ -67,6 +67,35 @@ FILES = {
 }
 
 
+def webp_of_tables():
+    """1 Mi black pixels, each 16 of which have five codes of their own, of one symbol: 300 KB that libwebp makes tables of 370 MB of."""
+    bits = []
+
+    def put(value, count):
+        bits.extend(value >> i & 1 for i in range(count))
+
+    def of_256(rest):  # a code of 256 symbols in 8 bits each, and of `rest` that do not occur
+        put(8 << 1, 5)
+        for i in range(12):
+            put(int(i in (2, 11)), 3)  # lengths are 0 or 8
+        put(0, 1)
+        bits.extend([1] * 256 + [0] * rest)
+
+    put(0x2f | 1023 << 8 | 1023 << 22, 40)
+    put(0b000100, 6)  # no transforms, no cache; codes differ by squares of 4 pixels
+    put(0, 1)
+    of_256(24)
+    of_256(0)
+    put(0x111, 12)
+    for i in range(65536):  # the square's codes: green, then red
+        bits.extend(i >> 7 - k & 1 for k in range(8))
+        bits.extend(i >> 15 - k & 1 for k in range(8))
+    bits.extend([1, 0, 0, 0] * 5 * 65536)
+    data = int("".join(map(str, reversed(bits))), 2).to_bytes(len(bits) // 8 + 16, "little")
+    data += bytes(len(data) % 2)
+    return b"RIFF" + struct.pack("<I", len(data) + 12) + b"WEBPVP8L" + struct.pack("<I", len(data)) + data
+
+
 def small():
     file = io.BytesIO()
     Image.new("RGB", (16, 16)).save(file, format="PNG")
@@ -162,6 +191,23 @@ class LittleMemory(harness.ServerCase):
             self.assert_error(reply, 429, 3012, "limits.request_bytes")
         self.assertLess(self.peak() - before, 32 << 20)
         self.assertEqual(self.server.call("POST", "/Pictures/Glance", small()).json, {"rows": 16})
+
+    def test_a_webp_takes_no_more_than_a_request_may_have(self):
+        def file(side, mode="RGB", **how):
+            data = io.BytesIO()
+            Image.new(mode, (side, side)).save(data, format="WEBP", method=0, **how)
+            return data.getvalue()
+
+        for how in ({"lossless": True, "quality": 0}, {"mode": "RGBA"}):  # 7 and 9 bytes a pixel
+            self.assertEqual(self.server.call("POST", "/Pictures/Look", file(1300, **how)).json, {"rows": 1300})
+            self.assert_error(self.server.call("POST", "/Pictures/Look", file(1700, **how)), 429, 3012, "limits.request_bytes")
+        self.assertEqual(self.server.call("POST", "/Pictures/Look", file(1700)).json, {"rows": 1700})
+
+    def test_tables_of_a_webp_take_no_more_than_a_request_may_have(self):
+        before = self.peak()
+        self.assert_error(self.server.call("POST", "/Pictures/Look", webp_of_tables()), 429, 3012, "limits.request_bytes")
+        self.assertLess(self.peak() - before, 32 << 20)
+        self.assertEqual(self.server.call("POST", "/Pictures/Look", small()).json, {"rows": 16})
 
 
 if __name__ == "__main__":

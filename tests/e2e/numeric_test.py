@@ -280,10 +280,8 @@ def penalised(x, seen, penalty):
 
 
 def sampled(p, u):
-    if len(p) == 0:
-        return INDEX
     upto = np.cumsum(p)
-    if not upto[-1] > 0:
+    if not (len(p) and upto[-1] > 0):
         return TYPE
     above = np.flatnonzero(upto > F32(u) * upto[-1])
     return I64(above[0] if len(above) else np.flatnonzero(p)[-1])
@@ -291,10 +289,10 @@ def sampled(p, u):
 
 def bags(table, ids, starts, mean):
     ends = [*starts[1:], len(ids)]
-    if any(start < 0 or start > len(ids) for start in starts) or not all(0 <= i < len(table) for i in ids[starts[0]:]):
+    if any(start < 0 or start > end for start, end in zip(starts, ends)):
+        return TYPE
+    if len(starts) and not all(0 <= i < len(table) for i in ids[starts[0]:]):
         return INDEX
-    if any(start > end for start, end in zip(starts, ends)):
-        return DIMENSION
     rows = [table[ids[start:end]].sum(0, dtype=np.float64) / (max(end - start, 1) if mean else 1) for start, end in zip(starts, ends)]
     return np.array(rows).reshape(-1, table.shape[1])
 
@@ -339,7 +337,7 @@ def softly_kept(boxes, scores, sigma, least):
 def product_of_bags(table, ids, starts, mean):
     """The sums as the product with a sparse matrix: a row for each bag, a column for each row of the table."""
     ends = [*starts[1:], len(ids)]
-    if not all(0 <= start <= end <= len(ids) for start, end in zip(starts, ends)) or not all(0 <= i < len(table) for i in ids):
+    if not len(starts) or not all(0 <= start <= end <= len(ids) for start, end in zip(starts, ends)) or not all(0 <= i < len(table) for i in ids):
         return None
     shares = np.concatenate([np.full(end - start, 1 / max(end - start, 1) if mean else 1.0) for start, end in zip(starts, ends)])
     return scipy.sparse.csr_array((shares, ids[starts[0]:], np.append(starts, len(ids)) - starts[0]), shape=(len(starts), len(table))) @ table
@@ -460,8 +458,8 @@ FUNCTIONS = {
                               [(floats(0, 0, 5, 5) + 10 * np.arange(MANY, dtype=F32)[:, None], (np.arange(MANY) % 500 == 7) * np.arange(MANY, dtype=F32))]),
     "Components": Function("mask: bool[h, w]", "labels: i64[_, _], boxes: i64[_, _], areas: i64[_]", "nn.connected_components(mask)", components,
                            each([dice.random(shape) < share for shape in ((1, 1), (1, 9), (9, 1), (20, 30), (64, 64)) for share in (0, 0.2, 0.4, 0.6, 1)])),
-    "Unclip": Function("boxes: f32[n, 4]", "y: f32[_, _]", "nn.unclip(boxes, 1.5, 40.0, 50.0)", lambda b: np.clip(b + (0.75 * (b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1]) / (b[:, 2] - b[:, 0] + b[:, 3] - b[:, 1]))[:, None] *
-                       floats(-1, -1, 1, 1), 0, floats(50, 40, 50, 40)), each([corners(1), corners(30)]), 1e-6, 1e-5),
+    "Unclip": Function("boxes: f32[n, 4]", "y: f32[_, _]", "nn.unclip(boxes, 1.5, 40.0, 50.0)", lambda b: np.clip(b + (0.75 * (b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1]) / np.maximum(b[:, 2] - b[:, 0] + b[:, 3] - b[:, 1], 1e-9))[:, None] *
+                       floats(-1, -1, 1, 1), 0, floats(50, 40, 50, 40)), each([corners(1), corners(30), rows_of(4, (3, 4, 3, 4), (3, 4, 3, 9))]), 1e-6, 1e-5),
     "TextBoxes": Function("heat: f32[h, w], threshold: f32, least: f32, ratio: f32, side: i64", "boxes: f32[_, _], scores: f32[_]", "nn.text_boxes(heat, threshold, least, ratio, side)", text_boxes,
                           [((dice.random((h, w)) * dice.integers(0, 2, (h, w)) + 0.3).astype(F32), F32(t), F32(least), F32(1.5), I64(side)) for h, w in ((1, 1), (20, 30), (50, 50))
                            for t, least, side in ((0.5, 0, 1), (0.9, 0.61, 2), (0.95, 0.5, 3), (2, 0, 1))], 1e-5, 1e-4),
@@ -485,7 +483,8 @@ FUNCTIONS = {
     "EmbeddingBag": Function("table: f32[v, d], ids: i64[k], starts: i64[b], mean: bool", "y: f32[_, _]", "feature.embedding_bag(table, ids, starts, mean)", bags,
                              [(random_rows(9, 4), ids, starts, np.bool_(mean)) for ids in (ints(3), dice.integers(0, 9, 20), ints(0, 9), ints(-1, 0))
                               for starts in (ints(0), ints(0, 0, 1), ints(1, 1)) for mean in (False, True)] +
-                             [(random_rows(9, 4), ints(1, 2, 3), starts, np.bool_(False)) for starts in (ints(2, 0), ints(0, 4), ints(0, 2**63 - 1), ints(-1, 0))], 1e-5, 1e-6),
+                             [(random_rows(9, 4), ints(1, 2, 3), starts, np.bool_(False)) for starts in (ints(), ints(3), ints(2, 0), ints(4), ints(0, 4), ints(0, 2**63 - 1), ints(-1, 0), ints(-2**63))] +
+                             [(random_rows(9, 4), ints(), starts, np.bool_(True)) for starts in (ints(), ints(0, 0), ints(1))], 1e-5, 1e-6),
     "Standardise": Function("x: f32[m, n], mean: f32[n], by: f32[n]", "y: f32[_, _]", "feature.standardise(x, mean, by)", lambda x, m, d: (x - m) / np.where(d == 0, 1, d),
                             [(x, random_rows(1, x.shape[1])[0], dice.integers(0, 3, x.shape[1]).astype(F32)) for x in matrices()], 1e-6),
     # Lists, maps and texts go as JSON.

@@ -97,10 +97,10 @@ struct RequestState {
   Site* site = nullptr;
   coding::Coding coding = coding::Coding::kIdentity;  // of the body, until it is taken off
   uint64_t max_body_bytes = 0;
-  std::string_view too_large;             // what a larger body asks for and nobody does, a constant; empty: it is only too large
-  size_t kept_bytes = 0;                  // of its head and body, as its session counts
-  uint64_t discarded = 0, body_mark = 0;  // of the body: what nobody reads; how much of it was there at the last look
-  bool takes_body = false;                // somebody reads it; else what comes is dropped
+  std::string_view too_large;  // what a larger body asks for and nobody does, a constant; empty: it is only too large
+  size_t kept_bytes = 0;       // of its head and body, as its session counts
+  uint64_t came = 0, came_before = 0, discarded = 0;  // of the body: all of it; by the last look at how fast; what nobody reads
+  bool takes_body = false;                            // somebody reads it; else what comes is dropped
   bool has_head = false;
   bool begun = false;  // complete, and given to the site
   bool answered = false;

@@ -579,5 +579,17 @@ TEST_F(Http1SessionTest, ASlowBodyIsStillRefusedBeforeALongDeadline) {
   EXPECT_EQ(site_.told, "slow refused ");
 }
 
+TEST_F(Http1SessionTest, ABodyIsAsSlowWhereWhatHadComeIsFreed) {
+  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 40000\r\n\r\n" + std::string(30'000, 'x');
+  Turn();
+  PassSeconds(5);
+  site_.room = 0;
+  peers_[0].under_way = "x";
+  Turn();
+  EXPECT_EQ(site_.told, "") << "refused for memory, which waits for the rest";
+  PassSeconds(5);
+  EXPECT_EQ(site_.told, "slow refused ");
+}
+
 }  // namespace
 }  // namespace wf::server

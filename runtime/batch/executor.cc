@@ -72,6 +72,12 @@ void Executor::Prepare(Batcher& batcher) {
   if (preparer_ != nullptr) preparer_->Add(batcher);
 }
 
+bool Executor::StopPreparing(base::TimePoint by) {
+  if (preparer_ == nullptr) return true;
+  preparer_->Stop();
+  return preparer_->EndsBy(by);
+}
+
 std::vector<Batcher*> Executor::Batchers() {
   const base::MutexLock lock(mutex_);
   std::vector<Batcher*> all;

@@ -50,6 +50,8 @@ class Executor {
   // that are added later, too, once Prepare was called for them.
   void StartPreparing();
   void Prepare(Batcher& batcher);
+  // No more of it. False: it is in the middle of a run that has not ended by then, for which the destructor would wait.
+  [[nodiscard]] bool StopPreparing(base::TimePoint by);
 
   void BeginDrain();  // rows that wait for company run, and those that come later do not wait
 

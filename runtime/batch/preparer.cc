@@ -179,7 +179,12 @@ int64_t Preparer::BestRunNs(const Piece& piece, std::span<const wf_tensor> input
 }
 
 void Preparer::Start() {
-  thread_.Start("wf-preparer", [this] { RunThread(); });
+  thread_.Start("wf-preparer", [this] {
+    RunThread();
+    const base::MutexLock lock(mutex_);
+    ended_ = true;
+    news_.NotifyOne();
+  });
 }
 
 void Preparer::Stop() {
@@ -188,6 +193,12 @@ void Preparer::Stop() {
     stopping_ = true;
   }
   news_.NotifyOne();
+}
+
+bool Preparer::EndsBy(base::TimePoint at) {
+  const base::MutexLock lock(mutex_);
+  while (!ended_ && clock_.Now() < at) news_.WaitUntil(mutex_, at);
+  return ended_;
 }
 
 Preparer::~Preparer() {

@@ -31,7 +31,9 @@ class Preparer {
   Preparer& operator=(const Preparer&) = delete;
 
   void Start();
-  void Stop();                 // what is left is left; the thread ends with the run under way. On any thread, waits for nothing
+  void Stop();  // what is left is left; the thread ends with the run under way. On any thread, waits for nothing
+  // After Start and Stop. False: the run under way has not ended by then, which may take long where others want the CPU.
+  [[nodiscard]] bool EndsBy(base::TimePoint at);
   void Add(Batcher& batcher);  // what is left is done, and then this. On any thread
   // Nothing more of the batcher is done. False: a step of it is under way; ask again. On any thread.
   [[nodiscard]] bool Forget(const Batcher& batcher);
@@ -64,6 +66,7 @@ class Preparer {
   base::Condition news_;
   std::deque<Piece> pieces_ WF_GUARDED_BY(mutex_);
   const Batcher* under_way_ WF_GUARDED_BY(mutex_) = nullptr;
+  bool ended_ WF_GUARDED_BY(mutex_) = false;
   std::atomic<bool> stopping_{false};  // written under the mutex
   base::Thread thread_;
 };

@@ -15,7 +15,7 @@ void Exchange::OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::F
 }
 
 void Exchange::OnDrained(bus::Bus& drained) noexcept {
-  if (drained.spans() != nullptr) site->OnTraced(*this, drained);
+  site->OnDrained(*this, drained);
   bus = nullptr;
   pool.GiveBackIfDone(*this);
 }

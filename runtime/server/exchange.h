@@ -71,8 +71,8 @@ class Site {
   // The exchange is about to be used again: what it took may be given back.
   virtual void OnFinished(Exchange& exchange) noexcept = 0;
   virtual void OnAnswered(Exchange& exchange) noexcept = 0;
-  // The bus of a request that is traced is about to go.
-  virtual void OnTraced(const Exchange&, const bus::Bus&) noexcept {}
+  // The bus of a request is about to go; its memory may be taken to be freed.
+  virtual void OnDrained(const Exchange&, bus::Bus&) noexcept {}
   // A message of a call that streams is an exchange of its own: what OnHead is to others.
   virtual void OnPart(Exchange&) noexcept {}
   // All messages of a call that streams have been served. True: Session::Reply has ended it; else it ends well, without another message.
@@ -97,10 +97,10 @@ struct RequestState {
   Site* site = nullptr;
   coding::Coding coding = coding::Coding::kIdentity;  // of the body, until it is taken off
   uint64_t max_body_bytes = 0;
-  std::string_view too_large;             // what a larger body asks for and nobody does, a constant; empty: it is only too large
-  size_t kept_bytes = 0;                  // of its head and body, as its session counts
-  uint64_t discarded = 0, body_mark = 0;  // of the body: what nobody reads; how much of it was there at the last look
-  bool takes_body = false;                // somebody reads it; else what comes is dropped
+  std::string_view too_large;  // what a larger body asks for and nobody does, a constant; empty: it is only too large
+  size_t kept_bytes = 0;       // of its head and body, as its session counts
+  uint64_t came = 0, came_before = 0, discarded = 0;  // of the body: all of it; by the last look at how fast; what nobody reads
+  bool takes_body = false;                            // somebody reads it; else what comes is dropped
   bool has_head = false;
   bool begun = false;  // complete, and given to the site
   bool answered = false;

@@ -25,7 +25,7 @@ bool Http2Session::HasRoom(const Exchange& call) const noexcept {
 
 size_t Http2Session::TakeParts(Exchange& call, std::span<const uint8_t> bytes) noexcept {
   std::span<const uint8_t> left = bytes;
-  call.discarded += bytes.size();
+  call.came += bytes.size();
   if (call.grpc.held_bytes() == 0) TakeMessages(call, &left);
   Keep(call);
   if (!call.refused() && !left.empty() && Hold(call, left)) return bytes.size() - left.size();

@@ -15,6 +15,13 @@ constexpr size_t kExchangeBytes = 2 * 1024;  // with the room of its fields
 
 Exchange* ExchangeOf(http2::Stream& stream) { return static_cast<Exchange*>(stream.user); }
 
+// Of a head that is refused, as far as it was read: clients of gRPC take no other answer.
+void NoteGrpc(Exchange& exchange) {
+  if (!grpc::IsContentType(exchange.head.Find("content-type"))) return;
+  exchange.protocol = Protocol::kGrpc;
+  exchange.grpc.on = true;
+}
+
 }  // namespace
 
 Http2Session::Http2Session(Sessions& owner) : Session(owner, kExchangeBytes), session_(owner.http2_, *this) {}
@@ -71,10 +78,7 @@ void Http2Session::OnHead(http2::Stream& stream) noexcept {
 
 void Http2Session::OnBadHead(http2::Stream& stream, int status, std::string_view reason) noexcept {
   Exchange& exchange = *ExchangeOf(stream);
-  if (grpc::IsContentType(exchange.head.Find("content-type"))) {  // as far as it was read: clients of gRPC take no other answer
-    exchange.protocol = Protocol::kGrpc;
-    exchange.grpc.on = true;
-  }
+  NoteGrpc(exchange);
   if (status == http::kNoMemory)
     exchange.RefuseForMemory(reason);
   else
@@ -291,6 +295,9 @@ void Http2Session::Abort() noexcept {
 // Calls that stream go on where nothing of a next message has come, or others are under way, which give back what they have when they end.
 void Http2Session::OnMemoryShort() noexcept {
   if (closing_) return;
+  session_.ForEach([](http2::Stream& stream) {
+    if (Exchange* const exchange = ExchangeOf(stream); exchange != nullptr && !exchange->has_head) NoteGrpc(*exchange);
+  });
   session_.DropHead();
   session_.ForEach([](http2::Stream& stream) {
     Exchange* const exchange = ExchangeOf(stream);

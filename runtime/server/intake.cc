@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
@@ -14,8 +15,6 @@ namespace wf::server {
 namespace {
 
 constexpr wf_plan kNoPlan = {};  // refusals are given by the runtime, never by a program
-
-uint64_t Received(const Exchange& exchange) { return exchange.body.size() + exchange.discarded; }
 
 void RefuseSize(Exchange& exchange) {
   if (!exchange.too_large.empty()) return exchange.Refuse(501, code::kNotImplemented, exchange.too_large);
@@ -77,10 +76,11 @@ void TakeHead(Exchange& exchange) noexcept {
 }
 
 void AnnounceBody(Exchange& exchange, uint64_t bytes) noexcept {
-  if (!exchange.grpc.on && !exchange.refused() && bytes > exchange.max_body_bytes - Received(exchange)) RefuseSize(exchange);
+  if (!exchange.grpc.on && !exchange.refused() && bytes > exchange.max_body_bytes - exchange.came) RefuseSize(exchange);
 }
 
 void TakeBody(Exchange& exchange, std::span<const uint8_t> part) noexcept {
+  exchange.came += part.size();
   if (exchange.grpc.on)
     TakeMessages(exchange, part);
   else
@@ -99,16 +99,10 @@ void TakeEnd(Exchange& exchange) noexcept {
 }
 
 bool LookAtBody(Exchange& exchange, int64_t least_rate) noexcept {
-  if (IsIdle(exchange)) {
-    exchange.body_mark = Received(exchange);
-    return true;
-  }
-  if (Received(exchange) - exchange.body_mark < static_cast<uint64_t>(least_rate * (kBodyCheckMs / 1000))) {
-    if (!exchange.refused()) exchange.Refuse(408, code::kTimeout, kSlowBody);
-    return false;
-  }
-  exchange.body_mark = Received(exchange);
-  return true;
+  const uint64_t now = exchange.came - std::exchange(exchange.came_before, exchange.came);
+  if (IsIdle(exchange) || now >= static_cast<uint64_t>(least_rate * (kBodyCheckMs / 1000))) return true;
+  if (!exchange.refused()) exchange.Refuse(408, code::kTimeout, kSlowBody);
+  return false;
 }
 
 // Told before it is cancelled: what is told of the request may be in the memory of its bus.

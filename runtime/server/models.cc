@@ -591,9 +591,11 @@ void Models::BeginDrain() {
   if (executor_ != nullptr) executor_->BeginDrain();
 }
 
-void Models::Stop() {
-  executor_.reset();
+bool Models::Stop(base::TimePoint by) {
+  const bool may_go = executor_ == nullptr || executor_->StopPreparing(by);
+  if (may_go) executor_.reset();
   if (choices_ != nullptr) SaveChoices(*choices_);
+  return may_go;
 }
 
 }  // namespace wf::server

@@ -55,7 +55,9 @@ class Models {
   const std::vector<NamedStats>& removed() const { return removed_; }
   const std::vector<NamedVersion>& served() const { return served_; }
   void BeginDrain();  // no row waits for company any more
-  void Stop();        // runs what waits; no engine submits any more
+  // Runs what waits; no engine submits any more. False: what measures the models is in the middle of a run that has not ended by then, so
+  // that nothing of them may go.
+  [[nodiscard]] bool Stop(base::TimePoint by = INT64_MAX);
 
  private:
   struct Queue;

@@ -23,6 +23,7 @@ namespace wf::server {
 namespace {
 
 constexpr int kLastLogsMs = 1000;                        // for a slow reader of stderr
+constexpr int64_t kLastRunNs = 500'000'000;              // for the run of a measurement, which has the last claim to a CPU
 constexpr int64_t kAbortNs = 500'000'000;                // for the last answers to leave
 constexpr int64_t kFlushNs = 2 * base::kNsPerSecond;     // for the last spans
 constexpr int64_t kDesertedNs = 2 * base::kNsPerSecond;  // for work to end that nobody waits for
@@ -300,7 +301,7 @@ int Server::Run() {
   for (const auto& worker : workers_) worker->Join();
   // Whoever hands on goes before who is handed to: a strand's thread wakes the executor, all of them wake the loops.
   pool_.reset();
-  models_.Stop();
+  if (!models_.Stop(clock_.Now() + kLastRunNs)) EndNow(exit_status_);
   codecs_.reset();
   for (const auto& worker : workers_) worker->Close();
   observe::SetLogWaker(nullptr);

@@ -346,8 +346,6 @@ struct WorkflowSite::Reading final : CodecQueue::Work {
   Reading(WorkflowSite& answers, Exchange& request, wf_bytes text, ReadFunction reads, ThenFunction goes_on)
       : site(answers), exchange(request), body(text), read(reads), then(goes_on) {}
   void Run() noexcept override {
-    is_late = site.shared_.clock.Now() >= deadline;
-    if (is_late) return;
     const base::SliceScope slice(base::SliceKind::kRead, NameOf(exchange), exchange.data_id);
     code = read(exchange, scratch, body);
   }
@@ -358,8 +356,6 @@ struct WorkflowSite::Reading final : CodecQueue::Work {
   const wf_bytes body;
   const ReadFunction read;
   const ThenFunction then;
-  base::TimePoint deadline = INT64_MAX;
-  bool is_late = false;  // it was not read
   wf_code code = 0;
   bus::Bus scratch;
 };
@@ -369,8 +365,7 @@ bool WorkflowSite::ReadElsewhere(Exchange& exchange, wf_bytes body, ReadFunction
   auto* const reading = new (std::nothrow) Reading(*this, exchange, body, read, then);
   if (reading == nullptr) return false;
   OpenScratch(&reading->scratch);
-  reading->deadline = exchange.bus != nullptr ? exchange.bus->deadline() : DeadlineOf(exchange);
-  PushElsewhere(exchange, *reading, reading->deadline);
+  PushElsewhere(exchange, *reading, exchange.bus != nullptr ? exchange.bus->deadline() : DeadlineOf(exchange));
   return true;
 }
 
@@ -384,7 +379,7 @@ void WorkflowSite::OnRead(Reading& reading) noexcept {
       engine_->Cancel(*exchange.bus);
     else
       exchange.pool.GiveBackIfDone(exchange);
-  } else if (reading.is_late && exchange.bus == nullptr) {
+  } else if (exchange.bus == nullptr && IsLate(exchange)) {
     OnLate(exchange);
   } else if (reading.then != nullptr) {
     reading.then(*this, exchange, reading.scratch, reading.body, reading.code);

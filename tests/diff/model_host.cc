@@ -99,7 +99,7 @@ ModelHost::ModelHost(const wf_plan& plan, const std::string& folder)
   }
 }
 
-ModelHost::~ModelHost() { models_.Stop(); }
+ModelHost::~ModelHost() { (void)models_.Stop(); }
 
 const KnownModel* ModelHost::Known(size_t model) const { return FindModel(std::string(abi::View(plan_.models[model].path))); }
 

@@ -12,7 +12,7 @@ import harness
 import onnx_file
 
 ROWS = 32
-PROGRAM = """model Layers = onnx("layers.onnx");
+PROGRAM = """model Layers = onnx("layers.onnx") { mixing allowed; }  // so that sizes are measured at once
 workflow Run(x: f32) -> (y: f32) {
   let matrix: f32[384, 384] = [i, j] => x;
   node y = Layers(matrix) { batch ROWS; }
@@ -23,14 +23,15 @@ service S { workflow Run; }
 BATCH = "nodes: {Run/y: {batch: %d}}\n"
 # Sizes from ROWS down to 1 are run twice each: one run of the largest is about a fourth of it all.
 ONE_RUN, AT_MOST = 0.25, 0.37
+LONG_LAYERS, LONG_RUN = 128, 2  # with so many a run of ROWS works for more than so many seconds on any machine, of which the end waits for half a one
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def source():
-    folder = harness.scratch() / "measuring"
+def source(layers=8):
+    folder = harness.scratch() / f"measuring{layers}"
     if not folder.exists():
         folder.mkdir()
-        (folder / "layers.onnx").write_bytes(onnx_file.square_layers(384, 8))
+        (folder / "layers.onnx").write_bytes(onnx_file.square_layers(384, layers))
         (folder / "layers.wf").write_text(PROGRAM)
     return folder / "layers.wf"
 
@@ -44,8 +45,8 @@ def worked(folder):
 class Measuring(unittest.TestCase):
     whole = None  # seconds of work of all measurements
 
-    def start(self, *args):
-        server = harness.Server.of(source(), *args)
+    def start(self, *args, layers=8):
+        server = harness.Server.of(source(layers), *args)
         self.addCleanup(server.kill)
         self.process = harness.Path(f"/proc/{server.process.pid}")
         until = time.monotonic() + harness.START_SECONDS
@@ -104,6 +105,17 @@ class Measuring(unittest.TestCase):
     def test_a_server_that_is_to_stop_begins_no_further_run(self):
         server = self.start()
         self.assert_one_run(self.work_to_end(server, 0))
+
+    @harness.timed
+    def test_it_does_not_wait_for_a_long_one(self):
+        server = self.start(layers=LONG_LAYERS)
+        while worked(self.thread) < 1:  # plans are made, and the first run, of ROWS, is under way
+            self.assertIsNone(server.process.poll())
+            time.sleep(0.005)
+        then = time.monotonic()
+        worked_s = self.work_to_end(server, 0)
+        print(f"measuring: {worked_s:.2f} s of work after SIGTERM in a run that takes long, {time.monotonic() - then:.2f} s in all")
+        self.assertLess(worked_s, LONG_RUN - 0.5)
 
     @harness.timed
     def test_nor_after_a_reload(self):

@@ -25,7 +25,7 @@ void Callbacks::SetAll(nghttp2_session_callbacks* callbacks) {
 
 int Callbacks::OnBeginHeaders(nghttp2_session* raw, const nghttp2_frame* frame, void* user) noexcept {
   Session& session = Of(user);
-  session.block_bytes_ = 0;
+  session.block_bytes_ = session.field_bytes_ = 0;
   session.reading_ = nullptr;
   if (!IsRequest(*frame)) return 0;
   Stream* const stream = session.pool_.Take();
@@ -55,6 +55,7 @@ int Callbacks::OnHeader(nghttp2_session*, const nghttp2_frame*, const uint8_t* n
   constexpr size_t kOfLine = 3;       // :method, :scheme and :path are no fields in HTTP/1.1; :authority is `host`
   Session& session = Of(user);
   if (session.repeats_one_) return 0;
+  session.field_bytes_ = 0;
   const http::Limits& limits = session.limits_.head;
   session.block_bytes_ += name_bytes + value_bytes + kFieldBytes;
   if (session.block_bytes_ > kBomb * limits.head_bytes) {

@@ -27,6 +27,7 @@ class FrameHeads {
     size_t size = 0;
   };
   Part part() const { return {head_, have_}; }
+  uint32_t to_come() const { return skips_; }  // of the payload behind the last head that is whole
 
   // Calls `take` for each head that is whole by the end of `bytes`.
   template <typename Take>

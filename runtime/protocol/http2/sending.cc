@@ -90,7 +90,7 @@ size_t Session::held_bytes() const noexcept {
   constexpr size_t kStreamBytes = 1024;                                        // with what nghttp2 has of each
   const bool passes = reading_ != nullptr && !reading_->head_passes_.empty();  // nothing more of it is kept
   const size_t head_bytes = reading_ == nullptr ? 0 : passes ? reading_->head_->stored_bytes() : block_bytes_;
-  return body_blocks_ + head_bytes + open_ * kStreamBytes;
+  return body_blocks_ + head_bytes + field_bytes_ + open_ * kStreamBytes;
 }
 
 bool Session::has_output() const noexcept { return nghttp2_session_want_write(session_) != 0 || !writer_.empty() || !before_ack_.empty(); }

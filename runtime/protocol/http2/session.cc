@@ -129,7 +129,7 @@ bool Session::Open(const Limits& limits) noexcept {
   stream_ends_ = StreamEnds();
   idle_resets_ = IdleResets();
   passes_ = 0;
-  in_block_ = broken_ = ended_ = false;
+  in_block_ = of_fields_ = broken_ = ended_ = false;
   why_ = {};
   ends_ = 0;
   greeted_ = sent_since_ping_ = breached_ = warned_ = false;
@@ -154,6 +154,7 @@ void Session::Close() noexcept {
   if (!broken_) nghttp2_session_del(session_);
   held_.GiveAll();
   session_ = nullptr;
+  field_bytes_ = 0;
   writer_.Open();
   before_ack_.Clear();
 }
@@ -202,6 +203,7 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
     if (head.type == NGHTTP2_HEADERS || head.type == NGHTTP2_CONTINUATION || is_idle_reset) heads.push_back(head);
   });
   const int64_t read = ReadAll(before, bytes);
+  CountField(bytes.size());
   for (; ends_ > 0; --ends_) Spend();
   if (read >= 0) return !ended_ && nghttp2_session_want_read(session_) != 0;
   broken_ = broken_ || read == NGHTTP2_ERR_NOMEM || read == NGHTTP2_ERR_CALLBACK_FAILURE;
@@ -214,6 +216,12 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
     EndWith(NGHTTP2_INTERNAL_ERROR);
   }
   return false;
+}
+
+void Session::CountField(size_t bytes) noexcept {
+  constexpr size_t kMostBytes = 64 * 1024;  // more ends the connection
+  const bool is_whole = !in_block_ && !(of_fields_ && frames_.to_come() > 0);
+  field_bytes_ = is_whole ? 0 : std::min(field_bytes_ + bytes, kMostBytes);
 }
 
 // nghttp2 gets the head of a frame once it is whole: `before` is what came of one with earlier bytes. Thus a frame can be passed over.
@@ -316,6 +324,7 @@ Session::Mistake Session::MistakeOf(const FrameHead& head) noexcept {
 // that are gone, it passes over. Clients ping for each answer that comes, to measure the line: that is free.
 void Session::OnFrameHead(const FrameHead& head) noexcept {
   greeted_ = true;
+  of_fields_ = head.type == NGHTTP2_HEADERS || head.type == NGHTTP2_CONTINUATION;
   if (const Mistake mistake = MistakeOf(head); mistake.error != NGHTTP2_NO_ERROR)
     return Terminate(mistake.error, http::Breach::kProtocol, mistake.why);
   switch (head.type) {

@@ -118,6 +118,7 @@ class Session {
   void EndWith(uint32_t error) noexcept;
   void TellBreach(http::Breach breach, std::string_view why) noexcept;
   void OnFrameHead(const FrameHead& head) noexcept;
+  void CountField(size_t bytes) noexcept;
   void OnSettings() noexcept;
   void OnTableBytes(uint32_t bytes) noexcept;
   void OnAcknowledged() noexcept;
@@ -148,6 +149,7 @@ class Session {
   Stream *first_ = nullptr, *latest_ = nullptr;  // of all open ones; that was looked for
   Stream* reading_ = nullptr;                    // whose head is being read; null: none, or nobody wants it
   size_t block_bytes_ = 0;                       // of the fields being read
+  size_t field_bytes_ = 0;                       // that have come since the last of them was whole, or a read more: nghttp2 has them
   FrameHeads frames_;
   Repeats repeats_;
   HeadWriter writer_;
@@ -163,6 +165,7 @@ class Session {
   bool ended_ = false;        // it is about to be told why, at the latest
   bool broken_ = false;       // there was no memory for what nghttp2 had to do
   bool in_block_ = false;     // between HEADERS and the last CONTINUATION
+  bool of_fields_ = false;    // the last frame that has begun is one of them
   bool repeats_one_ = false;  // nghttp2 reads a stand-in
 };
 

@@ -244,6 +244,20 @@ TEST_F(PreparerTest, ADrainStopsIt) {
   EXPECT_LE(runs, before + 1) << "the one that was under way";
 }
 
+TEST_F(PreparerTest, WhoStopsItNeedNotWaitForTheRunUnderWay) {
+  Add();
+  std::atomic<bool> runs = false, may_end = false;
+  model_.when_run = [&] {
+    runs = true;
+    while (!may_end) std::this_thread::yield();
+  };
+  executor_.StartPreparing();
+  while (!runs) std::this_thread::yield();
+  EXPECT_FALSE(executor_.StopPreparing(clock_.Now()));
+  may_end = true;
+  EXPECT_TRUE(executor_.StopPreparing(INT64_MAX));
+}
+
 TEST_F(PreparerTest, WhatTheLoadHasMeasuredIsKnownFromTheStart) {
   model_.measured_ns = 20'000;
   const Batcher& batcher = Add();

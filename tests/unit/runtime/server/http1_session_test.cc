@@ -1,76 +1,15 @@
 #include "runtime/server/http1_session.h"
 
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <string>
 #include <utility>
 
 #include "runtime/base/reserve.h"
-#include "runtime/net/connections.h"
-#include "tests/unit/runtime/server/test_site.h"
+#include "tests/unit/runtime/server/http1_case.h"
 #include "tests/unit/support/sim_faults.h"
-#include "tests/unit/support/sim_wires.h"
 
 namespace wf::server {
 namespace {
-
-constexpr int64_t kSecond = 1'000'000'000;
-
-// Connections to peers that the test moves, on a loop whose turns it takes.
-class Http1SessionTest : public ::testing::Test, protected net::HandlerFactory {
- protected:
-  Http1SessionTest() {
-    for (int i = 0; i < 2; ++i) connections_.Adopt(i);
-  }
-  ~Http1SessionTest() override {
-    connections_.CloseAll();
-    for (test::SimPeer& peer : peers_)
-      if (peer.wire != nullptr) peer.wire->FinishClose();
-    EXPECT_EQ(told_, "");
-  }
-  net::Handler* NewHandler(net::Connection& connection) noexcept override {
-    sessions_.push_back(static_cast<Http1Session*>(owner_.Open(connection)));
-    return sessions_.back();
-  }
-  // What arrived is read first, in reads of 64 KiB, as a loop does.
-  void Turn() {
-    for (test::SimPeer& peer : peers_) {
-      peer.window = read_by_peers_;
-      while (peer.wire != nullptr && peer.wire->Deliver(64 * 1024)) most_pending_ = std::max(most_pending_, sessions_[0]->pending_bytes());
-    }
-    owner_.ResumeWaiting();
-    connections_.FlushDirty();
-  }
-  void PassSeconds(int count) {
-    for (int i = 0; i < count; ++i) {
-      clock_.AdvanceNs(kSecond);
-      connections_.OnSecond();
-      connections_.FlushDirty();
-    }
-  }
-  static int Answers(const test::SimPeer& peer) {
-    int count = 0;
-    for (size_t at = 0; (at = peer.received.find("HTTP/1.1 ", at)) != std::string::npos; ++at) ++count;
-    return count;
-  }
-  static std::string Requests(int count) {
-    std::string text;
-    for (int i = 0; i < count; ++i)
-      text += "POST /a HTTP/1.1\r\nhost: t\r\nx-some: " + std::string(134, 'x') + "\r\ncontent-length: 2\r\n\r\n{}";
-    return text;
-  }
-
-  test::FakeClock clock_;
-  std::deque<test::SimPeer> peers_{2};
-  std::string told_;
-  test::SimWires wires_{clock_, peers_, [this](const std::string& what) { told_ += what; }};
-  TestSite site_;
-  Sessions owner_{site_, {}};
-  std::vector<Http1Session*> sessions_;
-  net::Connections connections_{wires_, *this};
-  size_t most_pending_ = 0, read_by_peers_ = 1 << 30;
-};
 
 TEST_F(Http1SessionTest, WhoHasJustConnectedHasTimeForItsFirstRequestWhileTheServerDrains) {
   peers_[1].under_way = Requests(1);
@@ -365,18 +304,16 @@ TEST_F(Http1SessionTest, WhatWaitsBehindARequestIsClaimed) {
 }
 
 TEST_F(Http1SessionTest, WhatWaitsBehindTheLastRequestIsNotKept) {
-  const std::string last = "GET /a HTTP/1.1\r\nhost: t\r\nconnection: close\r\n\r\n";
   site_.at_once = false;
   read_by_peers_ = 0;
-  peers_[0].under_way = last + Requests(200);
-  peers_[1].under_way = Requests(1) + last + Requests(200);  // behind one that waits, too
+  peers_[0].under_way = Requests(1) + "GET /a HTTP/1.1\r\nhost: t\r\nconnection: close\r\n\r\n" + Requests(200);
   Turn();
-  for (Http1Session* session : sessions_) ASSERT_GT(session->pending_bytes(), 30'000U);
+  ASSERT_GT(sessions_[0]->pending_bytes(), 30'000U);
   site_.at_once = true;
-  for (Exchange* const exchange : std::exchange(site_.waiting, {})) site_.Answer(*exchange);
+  site_.Answer();
   Turn();
-  EXPECT_EQ(site_.requests, 3);
-  for (Http1Session* session : sessions_) EXPECT_EQ(session->pending_bytes(), 0U) << "though its answer is not read";
+  EXPECT_EQ(site_.requests, 2);
+  EXPECT_EQ(sessions_[0]->pending_bytes(), 0U) << "though its answer is not read";
 }
 
 TEST_F(Http1SessionTest, WhatWaitsBehindARequestIsRefusedWithoutRoom) {
@@ -503,95 +440,6 @@ TEST_F(Http1SessionTest, HeadsThatStillComeGiveWayWhenMemoryIsShort) {
   Turn();
   EXPECT_TRUE(peers_[0].received.starts_with("HTTP/1.1 429 ")) << peers_[0].received;
   EXPECT_FALSE(peers_[1].closed) << "it has begun none";
-}
-
-TEST_F(Http1SessionTest, ABodyThatNobodyReadsIsDropped) {
-  site_.takes_body = false;
-  const std::string body(60'000, 'x');
-  peers_[0].under_way = "GET /a HTTP/1.1\r\nhost: t\r\ncontent-length: 60000\r\n\r\n" + body;
-  peers_[1].under_way = "GET /a HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\n";
-  for (int i = 0; i < 2; ++i) peers_[1].under_way += "ea60\r\n" + body + "\r\n";  // more than is passed over
-  Turn();
-  EXPECT_EQ(site_.requests, 1);
-  EXPECT_EQ(site_.body_bytes, 0U);
-  EXPECT_EQ(Answers(peers_[0]), 1);
-  EXPECT_NE(peers_[1].received.find("HTTP/1.1 413 "), std::string::npos) << peers_[1].received;
-}
-
-// What is told of a request may be in the memory that Cancel frees.
-TEST_F(Http1SessionTest, ARequestThatIsGivenUpIsToldBeforeItIsCancelled) {
-  site_.at_once = false;
-  for (test::SimPeer& peer : peers_) peer.under_way = Requests(1);
-  Turn();
-  peers_[0].broken = true;
-  Turn();
-  EXPECT_TRUE(peers_[0].wire->FinishClose());
-  EXPECT_EQ(site_.told, "gone cancelled ");
-  site_.told.clear();
-  sessions_[1]->Abort();
-  EXPECT_EQ(site_.told, "refused cancelled ");
-  Turn();
-  EXPECT_NE(peers_[1].received.find("HTTP/1.1 503 "), std::string::npos) << peers_[1].received;
-  EXPECT_EQ(site_.finished, 2);
-}
-
-TEST_F(Http1SessionTest, TheDeadlineEndsABodyThatIsStillComing) {
-  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\n";
-  Turn();
-  peers_[0].under_way = std::string(20'000, ' ');
-  Turn();
-  EXPECT_EQ(Answers(peers_[0]), 0);
-  site_.PassDeadlines();
-  Turn();
-  EXPECT_NE(peers_[0].received.find("HTTP/1.1 408 "), std::string::npos) << peers_[0].received;
-  EXPECT_NE(peers_[0].received.find("\r\nconnection: close"), std::string::npos);
-  EXPECT_EQ(site_.refused, code::kTimeout);
-  EXPECT_EQ(site_.finished, 1);  // its place is free
-  EXPECT_EQ(site_.requests, 0);
-}
-
-TEST_F(Http1SessionTest, ADeadlineThatAConfigurationHasMovedIsWaitedForAgain) {
-  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\n{ ";
-  Turn();
-  ASSERT_EQ(site_.armed.size(), 1U);
-  Exchange& exchange = *std::exchange(site_.armed, {})[0];
-  exchange.session->OnLate(exchange);
-  EXPECT_EQ(site_.armed.size(), 1U);
-  peers_[0].under_way = " }";
-  Turn();
-  EXPECT_EQ(site_.requests, 1);
-  EXPECT_EQ(site_.armed.size(), 0U);
-}
-
-TEST_F(Http1SessionTest, ABodyThatIsWholeTooLateIsNotActedOn) {
-  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\n{ ";
-  Turn();
-  site_.late = true;
-  peers_[0].under_way = " }";
-  Turn();
-  EXPECT_NE(peers_[0].received.find("HTTP/1.1 408 "), std::string::npos) << peers_[0].received;
-  EXPECT_EQ(peers_[0].received.find("\r\nconnection: close"), std::string::npos);
-  site_.late = false;
-  peers_[0].under_way = Requests(1);
-  Turn();
-  EXPECT_EQ(site_.requests, 1);
-  EXPECT_EQ(Answers(peers_[0]), 2);
-}
-
-// What runs it knows its deadline, too.
-TEST_F(Http1SessionTest, NobodyAsksWhetherABodyIsLateThatCameWithItsHead) {
-  site_.late = true;
-  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\n\r\n{  }";
-  Turn();
-  EXPECT_EQ(site_.requests, 1);
-}
-
-TEST_F(Http1SessionTest, ASlowBodyIsStillRefusedBeforeALongDeadline) {
-  peers_[0].under_way = "POST /a HTTP/1.1\r\nhost: t\r\ncontent-length: 100000\r\n\r\nx";
-  Turn();
-  PassSeconds(5);
-  EXPECT_NE(peers_[0].received.find("HTTP/1.1 408 "), std::string::npos) << peers_[0].received;
-  EXPECT_EQ(site_.told, "slow refused ");
 }
 
 }  // namespace

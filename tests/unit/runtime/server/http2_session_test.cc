@@ -463,6 +463,15 @@ TEST_F(Http2SessionTest, AHeadThatStillComesIsDroppedWhenMemoryIsShort) {
   EXPECT_EQ(site_.requests, 1);
 }
 
+TEST_F(Http2SessionTest, TheRefusalOfADroppedHeadOfGrpcIsOneOfGrpc) {
+  const std::string block = Block(Request("POST", "/a.B/C", {{"content-type", "application/grpc"}, {"last", "y"}}));
+  Send(Start() + Frame(kHeaders, 0, 1, block.substr(0, block.size() - 1)));
+  session().OnMemoryShort();
+  Send(Frame(kContinuation, kEndHeaders, 1, block.substr(block.size() - 1)));
+  EXPECT_EQ(reader_.answers[1].head[":status"], "200");
+  EXPECT_EQ(reader_.answers[1].head["grpc-status"], "8");
+}
+
 TEST_F(Http2SessionTest, AnswersThatNobodyReadsAreReset) {
   site_.answer_bytes = 200'000;
   Send(Start() + Get(1, "/"));

@@ -231,6 +231,28 @@ TEST_F(SessionTest, AClientMayResetWhatIsAnswered) {
   EXPECT_EQ(closed_, 2000);
 }
 
+TEST_F(SessionTest, WhatHasComeOfAFieldCountsUntilItIsWhole) {
+  const std::string field = '\0' + Text("name") + Text(std::string(20'000, 'a'));
+  const std::string block = Block(test::http2::Request("GET", "/")) + field;
+  const std::string first = Frame(kHeaders, kEndStream, 1, block.substr(0, 12'000));
+  const std::string rest = Frame(kContinuation, kEndHeaders, 1, block.substr(12'000));
+  Feed(first.substr(0, 5000), 500);
+  EXPECT_GT(session_.held_bytes(), 4500U);
+  Feed(first.substr(5000));
+  EXPECT_GT(session_.held_bytes(), 11'500U);
+  Feed(rest.substr(0, 8000));
+  EXPECT_GT(session_.held_bytes(), 19'000U);
+  Feed(rest.substr(8000));
+  EXPECT_EQ(heads_, 1);
+  const size_t whole = session_.held_bytes();
+  Feed(Frame(kPing, 0, 0, "12345678"));
+  EXPECT_EQ(session_.held_bytes(), whole);
+  Open({});
+  Feed(first);
+  Open({});
+  EXPECT_EQ(session_.held_bytes(), 0U) << "of a connection that ends in a field";
+}
+
 TEST_F(SessionTest, AResetAtEachPlaceClosesTheStream) {
   const std::string request = Post(1, "/", "{}");
   const size_t head = 9 + Block(test::http2::Request("POST", "/")).size();

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/base/ascii.h"
 #include "compiler/driver/extern_check.h"
 #include "compiler/driver/files.h"
 
@@ -64,27 +65,43 @@ std::string_view ElementInCpp(ir::DType dtype) {
 // Names of one namespace: "lib.Line" is `lib_Line`, with a `_` behind it where that is taken.
 class UniqueNames {
  public:
-  std::string For(std::string name) {
-    std::replace(name.begin(), name.end(), '.', '_');
-    name = NameInCpp(name);
-    while (!taken_.insert(name).second) name += "_";
-    return name;
+  std::string For(const std::string& name) {
+    std::string own = Plain(name);
+    while (!taken_.insert(own).second) own += "_";
+    return own;
+  }
+  // A further name of what has one; empty: another has it.
+  std::string Alias(const std::string& name) {
+    std::string own = Plain(name);
+    return taken_.insert(own).second ? own : "";
   }
 
  private:
+  static std::string Plain(std::string name) {
+    std::replace(name.begin(), name.end(), '.', '_');
+    return NameInCpp(name);
+  }
+
   std::set<std::string> taken_;
 };
 
-// The records that signatures name, each once, before what holds it.
+// What stands in front of the names of a file that is imported: those of the root have such a name too, so that the C++ of a module is the
+// same wherever the module stands. Empty: nothing can import the file.
+std::string PrefixOfRoot(const sema::Program& program) {
+  const std::string stem = program.source_name.substr(0, program.source_name.find('.'));
+  const auto is_of_name = [](char c) { return base::IsLetter(c) || base::IsDigit(c) || c == '_'; };
+  const bool is_name = !stem.empty() && !base::IsDigit(stem[0]) && std::all_of(stem.begin(), stem.end(), is_of_name);
+  return is_name && program.source_name == stem + ".wf" ? stem + "." : "";
+}
+
+// The records that signatures name, each once, before what holds it; behind them the names that they have besides.
 class CppTypes {
  public:
-  explicit CppTypes(const sema::Program& program) : program_(program) {
+  explicit CppTypes(const sema::Program& program) : program_(program), prefix_(PrefixOfRoot(program)) {
     for (const sema::Extern& external : program.externs) names_.For(external.name);  // a function of that name would hide the record
-    for (const sema::Extern& external : program.externs) {
-      const sema::Function& function = program.functions[external.function];
-      for (uint32_t i = 0; i < function.n_params; ++i) Add(function.locals[i].type, external.name + "_" + function.locals[i].name);
-      Add(function.result, external.name + "_result");
-    }
+    ForEachPlace([&](TypeRef type, const std::string& place) { Add(type, place); });
+    ForEachPlace([&](TypeRef type, const std::string& place) { AddAliases(type, place); });
+    if (!aliases_.empty()) structs_ += aliases_ + "\n";
   }
 
   const std::string& structs() const { return structs_; }
@@ -130,6 +147,15 @@ class CppTypes {
   }
 
  private:
+  template <typename Fn>
+  void ForEachPlace(Fn fn) {
+    for (const sema::Extern& external : program_.externs) {
+      const sema::Function& function = program_.functions[external.function];
+      for (uint32_t i = 0; i < function.n_params; ++i) fn(function.locals[i].type, external.name + "_" + function.locals[i].name);
+      fn(function.result, external.name + "_result");
+    }
+  }
+
   // `place`: names a tuple, which has no name of its own.
   void Add(TypeRef type, const std::string& place) {
     if (type->element != nullptr) Add(type->element, place);
@@ -144,10 +170,22 @@ class CppTypes {
     structs_ += fmt::format("struct {} {{\n{}}};\n\n", name, body);
   }
 
+  // A tuple has the name of each place where it stands, a record of the root that of one who imports it.
+  void AddAliases(TypeRef type, const std::string& place) {
+    if (type->element != nullptr) AddAliases(type->element, place);
+    if (type->kind != TypeKind::kRecord) return;
+    for (const sema::Field& field : type->fields) AddAliases(field.type, place + "_" + field.name);
+    const bool is_of_root = type->name.find('.') == std::string::npos && !prefix_.empty();
+    if (type->name.empty() ? records_.at(type) == place : !is_of_root) return;
+    const std::string alias = names_.Alias(type->name.empty() ? place : prefix_ + type->name);
+    if (!alias.empty()) aliases_ += fmt::format("using {} = {};\n", alias, records_.at(type));
+  }
+
   const sema::Program& program_;
+  const std::string prefix_;
   std::map<TypeRef, std::string> records_;
   UniqueNames names_;
-  std::string structs_;
+  std::string structs_, aliases_;
 };
 
 // Without what joins our own files.
@@ -180,6 +218,11 @@ std::string ErrorCodes(const sema::Program& program) {
       if ((error.qualified == error.name) != of_root) continue;
       text += fmt::format("inline constexpr int32_t {} = {};\n", names.For(error.qualified), error.code);
     }
+  }
+  const std::string prefix = PrefixOfRoot(program);
+  for (const sema::ErrorCode& error : program.errors) {
+    const std::string alias = error.qualified == error.name && !prefix.empty() ? names.Alias(prefix + error.name) : "";
+    if (!alias.empty()) text += fmt::format("inline constexpr int32_t {} = {};\n", alias, error.code);
   }
   return text.empty() ? "" : "namespace errors {\n" + text + "}  // namespace errors\n\n";
 }

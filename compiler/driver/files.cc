@@ -51,6 +51,7 @@ base::Result<std::string> ReadStream(std::istream& in, size_t max_bytes) {
 
 base::Result<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // O_NONBLOCK: a pipe must not block the open
+  if (file.get() < 0 && errno == ENXIO) return base::Status(base::kInvalidArgument, "it is not a regular file");  // a socket
   if (file.get() < 0) return base::StatusOfErrno(errno);
   struct stat info{};
   if (fstat(file.get(), &info) != 0) return base::StatusOfErrno(errno);

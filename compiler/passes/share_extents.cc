@@ -1,5 +1,6 @@
 // Tasks that do the same with extents of their own read these as they read their slots, where such tasks are many: lower writes one
-// function for all of them. To compile one for each would take longer than constant extents save.
+// function for all of them. To compile one for each would take longer than constant extents save: softmax of one shape takes 60 ms to
+// compile, and 31 of them 2 s where 32 that share take 0.3 s, but a call is 1.2 to 2 times as fast where its inner extents are constants.
 
 #include <algorithm>
 #include <map>

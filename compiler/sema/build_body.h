@@ -121,9 +121,9 @@ class BodyWriter {
   bool CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent);
   ir::ValueId WriteBuild(const Expr& expr), WriteReduce(const Expr& expr);
   ir::ValueId WriteReshape(const Expr& expr, const std::vector<ir::ValueId>& args);
-  ir::ValueId CountDiffers(const std::vector<ir::ValueId>& extents, ir::ValueId found);
-  ir::ValueId ReshapeOrEmpty(ir::ValueId tensor, std::vector<ir::ValueId> extents, ir::ValueId found);
-  void RequireCount(const std::vector<Dim>& dims, const Indices& extents, ir::ValueId found);
+  ir::ValueId CountDiffers(const std::vector<ir::ValueId>& extents, ir::ValueId tensor);
+  ir::ValueId ReshapeOrEmpty(ir::ValueId tensor, std::vector<ir::ValueId> extents);
+  void RequireCount(const std::vector<Dim>& dims, const Indices& extents, ir::ValueId tensor);
   void RequireSmall(const Indices& extents, const std::vector<Dim>* reshaped = nullptr);  // `reshaped`: the shape that a reshape wants
   // 7004 below 0; in elements 0, sticky. told: as it was before it became an i64.
   ir::ValueId Extent(ir::ValueId value, const Dim* dim = nullptr, const std::string& text = {}, ir::ValueId told = ir::ValueId::kNone);

@@ -46,10 +46,10 @@ ValueId BodyWriter::LoadBroadcast(ValueId operand, const Indices& indices) {
 
 namespace {
 
-ValueId IsBeyondMemory(ir::Builder& b, const std::vector<ValueId>& extents) {
+ValueId IsBeyondMemory(ir::Builder& b, const ir::Counters& counters, const std::vector<ValueId>& extents) {
   ValueId beyond = b.Bool(false);
   for (const ValueId extent : extents) {
-    if (b.body()[extent].kind == OpKind::kDim) continue;
+    if (ir::BoundsOf(b, counters, extent).most <= abi::kMostExtent) continue;
     beyond = b.Binary(OpKind::kOr, beyond, b.Binary(OpKind::kLt, b.I64(abi::kMostExtent), extent));
   }
   return beyond;
@@ -202,19 +202,20 @@ ValueId BodyWriter::WriteReduce(const Expr& expr) {
   return b_.Reduce(expr.reduce, expr.type->dtype, extent, block);
 }
 
-// Whether the product of the extents is another than `found`. Extents come from requests, so the product is taken without wrapping: it
-// stays below (found + 1)^2, and found, of a tensor in memory, is far below 2^31.
-ValueId BodyWriter::CountDiffers(const std::vector<ValueId>& extents, ValueId found) {
-  const ValueId too_many = b_.Add(found, b_.I64(1));
-  ValueId count = b_.I64(1);
-  for (const ValueId extent : extents) count = b_.Binary(OpKind::kMin, b_.Mul(count, b_.Binary(OpKind::kMin, extent, too_many)), too_many);
-  return b_.Binary(OpKind::kNe, count, found);
+// Whether the tensor has another number of elements than the extents say. Both are products of numbers up to 2^40 that come from requests,
+// so they are taken in f64, which is exact below 2^53; beyond that they are told to differ, more than any memory has.
+ValueId BodyWriter::CountDiffers(const std::vector<ValueId>& extents, ValueId tensor) {
+  ValueId wanted = b_.F64(1), found = b_.F64(1);
+  for (const ValueId extent : extents) wanted = b_.Mul(wanted, b_.Convert(extent, DType::kF64));
+  for (size_t axis = 0; axis < b_.Known(tensor).dims.size(); ++axis) found = b_.Mul(found, b_.Convert(b_.Dim(tensor, axis), DType::kF64));
+  const ValueId is_exact = b_.Binary(OpKind::kLt, found, b_.F64(0x1p53));
+  return b_.Not(b_.Binary(OpKind::kAnd, is_exact, b_.Binary(OpKind::kEq, wanted, found)));
 }
 
-// An axis beside a 0 takes no memory, however long it is, and what is computed with extents relies on it that they do not wrap.
+// An axis beside a 0 takes no memory, however long it is, nor does a tensor that becomes part of another loop; what is computed with
+// extents, `len` of a list among them, relies on it that they do not wrap (ir::BoundsOf).
 void BodyWriter::RequireSmall(const Indices& extents, const std::vector<Dim>* reshaped) {
-  if (extents.size() < 2) return;
-  const ValueId beyond = IsBeyondMemory(b_, extents);
+  const ValueId beyond = IsBeyondMemory(b_, counters_, extents);
   if (b_.IsConstant(beyond, 0)) return;
   if (tensor_depth_ > 0) return b_.StickyIf(beyond, code::kDimension);
   const ir::BlockId message = b_.Open({});
@@ -226,9 +227,11 @@ void BodyWriter::RequireSmall(const Indices& extents, const std::vector<Dim>* re
 }
 
 // Stops the node before the memory is read.
-void BodyWriter::RequireCount(const std::vector<Dim>& dims, const std::vector<ValueId>& extents, ValueId found) {
-  const ValueId differs = CountDiffers(extents, found);
+void BodyWriter::RequireCount(const std::vector<Dim>& dims, const std::vector<ValueId>& extents, ValueId tensor) {
+  const ValueId differs = CountDiffers(extents, tensor);
   const ir::BlockId message = b_.Open({});
+  ValueId found = b_.I64(1);
+  for (size_t axis = 0; axis < b_.Known(tensor).dims.size(); ++axis) found = b_.Mul(found, b_.Dim(tensor, axis));
   std::vector<ValueId> shown{found};
   const std::string format = "{} elements cannot take the shape " + Told(dims, extents, shown);
   b_.Close(b_.Emit(OpKind::kText, b_.types().String(), std::move(shown), ir::AddText(c_.out, format)));
@@ -236,8 +239,8 @@ void BodyWriter::RequireCount(const std::vector<Dim>& dims, const std::vector<Va
 }
 
 // In a loop over elements: empty where the counts differ, and the body fails at its end.
-ValueId BodyWriter::ReshapeOrEmpty(ValueId tensor, std::vector<ValueId> extents, ValueId found) {
-  const ValueId differs = b_.Binary(OpKind::kOr, CountDiffers(extents, found), IsBeyondMemory(b_, extents));
+ValueId BodyWriter::ReshapeOrEmpty(ValueId tensor, std::vector<ValueId> extents) {
+  const ValueId differs = b_.Binary(OpKind::kOr, CountDiffers(extents, tensor), IsBeyondMemory(b_, counters_, extents));
   b_.StickyIf(differs, code::kDimension);
   extents_may_differ_ = true;
   const ir::TypeId empty = b_.types().Tensor(b_.DTypeOf(tensor), std::vector<int64_t>(extents.size(), 0));
@@ -257,8 +260,8 @@ ValueId BodyWriter::WriteReshape(const Expr& expr, const std::vector<ValueId>& a
   for (const ValueId extent : extents) wanted = b_.Mul(wanted, extent);
   for (size_t axis = 0; axis < b_.Known(tensor).dims.size(); ++axis) found = b_.Mul(found, b_.Dim(tensor, axis));
   const bool is_proved = b_.IsConstant(b_.Binary(OpKind::kNe, wanted, found), 0);
-  if (!is_proved && tensor_depth_ > 0) return ReshapeOrEmpty(tensor, std::move(extents), found);
-  if (!is_proved) RequireCount(expr.type->dims, extents, found);
+  if (!is_proved && tensor_depth_ > 0) return ReshapeOrEmpty(tensor, std::move(extents));
+  if (!is_proved) RequireCount(expr.type->dims, extents, tensor);
   RequireSmall(extents, &expr.type->dims);
   return b_.Reshape(tensor, std::move(extents));
 }

@@ -216,6 +216,10 @@ std::optional<ir::Value> Simple(Env& env, const Expr& expr) {
   }
 }
 
+std::string LargerThan(uint64_t most) {
+  return "larger than " + (most < 1 << 20 ? std::to_string(most) + " bytes" : std::to_string(most >> 20) + " MiB");
+}
+
 }  // namespace
 
 std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
@@ -238,11 +242,11 @@ std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::s
   const auto status = std::filesystem::status(path, error);
   if (status.type() == std::filesystem::file_type::not_found) return fail("no such file");
   if (error) return fail(base::TextOfErrno(error.value()));
-  if (status.type() != std::filesystem::file_type::regular) return fail("it is no file");
+  if (status.type() == std::filesystem::file_type::directory) return fail("it is a folder");
+  if (status.type() != std::filesystem::file_type::regular) return fail("it is not a regular file");
   const uint64_t size = std::filesystem::file_size(path, error);
   if (error) return fail(base::TextOfErrno(error.value()));
-  if (size > env.input.options.max_embedded_bytes)
-    return fail("larger than " + std::to_string(env.input.options.max_embedded_bytes) + " bytes");
+  if (size > env.input.options.max_embedded_bytes) return fail(LargerThan(env.input.options.max_embedded_bytes));
   std::ifstream file(path, std::ios::binary);
   std::string content(size, '\0');
   file.read(content.data(), static_cast<std::streamsize>(size));

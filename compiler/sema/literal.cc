@@ -121,14 +121,14 @@ struct Evaluator {
   }
 
   template <typename T>
-  T FloatOfNumber(const ast::NumberExpr& number) {
+  T FloatOfNumber(const ast::NumberExpr& number, const ast::Expr& whole) {
     if (number.text.starts_with("0x")) {
       const std::optional<uint64_t> bits = source::ReadWrittenInteger(number.text);
-      if (!bits) Report(number, kNumberOutOfRange);
+      if (!bits) Report(whole, kNumberOutOfRange);
       return static_cast<T>(bits.value_or(0));
     }
     T value = 0;
-    Decimal(number, number, std::is_same_v<T, float> ? WF_F32 : WF_F64, &value);
+    Decimal(number, whole, std::is_same_v<T, float> ? WF_F32 : WF_F64, &value);
     return value;
   }
 
@@ -147,13 +147,16 @@ struct Evaluator {
     const auto* stored = static_cast<const uint8_t*>(value);
     const bool is_zero = std::all_of(stored, stored + ir::SizeOf(static_cast<DType>(as)), [](uint8_t byte) { return byte == 0; });
     const bool means_zero = text.substr(0, text.find_first_of("eE")).find_first_of("123456789") == std::string::npos;
-    if (is_zero && !means_zero) Report(whole, kNumberOutOfRange, "it is nearer to 0 than to any other value of the type");
+    if (is_zero && !means_zero) Report(whole, kNumberOutOfRange, "rounded to the type it is 0");
   }
   template <typename T>
   T Float(const ast::Expr& expr) {
     const ast::Expr& bare = Bare(expr);
-    if (const auto* number = ast::DynAs<ast::NumberExpr>(bare)) return FloatOfNumber<T>(*number);
-    if (const auto* unary = ast::DynAs<ast::UnaryExpr>(bare)) return -Float<T>(*unary->operand);
+    if (const auto* number = ast::DynAs<ast::NumberExpr>(bare)) return FloatOfNumber<T>(*number, *number);
+    if (const auto* unary = ast::DynAs<ast::UnaryExpr>(bare)) {
+      const auto* number = ast::DynAs<ast::NumberExpr>(*unary->operand);
+      return number != nullptr ? -FloatOfNumber<T>(*number, *unary) : -Float<T>(*unary->operand);
+    }
     std::vector<const ast::BinaryExpr*> chain;
     T value = Float<T>(Spine(bare, chain));
     for (const ast::BinaryExpr* step : chain) {

@@ -245,6 +245,39 @@ service S {{
         self.assertEqual(server.post("/S/Main", {}).json, {"y": 8})
         self.assertEqual(server.stop(), 0)
 
+    def test_the_source_of_a_module_is_the_same_alone_and_imported(self):
+        """Records and errors have the module's name in front in both, a tuple that of each place where it stands."""
+        self.write("shapes.wf", """
+            type Box { x: f32; range: (lo: f32, hi: f32); }
+            error Cold = 100 "cold";
+            extern fn warm(b: Box, range: (lo: f32, hi: f32)) -> Box = cpp("shapes.cc");
+            workflow Warm(x: f32) -> (y: f32) { node b = warm(Box(x: x, range: (lo: 0.0, hi: 1.0)), (lo: 2.0, hi: 3.0)); return (y: b.x); }
+            service Shapes { workflow Warm; }
+        """)
+        self.write("shapes.cc", """
+            externs::shapes_Box externs::warm(wf::Context&, const externs::shapes_Box& b, const externs::warm_range& range) {
+              const externs::warm_b_range& own = b.range;
+              if (own.hi > range.lo) throw wf::Failure(externs::errors::shapes_Cold, "it is cold");
+              return {b.x + range.lo, own};
+            }
+        """)
+        self.build(self.folder / "shapes.wf")
+        program = self.program("""
+            import shapes;
+            type Box { i: i64; }
+            error Cold = 101 "colder";
+            extern fn own(bounds: (lo: f32, hi: f32), b: Box) -> Box = cpp("area.cc");
+        """, "externs::Box externs::own(wf::Context&, const own_bounds& bounds, const main_Box& b) {\n"
+             "  if (bounds.lo > bounds.hi) throw wf::Failure(externs::errors::main_Cold, \"it is cold\");\n  return {b.i + 1};\n}\n",
+            """node b = shapes.warm(shapes.Box(x: 4.0, range: (lo: 0.0, hi: 1.0)), (lo: 2.0, hi: 3.0));
+               node i = own((lo: 0.0, hi: 1.0), Box(i: 1));
+               node y = b.x + f32(i.i);""")
+        self.build(program)
+        server = harness.Server(self.folder / "server")
+        server.wait_ready()
+        self.assertEqual(server.post("/S/Main", {}).json, {"y": 8})
+        self.assertEqual(server.stop(), 0)
+
     def test_names_that_mean_something_to_the_compiler(self):
         """Whatever the headers define, or C++ has a word for, is a name here: an error, a field, a type, a parameter and an extern."""
         header = subprocess.run([harness.WFC, "build", self.program(self.AREA, self.FINE), "--emit=header"], capture_output=True, text=True, check=True).stdout

@@ -18,7 +18,6 @@
 
 namespace wf::server {
 using abi::View;
-
 namespace {
 
 void SaveChoices(kernels::Choices& choices) {

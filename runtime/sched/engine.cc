@@ -233,7 +233,6 @@ void EngineCore::Unpin(LiveBus& bus) {
 }
 
 void EngineCore::FreeBus(LiveBus& bus) {
-  const size_t held = bus.arena.held_bytes();
   bus.client_->OnDrained(bus);
   const auto epoch = std::find_if(epochs_.begin(), epochs_.end(), [&bus](const Epoch& at) { return at.catalogue == bus.catalogue_; });
   if (--epoch->buses == 0 && epoch->catalogue != catalogue) {
@@ -243,6 +242,7 @@ void EngineCore::FreeBus(LiveBus& bus) {
   }
   // A high quantile of what requests take, without keeping a histogram: quickly up, slowly down.
   size_t& learned = learned_bytes_[bus.workflow_->root];
+  const size_t held = bus.arena.held_bytes();
   learned = held > learned ? learned + (held - learned + 3) / 4 : learned - (learned - held) / 256;
   bus.arena.Reset(idle_buses_.count() < options_.kept_buses);
   bus.state_ = bus::BusState::kFree;

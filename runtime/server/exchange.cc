@@ -15,7 +15,7 @@ void Exchange::OnHidden(bus::Bus& asked, const bus::Failure& cause, const bus::F
 }
 
 void Exchange::OnDrained(bus::Bus& drained) noexcept {
-  site->OnDrained(*this, drained);
+  if (drained.spans() != nullptr) site->OnTraced(*this, drained);
   bus = nullptr;
   pool.GiveBackIfDone(*this);
 }

@@ -71,8 +71,8 @@ class Site {
   // The exchange is about to be used again: what it took may be given back.
   virtual void OnFinished(Exchange& exchange) noexcept = 0;
   virtual void OnAnswered(Exchange& exchange) noexcept = 0;
-  // The bus of a request is about to go; its memory may be taken to be freed.
-  virtual void OnDrained(const Exchange&, bus::Bus&) noexcept {}
+  // The bus of a request that is traced is about to go.
+  virtual void OnTraced(const Exchange&, const bus::Bus&) noexcept {}
   // A message of a call that streams is an exchange of its own: what OnHead is to others.
   virtual void OnPart(Exchange&) noexcept {}
   // All messages of a call that streams have been served. True: Session::Reply has ended it; else it ends well, without another message.

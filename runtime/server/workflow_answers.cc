@@ -238,29 +238,6 @@ void WorkflowSite::OnLate(Exchange& exchange) noexcept {
   AnswerRefusal(exchange);
 }
 
-// What a request leaves goes back to the system, which takes a millisecond for 25 MiB.
-struct WorkflowSite::Freeing final : CodecQueue::Work {
-  void Run() noexcept override { arena.FreeAll(); }
-  void Deliver() noexcept override { delete this; }
-  bus::Budget budget;
-  bus::Arena arena;
-};
-
-void WorkflowSite::FreeElsewhere(bus::Arena& arena) noexcept {
-  auto* const freeing = shared_.codecs == nullptr ? nullptr : new (std::nothrow) Freeing;
-  if (freeing == nullptr) return;
-  freeing->home = mailbox_;
-  freeing->arena.Open(*memory_, freeing->budget, 0);
-  freeing->arena.Splice(arena);
-  shared_.codecs->Push(*freeing);
-}
-
-void WorkflowSite::OnDrained(const Exchange& exchange, bus::Bus& bus) noexcept {
-  constexpr size_t kAtOnceBytes = size_t{32} << 20;
-  if (bus.spans() != nullptr) PutSpansOf(exchange, bus);
-  if (bus.arena.held_bytes() > kAtOnceBytes) FreeElsewhere(bus.arena);
-}
-
 void WorkflowSite::OnEncoded(Encoding& encoding) noexcept {
   Exchange& exchange = encoding.exchange;
   const std::unique_ptr<Encoding> owned(&encoding);

@@ -86,7 +86,7 @@ class WorkflowSite final : public Site {
   std::span<const http::Header> FieldsOf(const Exchange& exchange) noexcept override;
 
   // ---- workflow_spans.cc: what is traced ----
-  void OnDrained(const Exchange& exchange, bus::Bus& bus) noexcept override;
+  void OnTraced(const Exchange& exchange, const bus::Bus& bus) noexcept override;
 
   // ---- workflow_site.cc: for the protocols (protocols.h) ----
   const Shared& shared() const { return shared_; }
@@ -130,9 +130,6 @@ class WorkflowSite final : public Site {
   void RefuseAnswer(Exchange& exchange, wf_sink& body, int64_t wanted) noexcept;
   struct Encoding;
   bool WriteElsewhere(Exchange& exchange) noexcept;
-  void PutSpansOf(const Exchange& exchange, const bus::Bus& bus) noexcept;
-  struct Freeing;
-  void FreeElsewhere(bus::Arena& arena) noexcept;
   void PushElsewhere(Exchange& exchange, CodecQueue::Work& work, base::TimePoint deadline) noexcept;
   void OnEncoded(Encoding& encoding) noexcept;
   struct Writing;

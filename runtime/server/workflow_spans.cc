@@ -64,7 +64,7 @@ void WorkflowSite::PutRequestSpan(const Exchange& exchange, int status, wf_code 
   spans_->Put(span);
 }
 
-void WorkflowSite::PutSpansOf(const Exchange& exchange, const bus::Bus& bus) noexcept {
+void WorkflowSite::OnTraced(const Exchange& exchange, const bus::Bus& bus) noexcept {
   const http::Trace::Ids ids = exchange.trace.ids();
   otlp::Span span;
   span.trace_high = ids.trace_high;

@@ -230,29 +230,6 @@ service Bigs { workflow Big; }
         self.assert_error(reply, reply.status, 3012, "limits.memory_bytes")
 
 
-class LargeWork(harness.ServerCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.source = harness.scratch() / "ramp.wf"
-        cls.source.write_text("""fn ramp(n: i64) -> f64[n] = [i < n] => f64(i);
-fn last(xs: f64[n]) -> f64 = xs[n - 1];
-workflow Last(n: i64) -> (y: f64) { node xs = ramp(n); node y = last(xs); return (y: y); }
-service Ramps { workflow Last; }
-""")
-        super().setUpClass()
-
-    def helpers(self):
-        """Threads that do what would hold a loop up; they are started when there is something to do."""
-        tasks = harness.Path(f"/proc/{self.server.process.pid}/task")
-        return sum((task / "comm").read_text() == "wf-codec\n" for task in tasks.iterdir())
-
-    def test_what_it_took_is_freed_by_another_thread(self):
-        for n, helpers in ((1_000_000, 0), (10_000_000, 1)):  # 8 and 80 MB
-            self.assertEqual(self.server.post("/Ramps/Last", {"n": n}).json, {"y": n - 1})
-            self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
-            self.assertEqual(self.helpers(), helpers, n)
-
-
 class Freed(FloodCase):
     args = ("--limits-memory-bytes=128MiB", "--io-threads=1")
 

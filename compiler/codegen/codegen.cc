@@ -1,7 +1,5 @@
 #include "compiler/codegen/codegen.h"
 
-#include <sys/resource.h>
-
 #include <functional>
 #include <mutex>
 
@@ -23,6 +21,7 @@
 #include "compiler/codegen/optimise.h"
 #include "compiler/codegen/parts.h"
 #include "runtime/base/check.h"
+#include "runtime/base/pages.h"
 #include "runtime/base/thread.h"
 
 #ifdef WF_ADDRESS_SANITIZER
@@ -106,13 +105,8 @@ base::Status AddBigConstants(llvm::Module& module, const source::MemoryFile& fil
   return base::Status::Ok();
 }
 
-// Where addresses are limited, what is deep and idle would take those that work needs.
-bool AddressesAreLimited() {
-  rlimit addresses{};
-  return getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
-}
-
-// Work beside this thread, or on it where the system gives no other. What is timed here is timed there.
+// Work beside this thread, or on it where the system gives no other, or addresses are limited, of which what is deep and idle would take
+// those that work needs. What is timed here is timed there.
 class Threads {
  public:
   Threads() = default;
@@ -125,7 +119,7 @@ class Threads {
       work();
       if (timed) llvm::timeTraceProfilerFinishThread();
     };
-    if (!AddressesAreLimited() && Starts(timed_work)) return;
+    if (base::MostAddresses() == SIZE_MAX && Starts(timed_work)) return;
     work();
   }
   void Join() {

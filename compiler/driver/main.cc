@@ -17,6 +17,7 @@
 #include "compiler/base/ending.h"
 #include "compiler/driver/commands.h"
 #include "compiler/natives/natives.h"
+#include "runtime/base/pages.h"
 #include "runtime/base/poison.h"
 
 namespace {
@@ -124,7 +125,7 @@ int main(int argc, char** argv) {
   Job job{{argv + 1, argv + argc}};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, wf::source::kDeepStackBytes);
+  pthread_attr_setstacksize(&attributes, wf::source::DeepStackBytesOf(wf::base::MostAddresses()));
   pthread_t thread;
   const bool started = pthread_create(&thread, &attributes, RunJob, &job) == 0;
   if (started) {

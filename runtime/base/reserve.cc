@@ -2,7 +2,6 @@
 
 #include <malloc.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -44,8 +43,7 @@ bool HasMargin(size_t beside) {
 
 // An arena of a thread would take 64 MiB of addresses that are few.
 bool Reserve::Keep() noexcept {
-  rlimit addresses{};
-  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY) mallopt(M_ARENA_MAX, 1);
+  if (MostAddresses() != SIZE_MAX) mallopt(M_ARENA_MAX, 1);
   return Fill();
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/base/reserve.h"
 
 using wf::base::SinkBlock;
+using wf::base::SinkFailure;
 using wf::base::SinkPiece;
 
 namespace {
@@ -102,16 +103,12 @@ wf::base::SinkScope::~SinkScope() { scope = nullptr; }
 bool wf::base::SinkScope::IsWantedHere() noexcept { return scope == nullptr || scope->IsWanted(); }
 
 bool wf_sink::Grow() {
-  if (failed_ || size() > kMaxBytes || !wf::base::SinkScope::IsWantedHere()) {
-    failed_ = true;
-    return false;
-  }
+  if (failed()) return false;
+  if (size() > kMaxBytes) return Fail(SinkFailure::kTooLong);
+  if (!wf::base::SinkScope::IsWantedHere()) return Fail(SinkFailure::kUnwanted);
   if (room_.grow != nullptr) return GrowRoom();
   SinkBlock* block = size() < kSmallBytes ? small_blocks->Take() : TakeMapped();
-  if (block == nullptr) {
-    failed_ = true;
-    return false;
-  }
+  if (block == nullptr) return Fail(SinkFailure::kNoMemory);
   ClosePiece(false);
   block_ = block;
   block_bytes_ += block->bytes;
@@ -123,8 +120,7 @@ bool wf_sink::Grow() {
 bool wf_sink::GrowRoom() {
   const size_t used = size(), more = room_.bytes + std::clamp(room_.bytes / 4, kMaxReserve, kMostStep);
   uint8_t* const begin = room_.grow(room_.owner, start_, room_.bytes, more);
-  failed_ = begin == nullptr;
-  if (failed_) return false;
+  if (begin == nullptr) return Fail(SinkFailure::kNoMemory);
   room_.bytes = more;
   start_ = begin;
   at_ = begin + used;
@@ -165,8 +161,8 @@ bool wf_sink::PutSlowly(const uint8_t* bytes, size_t count) {
 }
 
 bool wf_sink::Append(wf_sink& other) {
-  if (other.failed_) failed_ = true;
-  if (failed_) return false;
+  if (other.failed() && !failed()) failure_ = other.failure_;
+  if (failed()) return false;
   if (other.size() <= kMaxReserve) {
     bool fits = true;
     if (other.pieces_.empty()) {  // all of it in the open piece
@@ -189,8 +185,8 @@ bool wf_sink::Append(wf_sink& other) {
 }
 
 bool wf_sink::AppendFirst(wf_sink& other, size_t count) {
-  if (other.failed_) failed_ = true;
-  if (failed_) return false;
+  if (other.failed() && !failed()) failure_ = other.failure_;
+  if (failed()) return false;
   other.ClosePiece(other.size() != count);
   bool fits = true;
   while (fits && count != 0) {
@@ -258,5 +254,5 @@ void wf_sink::Clear() {
   block_ = nullptr;
   start_ = at_ = limit_ = nullptr;
   closed_bytes_ = first_ = 0;
-  failed_ = false;
+  failure_ = SinkFailure::kNone;
 }

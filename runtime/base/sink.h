@@ -30,6 +30,9 @@ struct SinkPiece {
   SinkBlock* block;
 };
 
+// Why a sink takes no more. kNoMemory: the system has none, or what the scope's limit leaves is less.
+enum class SinkFailure : uint8_t { kNone, kTooLong, kNoMemory, kUnwanted };
+
 // While it lives, what sinks of this thread take of mapped blocks is claimed, and what they give back of them unclaimed. What is held at
 // its end stays claimed. Once nobody wants what is written, sinks fail when they next need a block, as if memory were out.
 // Thread: confined; one at a time.   Borrows: limit, claim, wanted (null: it is wanted to its end).
@@ -60,9 +63,9 @@ class SinkScope {
 
 // A response as a chain of pooled buffers; what generated encoders write to and what a connection sends.
 // Thread: confined; blocks come from and return to a cache of the calling thread.   Owns: its blocks.
-// Errors: Put returns false once the text passes kMaxBytes, memory is out or nobody wants it (SinkScope); the sink stays failed until
-// Clear.   Bounds: kMaxBytes of text; the thread's cache holds at most 4 MiB of small blocks and as much of mapped ones.   Cost: no
-// allocation in steady state.
+// Errors: Put returns false once the text passes kMaxBytes, memory is out or nobody wants it (SinkScope); the sink stays failed, for that
+// reason, until Clear.   Bounds: kMaxBytes of text; the thread's cache holds at most 4 MiB of small blocks and as much of mapped ones.
+// Cost: no allocation in steady state.
 struct wf_sink {
  public:
   static constexpr size_t kMaxBytes = size_t{256} << 20;
@@ -112,7 +115,7 @@ struct wf_sink {
 
   // All of it while one block holds it, which a text of some kilobytes begun here is sure of; else empty. The view ends with the next call.
   std::string_view Whole() const {
-    if (!pieces_.empty() || failed_) return {};
+    if (!pieces_.empty() || failed()) return {};
     return {reinterpret_cast<const char*>(start_), static_cast<size_t>(at_ - start_)};
   }
 
@@ -128,10 +131,15 @@ struct wf_sink {
   size_t held_bytes() const;
   size_t block_bytes() const { return block_bytes_; }  // the same, and all of what others hold, too
   bool empty() const { return size() == 0; }
-  bool failed() const { return failed_; }
+  bool failed() const { return failure_ != wf::base::SinkFailure::kNone; }
+  wf::base::SinkFailure failure() const { return failure_; }
   bool is_reply() const { return room_.grow == nullptr; }  // a program's own text stands in memory of its request
 
  private:
+  bool Fail(wf::base::SinkFailure why) {
+    failure_ = why;
+    return false;
+  }
   bool PutSlowly(const uint8_t* bytes, size_t count);
   bool Grow();
   bool GrowRoom();
@@ -145,6 +153,6 @@ struct wf_sink {
   size_t closed_bytes_ = 0, block_bytes_ = 0;
   size_t first_ = 0;  // pieces before it are consumed
   std::vector<wf::base::SinkPiece> pieces_;
-  bool failed_ = false;
+  wf::base::SinkFailure failure_ = wf::base::SinkFailure::kNone;
   Room room_ = {};
 };

@@ -12,6 +12,7 @@
 #include "runtime/base/ascii.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/reserve.h"
+#include "runtime/base/sink.h"
 #include "runtime/base/text.h"
 #include "runtime/bus/bus.h"
 #include "runtime/bus/instance.h"
@@ -52,6 +53,10 @@ void Locate(const Instance* at, const wf_plan& plan, Failure& failure) {
 }
 
 }  // namespace
+
+const Failure& WhyFailed(const wf_sink& answer) noexcept {
+  return answer.failure() == base::SinkFailure::kNoMemory ? kNoRoom : kOutOfMemory;
+}
 
 const Failure& WhyRefused(const Budget& budget) noexcept {
   return budget.others_hold.load(std::memory_order_relaxed) ? kNoRoom : kOutOfMemory;

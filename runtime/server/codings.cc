@@ -38,8 +38,7 @@ std::string_view ListOf(const http::Head& head, std::string_view name, std::stri
 }
 
 // What a body is without its coding, as far as it is worth having. kInputParams: it is not coded so; kMemoryCap: it is longer than `most`;
-// kRefused: there is no memory.
-// kCancelled: nobody wants it any more.
+// kRefused: there is no memory; kCancelled: nobody wants it any more.
 wf_code Expand(Exchange& exchange, wf_bytes body, uint64_t most) {
   auto& site = static_cast<WorkflowSite&>(*exchange.site);
   coding::Expander& expander = *expander_of_thread;

@@ -129,9 +129,9 @@ protocol::Answer WriteAnswer(Exchange& exchange, wf_sink* body, std::vector<http
     PutMessage(exchange, &message, body);
     headers->push_back(grpc::kOk);
     if (!body->failed()) return {};
+    error = oip::FailureOf(bus, bus::WhyFailed(*body), *exchange.infer);
     body->Clear();
     headers->clear();
-    error = oip::FailureOf(bus, bus::kOutOfMemory, *exchange.infer);
   }
   const base::StatusCode status = protocol::InfoOf(bus.plan(), error.code).status;
   if (exchange.grpc.call != nullptr) {

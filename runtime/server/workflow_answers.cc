@@ -263,9 +263,10 @@ void WorkflowSite::Reply(Exchange& exchange, Writing& writing, std::vector<http:
   const protocol::Answer& answer = writing.answer;
   Record(exchange, answer.status, answer.code);
   const bus::Failure* const failure = exchange.bus->failure();
-  if (failure != nullptr && failure->for_memory) counts_.refused_bytes.Add();
+  const bool is_load = protocol::IsForLoad(answer.code);  // once all is computed, for memory alone
+  if (failure != nullptr ? failure->for_memory : is_load) counts_.refused_bytes.Add();
   if (answer.status >= 500 || answer.code == code::kMemoryCap) LogFailure(exchange, answer);
-  if (protocol::IsForLoad(answer.code)) headers.push_back(RowOf(exchange.protocol).retry_soon);
+  if (is_load) headers.push_back(RowOf(exchange.protocol).retry_soon);
   const std::string_view type = answer.content_type.empty() ? plain::kJson : answer.content_type;
   exchange.session->Reply(exchange, {answer.status, type, headers, {}}, body);
   engine_->Release(*exchange.bus);

@@ -19,6 +19,7 @@ HELLO = harness.EXAMPLES / "hello/hello.wf"
 DIGITS = harness.EXAMPLES / "digits/digits.wf"
 CLASSIFY = ("POST", "/DigitService/Classify?top=1", (DIGITS.parent / "testdata/seven.png").read_bytes(), {"content-type": "application/octet-stream"})
 GREET = ("POST", "/Hello/Greet", b'{"name": "Ada"}')
+RAMP = "workflow Ramp(n: i64) -> (xs: f64[_]) { require n >= 0; node xs: f64[_] = [i < n] => 1.0 / (f64(i) + 0.3); return (xs: xs); }\nservice Far { workflow Ramp; }\n"
 ANSWER_SECONDS = 20  # longer is a hang
 MIB = 1 << 20
 # A body that is to take a MiB at once, of which less has come: as much as one call takes, so that memory is short where it is not there.
@@ -255,6 +256,8 @@ class Addresses(EnduringCase):
             self.assertIn(reply.status, (200, 429, 503))
             if reply.status == 200:
                 self.assertEqual(reply.json["mean"], 1.5)
+            else:
+                self.assertEqual(reply.error["code"], 3010, reply)
             return reply.status
 
         self.assertIn(429, self.ask_at_once(server, 12, 4, ask))
@@ -262,6 +265,30 @@ class Addresses(EnduringCase):
         self.free(server)
         self.assert_answers_again(server, *spread)
         self.assert_answers_again(server, *GREET)
+        self.assert_ends_well(server)
+
+    def test_an_answer_that_finds_none_is_refused_for_now(self):
+        """By how much there is left it is the work, the answer in one of its pieces, or the next request that finds none."""
+        source = harness.scratch() / "far.wf"
+        source.write_text(RAMP)
+        server = self.start_limited(source, "--schedule=pool")
+        far = {429: ("POST", "/Far/Ramp", b'{"n": 1000000}'),
+               503: ("POST", "/v2/models/Far.Ramp/infer", b'{"inputs": [{"name": "n", "datatype": "INT64", "shape": [], "data": [1000000]}]}')}
+        refused = 0
+        for left in range(6, 30, 8):
+            for status, call in far.items():
+                self.leave(server, left * MIB)
+                with contextlib.suppress(EOFError, ConnectionError):
+                    reply = server.call(*call)
+                    if reply.status != 200:
+                        refused += 1
+                        code = (reply.json if status == 503 else reply.error)["code"]
+                        self.assertEqual((reply.status, code, reply.headers.get("retry-after")), (status, 3010, "1"), reply)
+                self.free(server)
+                self.assert_answers_again(server, "POST", "/Far/Ramp", b'{"n": 10}')
+        self.assertGreater(refused, 0)
+        self.assertFalse(server.logs("a request failed", seconds=1.5), told(server))
+        self.assert_answers_again(server, *far[429])
         self.assert_ends_well(server)
 
 

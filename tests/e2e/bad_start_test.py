@@ -297,7 +297,7 @@ class BadBuild(unittest.TestCase):
 
     @unittest.skipUnless(harness.BUILD.name == "release", "a sanitizer needs more addresses than may be had here")
     def test_memory_that_is_spent_is_no_bug(self):
-        most = None
+        most, enough = None, None
         for mib in range(100, 1000, 50):
             def allow(mib=mib):
                 resource.setrlimit(resource.RLIMIT_AS, (mib << 20, mib << 20))
@@ -305,12 +305,15 @@ class BadBuild(unittest.TestCase):
             command = [harness.WFC, "build", DIGITS / "digits.wf", "-o", harness.scratch() / "narrow"]
             done = subprocess.run(command, capture_output=True, text=True, preexec_fn=allow, timeout=60, check=False)
             if done.returncode == 0:
-                break
+                enough = enough or mib
+                continue
+            self.assertIsNone(enough, f"{mib} MiB are more: {done.stderr}")
             if "cannot open shared object" in done.stderr or "failed to map" in done.stderr:
                 continue  # it did not begin
             most = mib
             self.assertEqual((done.returncode, "bug" in done.stderr), (1, False), (mib, done.stderr))
         self.assertIsNotNone(most, "no limit was between too little to begin and enough")
+        self.assertIsNotNone(enough)
 
     def test_a_signal_ends_the_server_and_leaves_no_folder(self):
         temporary = harness.scratch() / "temporary"

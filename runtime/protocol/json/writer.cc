@@ -16,12 +16,20 @@ bool Put(wf_sink* out, std::string_view text) { return out->Put(text.data(), tex
 
 std::string_view NameOf(const wf_sink& out) { return out.is_reply() ? "reply" : "text"; }
 
-wf_code Full(wf_ctx* ctx, const wf_sink& out) {
-  if (!out.is_reply() && IsStopped(ctx)) return WF_FAILED;
+wf_code TooLong(wf_ctx* ctx, const wf_sink& out) {
   base::TextBuilder message;
   message << "the " << NameOf(out) << " is larger than the " << static_cast<uint64_t>(wf_sink::kMaxBytes >> 20) << " MiB that a "
           << NameOf(out) << " may be";
   return Record(ctx, code::kMemoryCap, message);
+}
+
+// A program's own text lacks memory of its request, and who gives none has recorded why.
+wf_code Full(wf_ctx* ctx, const wf_sink& out) {
+  if (!out.is_reply() && IsStopped(ctx)) return WF_FAILED;
+  if (out.failure() != base::SinkFailure::kNoMemory) return TooLong(ctx, out);
+  base::TextBuilder message;
+  message << "there is no memory for the " << NameOf(out) << " now: other requests have it, or the system has none";
+  return Record(ctx, code::kRefused, message);
 }
 wf_code Written(wf_ctx* ctx, const wf_sink& out, bool fits) { return fits ? 0 : Full(ctx, out); }
 
@@ -209,7 +217,10 @@ wf_code wf_text(wf_ctx* ctx, wf_bytes format, const wf_type* const* types, const
   return 0;
 }
 
-wf_code wf_put(wf_sink* out, wf_bytes text) noexcept { return out->Put(text.ptr, text.len) ? 0 : wf::code::kMemoryCap; }
+wf_code wf_put(wf_sink* out, wf_bytes text) noexcept {
+  if (out->Put(text.ptr, text.len)) return 0;
+  return out->failure() == wf::base::SinkFailure::kNoMemory ? wf::code::kRefused : wf::code::kMemoryCap;
+}
 
 wf_code wf_json_put_scalar(wf_ctx* ctx, wf_sink* out, uint32_t dtype, const void* value) noexcept {
   auto* at = reinterpret_cast<char*>(out->Reserve(wf::json::kMaxElementText));
@@ -230,7 +241,7 @@ wf_code wf_json_put_bytes(wf_ctx* ctx, wf_sink* out, const wf_bytes* bytes) noex
 }
 
 wf_code wf_json_put_tensor(wf_ctx* ctx, wf_sink* out, const wf_tensor* tensor) noexcept {
-  if (wf::json::IsLargerThanReply(*tensor)) return wf::json::Full(ctx, *out);
+  if (wf::json::IsLargerThanReply(*tensor)) return wf::json::TooLong(ctx, *out);
   wf::json::TensorWriter writer{ctx, out, *tensor, wf::json::DtypeBytes(tensor->dtype)};
   return writer.PutAxis(0, static_cast<const uint8_t*>(tensor->data));
 }

@@ -148,10 +148,10 @@ protocol::Answer WriteAnswer(bus::Bus& bus, const InferRequest& request, const S
   const wf_code code = PutBody(bus, request, served, body, &json_bytes);
   const bool kept = code != 0 || json_bytes == 0 || PutJsonBytes(bus, json_bytes, headers);
   if (code == 0 && kept && !body->failed()) return {.content_type = json_bytes == 0 ? std::string_view() : kRawType};
-  const bool full = code == 0 && kept;
+  const bus::Failure& why = code == 0 && kept ? bus::WhyFailed(*body) : bus.main.TakeFailure(WF_FAILED);
   body->Clear();
   headers->clear();
-  return WriteFailure(bus, full ? bus::kOutOfMemory : bus.main.TakeFailure(WF_FAILED), request, body);
+  return WriteFailure(bus, why, request, body);
 }
 
 }  // namespace wf::oip

@@ -126,12 +126,11 @@ bool WriteMessage(bus::Bus& bus, const InferRequest& request, const Served& serv
   }
   const bool prepared = PutResponse(bus, request, served, message);
   if (prepared && !message->failed()) return true;
+  *error = FailureOf(bus, prepared ? bus::WhyFailed(*message) : bus.main.TakeFailure(WF_FAILED), request);
   message->Clear();
-  *error = FailureOf(bus, prepared ? bus::kOutOfMemory : bus.main.TakeFailure(WF_FAILED), request);
   return false;
 }
 
-// Triton's clients count answers by a parameter that they ask for.
 // Triton marks the last answer of each call, whether or not its client has asked for one that is empty: clients wait for the mark.
 void WriteStreamed(wf_sink* response, wf_sink* message) {
   constexpr uint32_t kResponse = 2, kBool = 1;

@@ -156,8 +156,10 @@ protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http::Hea
   const wf_code code = bus.workflow().write_json(bus.ctx(), bus.frame(), body);
   AddAnnotations(bus, headers);
   if (code == 0) return {};
+  const bool is_told = bus.main.failure != nullptr || !body->failed();
+  const bus::Failure& why = is_told ? bus.main.TakeFailure(code) : bus::WhyFailed(*body);
   body->Clear();
-  return WriteFailure(bus, NameResult(bus, bus.main.TakeFailure(code), body), body);
+  return WriteFailure(bus, NameResult(bus, why, body), body);
 }
 
 void WriteError(const protocol::ErrorText& error, wf_sink* body) {

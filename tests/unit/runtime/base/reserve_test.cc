@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mman.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -10,26 +9,15 @@
 #include <thread>
 
 #include "runtime/base/thread.h"
+#include "tests/unit/support/few_pages.h"
 #include "tests/unit/support/sim_faults.h"
 
 namespace wf::base {
 namespace {
 
-size_t most_mapped = SIZE_MAX;  // bytes that the system still maps
-size_t mapped = 0;
-
-}  // namespace
-
-// By the linker's --wrap, of anonymous pages.
-extern "C" void* __wrap_mmap64(void* at, size_t bytes, int protection, int flags, ...) {
-  if (bytes > most_mapped) return MAP_FAILED;
-  mapped += bytes;
-  return mmap(at, bytes, protection, flags, -1, 0);
-}
-
-namespace {
-
 using std::chrono::milliseconds;
+using test::mapped;
+using test::most_mapped;
 
 constexpr char kLine[] = "the process is out of memory, and its reserve is spent";
 void* Nothing() { return nullptr; }

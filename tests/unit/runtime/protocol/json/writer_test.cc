@@ -1,13 +1,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "runtime/base/error_codes.h"
+#include "runtime/base/reserve.h"
 #include "runtime/base/sink.h"
 #include "runtime/protocol/json/reader.h"
 #include "tests/unit/runtime/protocol/fake_job.h"
+#include "tests/unit/support/sim_faults.h"
 
 namespace wf::json {
 namespace {
@@ -46,6 +50,36 @@ TEST(JsonWriter, WritesTensorsByTheirStrides) {
   tensor.rank = 0;
   ASSERT_EQ(wf_json_put_tensor(job.ctx(), &out, &tensor), 0);
   EXPECT_EQ(Text(out), "1");
+}
+
+// Every way to write, in a sink that has no first block.
+TEST(JsonWriter, WhatThereIsNoMemoryForIsRefusedForNow) {
+  static float data[] = {1, 2};
+  static wf_tensor tensor = {.data = data, .dtype = WF_F32, .rank = 1, .space = 0, .flags = 0, .device = 0, .dim = {2}, .stride = {1}};
+  static const wf_bytes text = fake::Bytes("text");
+  using Write = wf_code (*)(wf_ctx* ctx, wf_sink* out);
+  const Write writes[] = {
+      [](wf_ctx* ctx, wf_sink* out) { return wf_json_put_scalar(ctx, out, WF_F32, data); },
+      [](wf_ctx* ctx, wf_sink* out) { return wf_json_put_string(ctx, out, &text); },
+      [](wf_ctx* ctx, wf_sink* out) { return wf_json_put_bytes(ctx, out, &text); },
+      [](wf_ctx* ctx, wf_sink* out) { return wf_json_put_tensor(ctx, out, &tensor); },
+  };
+  const std::function<bool()> always = [] { return true; };
+  for (const Write write : writes) {
+    Job job;
+    wf_sink out;
+    wf_sink::DropKept();
+    {
+      const test::FailingAllocations failing(&always);
+      EXPECT_EQ(write(job.ctx(), &out), WF_FAILED);
+      EXPECT_EQ(wf_put(&out, text), code::kRefused);
+    }
+    EXPECT_EQ(job.code, code::kRefused);
+    EXPECT_EQ(job.message, "there is no memory for the reply now: other requests have it, or the system has none");
+    out.Clear();
+    EXPECT_EQ(wf_put(&out, text), 0);
+  }
+  base::Reserve::Refill();
 }
 
 TEST(JsonWriter, RefusesTensorsWhoseBracketsAreTooMany) {

@@ -97,7 +97,7 @@ void Infer::WriteMessage(bus::Bus& bus, wf_sink* body) {
 
 void Infer::OnAnswered(bus::Bus& bus) noexcept {
   wf_sink body;
-  is_message_ ? WriteMessage(bus, &body) : WriteRest(bus, &body);
+  Write(bus, &body);
   reply_.log_id = bus.log_id();
   reply_.samples = bus.samples();
   reply_.timeout_ns = request_.timeout_ns();

@@ -16,7 +16,7 @@
 namespace wf::test {
 
 // Serves `infer` calls of a plan without a server: an engine whose tasks run inline, and what the server's site does around it.
-class Infer final : public bus::Client {
+class Infer : public bus::Client {
  public:
   explicit Infer(const wf_plan& plan);
 
@@ -37,6 +37,11 @@ class Infer final : public bus::Client {
 
   void OnAnswered(bus::Bus& bus) noexcept override;
   void OnDrained(bus::Bus&) noexcept override {}
+
+ protected:
+  virtual void Write(bus::Bus& bus, wf_sink* body) { is_message_ ? WriteMessage(bus, body) : WriteRest(bus, body); }
+  oip::InferRequest request_;
+  Reply reply_;
 
  private:
   class Clock final : public base::Clock {
@@ -68,11 +73,9 @@ class Infer final : public bus::Client {
   void WriteRest(bus::Bus& bus, wf_sink* body);
   void WriteMessage(bus::Bus& bus, wf_sink* body);
 
-  oip::InferRequest request_;
   std::vector<uint8_t> memory_of_body_;
   wf_bytes body_{};
   bool is_message_ = false;
-  Reply reply_;
 };
 
 }  // namespace wf::test

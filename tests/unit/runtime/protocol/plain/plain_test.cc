@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <string>
 
+#include "runtime/base/error_codes.h"
+#include "runtime/base/reserve.h"
 #include "runtime/bus/instance.h"
 #include "runtime/bus/memory.h"
+#include "tests/unit/support/sim_faults.h"
 
 namespace wf::plain {
 namespace {
@@ -166,6 +170,30 @@ TEST_F(PlainTest, AnnotationsAreHeaders) {
   EXPECT_EQ(headers[0].value, "new");
   EXPECT_EQ(headers[1].name, "wf-note-2");
   EXPECT_EQ(headers[1].value, "two%0Alines, 50%25");
+}
+
+// Whoever meets it first: what stands between the values, which has no word to say, or a value.
+TEST_F(PlainTest, AnAnswerThatFindsNoMemoryIsRefusedForNow) {
+  const decltype(workflow_.write_json) writers[] = {
+      [](wf_ctx*, const void*, wf_sink* out) { return wf_put(out, Bytes("{}")); },
+      [](wf_ctx* ctx, const void* frame, wf_sink* out) { return wf_json_put_scalar(ctx, out, WF_I64, frame); },
+  };
+  for (const auto writer : writers) {
+    workflow_.write_json = writer;
+    int left = 1;
+    const std::function<bool()> once = [&left] { return left-- > 0; };
+    wf_sink body;
+    wf_sink::DropKept();
+    std::vector<http::Header> headers;
+    const test::FailingAllocations failing(&once);
+    const protocol::Answer answer = WriteAnswer(bus_, &body, &headers);
+    EXPECT_EQ(answer.code, code::kRefused);
+    EXPECT_EQ(answer.status, 429);
+    EXPECT_TRUE(answer.reason.starts_with("there is no memory for ")) << answer.reason;
+    EXPECT_TRUE(body.Whole().starts_with("{\"error\":{\"code\":3010,")) << body.Whole();
+    EXPECT_EQ(bus_.main.failure, nullptr);
+  }
+  base::Reserve::Refill();
 }
 
 TEST_F(PlainTest, AnErrorSaysWhatWhereAndWhose) {

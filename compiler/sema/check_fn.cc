@@ -67,7 +67,7 @@ void CheckDefaults(const Body& body, const std::vector<ast::Param>& params, cons
     const Origin origin{params[i].type->span, "the type of the parameter", params[i].type.get()};
     const ExprPtr value = CheckAs(outside, *param.default_value, WithoutSymbols(body.env.types, param.type), where, origin);
     if (IsPoison(*value)) continue;
-    if (auto known = ValueOf(body.env, *value, "a default"))
+    if (auto known = ValueOf(body.env, *value, "a default"); known && CountConst(body.env, *known, value->span))
       body.env.defaults[param.default_value] = Const{param.name, value->type, std::move(*known), value->span};
   }
 }

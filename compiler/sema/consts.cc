@@ -46,15 +46,18 @@ void TellTooLarge(Env& env, const Span& span) {
   env.Report(span, kProgramTooLarge, {std::to_string(kMostConstBytes >> 20) + " MiB of constants"});
 }
 
-// Of what nothing else holds.
-uint64_t OwnBytes(const ir::Value& value) {
+// Of what was not counted before. `is_whole`: others may come to hold it that nobody does now.
+uint64_t OwnBytes(Env& env, const ir::Value& value, bool is_whole) {
+  const auto is_new = [&](const auto& part) {
+    return part != nullptr && ((part.use_count() == 1 && !is_whole) || env.counted.insert(part.get()).second);
+  };
   uint64_t bytes = sizeof(ir::Value);
-  if (value.text.use_count() == 1) bytes += value.text->size();
-  if (value.keys.use_count() == 1) {
+  if (is_new(value.text)) bytes += value.text->size();
+  if (is_new(value.keys)) {
     for (const std::string& key : *value.keys) bytes += sizeof key + key.size();
   }
-  if (value.items.use_count() == 1) {
-    for (const ir::Value& item : *value.items) bytes += OwnBytes(item);
+  if (is_new(value.items)) {
+    for (const ir::Value& item : *value.items) bytes += OwnBytes(env, item, false);
   }
   return bytes;
 }
@@ -313,7 +316,7 @@ std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view pu
 }
 
 bool CountConst(Env& env, const ir::Value& value, const Span& span) {
-  const uint64_t bytes = OwnBytes(value);
+  const uint64_t bytes = OwnBytes(env, value, true);
   if (bytes > LeftForConsts(env)) {
     TellTooLarge(env, span);
     return false;

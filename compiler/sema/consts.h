@@ -28,7 +28,7 @@ std::filesystem::path ProgramFolder(const Env& env);
 // The same place seen from the program's folder, as it is looked for where there are no .wf files: by servers.
 std::string PathInProgram(const Env& env, const Span& span, const std::string& name);
 
-// Adds what the value alone holds to the bytes of all constants; false after a report that there would be too many.
+// Adds what the value holds and none before it does to the bytes of all constants; false after a report that there would be too many.
 bool CountConst(Env& env, const ir::Value& value, const Span& span);
 
 // An expression that stands for a value: embedded files, constants.

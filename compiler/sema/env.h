@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -116,6 +117,7 @@ struct Env {
   std::optional<Span> unsound;                                // the first that NoteUnsound was told of
   std::set<std::string> unread;                               // files as in `embedded` that could not be read, which is said once
   std::map<const Module*, UnknownTypes> unknown_types;        // of those that have one
+  std::unordered_set<const void*> counted;                    // in constant_bytes: parts that several constants may share
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);

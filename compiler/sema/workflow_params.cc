@@ -107,6 +107,7 @@ std::optional<ir::Value> DefaultOf(Body& body, const ast::Param& param, TypeRef 
                                 Origin{param.type->span, "the type of the parameter", param.type.get()});
   if (IsPoison(*value)) return std::nullopt;
   auto computed = ValueOf(body.env, *value, "a default");
+  if (computed && !CountConst(body.env, *computed, value->span)) return std::nullopt;
   if (computed) body.env.defaults[param.default_value.get()] = Const{param.name.text, value->type, *computed, value->span};
   return computed;
 }

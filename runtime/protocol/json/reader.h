@@ -49,10 +49,8 @@ wf_code ExpectedNumber(wf_json* in, std::string_view what);
 // Records kInputParams with path and byte for anything else; returns WF_FAILED.
 wf_code Refuse(wf_json* in, std::string_view what);
 wf_code Record(wf_ctx* ctx, wf_code code, const base::TextBuilder& message);
-// Whether the job that a program's text is of is told to end; a body that is read has none yet.
-inline bool IsStopped(const wf_ctx* ctx) { return ctx->stop != nullptr && __atomic_load_n(ctx->stop, __ATOMIC_RELAXED) != 0; }
-// The same, looked at once in so many elements or members: well under 100 us of short ones.
-inline bool IsStoppedAt(const wf_json* in, uint64_t element) { return element % 1024 == 1023 && IsStopped(in->ctx); }
+// Whether the job that a program's text is of is told to end.
+inline bool IsStopped(const wf_ctx* ctx) { return __atomic_load_n(ctx->stop, __ATOMIC_RELAXED) != 0; }
 
 // Arrays, as wf_json_object and wf_json_member for objects: enter, then Next until 0.
 wf_code EnterArray(wf_json* in);

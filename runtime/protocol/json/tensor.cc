@@ -188,7 +188,7 @@ wf_code TensorReader::ReadRow(int64_t* extent) {
   }
   while (true) {
     SkipSpace(in_);
-    if ((count_ == capacity_ && Grow(count_ + 1) != 0) || IsStoppedAt(in_, count_)) return WF_FAILED;
+    if (count_ == capacity_ && Grow(count_ + 1) != 0) return WF_FAILED;
     Number number;
     const uint8_t* place = in_->at;
     if (!ScanNumber(place, in_->end, &number) || StoreAs(number, type_.dtype, reinterpret_cast<T*>(data_) + count_) != Stored::kOk) {
@@ -213,7 +213,7 @@ wf_code TensorReader::ReadRow(int64_t* extent) {
 
 // A bool, or the one number of a tensor without axes.
 wf_code TensorReader::ReadElement() {
-  if ((count_ == capacity_ && Grow(count_ + 1) != 0) || IsStoppedAt(in_, count_)) return WF_FAILED;
+  if (count_ == capacity_ && Grow(count_ + 1) != 0) return WF_FAILED;
   uint8_t* to = data_ + count_ * element_bytes_;
   SkipSpace(in_);
   const uint8_t* place = in_->at;

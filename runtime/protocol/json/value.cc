@@ -36,7 +36,7 @@ wf_code ReadList(wf_json* in, const wf_type* types, const wf_type& type, void* o
   if (EnterArray(in) != 0) return WF_FAILED;
   int32_t more = 0;
   while ((more = NextElement(in, list.count)) == 1) {
-    uint8_t* place = IsStoppedAt(in, list.count) ? nullptr : list.Next();
+    uint8_t* place = list.Next();
     if (place == nullptr || wf_json_value(in, types, type.element, place) != 0) return WF_FAILED;
   }
   if (more < 0) return WF_FAILED;
@@ -77,7 +77,7 @@ wf_code ReadMap(wf_json* in, const wf_type* types, const wf_type& type, void* ou
   int32_t more = 0;
   wf_bytes name;
   while ((more = wf_json_member(in, &name)) == 1) {
-    uint8_t* entry = IsStoppedAt(in, map.count) ? nullptr : map.Next();
+    uint8_t* entry = map.Next();
     if (entry == nullptr) return WF_FAILED;
     std::memcpy(entry, &name, sizeof name);
     if (wf_json_value(in, types, type.element, entry + type.map_value_offset) != 0) return WF_FAILED;

@@ -154,9 +154,9 @@ protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http::Hea
     return WriteFailure(bus, *bus.failure(), body);
   }
   const wf_code code = bus.workflow().write_json(bus.ctx(), bus.frame(), body);
+  const bool is_told = bus.main.failure != nullptr || !body->failed();
   AddAnnotations(bus, headers);
   if (code == 0) return {};
-  const bool is_told = bus.main.failure != nullptr || !body->failed();
   const bus::Failure& why = is_told ? bus.main.TakeFailure(code) : bus::WhyFailed(*body);
   body->Clear();
   return WriteFailure(bus, NameResult(bus, why, body), body);

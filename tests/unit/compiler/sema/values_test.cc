@@ -51,12 +51,14 @@ TEST_F(JsonTest, ReadsWhatTheTypeSays) {
 
 TEST_F(JsonTest, RefusesWhatTakesMoreThanItMay) {
   constexpr size_t kValue = sizeof(ir::Value), kKey = sizeof(std::string) + 1;
+  const TypeRef record = types_.Record("R", {{"x", types_.Optional(i64_)}, {"y", types_.Optional(i64_)}}), records = types_.List(record);
   const TypeRef list = types_.List(i64_), texts = types_.List(string_), map = types_.Map(i64_),
                 tensor = types_.Tensor(DType::kI16, {AnyDim()});
   const std::tuple<std::string, TypeRef, size_t> kCases[] = {{"[1, 2, 3]", list, 4 * kValue},
                                                              {R"(["four", ""])", texts, 3 * kValue + 4},
                                                              {R"({"a": 1, "b": 2})", map, 3 * kValue + 2 * kKey},
-                                                             {"[1, 2, 3]", tensor, kValue + 6}};
+                                                             {"[1, 2, 3]", tensor, kValue + 6},
+                                                             {R"([{"x": 1}, {}])", records, 8 * kValue}};
   for (const auto& [text, type, bytes] : kCases) {
     EXPECT_TRUE(sema::ReadJson(text, type, bytes).ok()) << text;
     EXPECT_EQ(sema::ReadJson(text, type, bytes - 1).status().code(), base::kResourceExhausted) << text;

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -85,33 +84,6 @@ TEST(JsonProgramText, IsNotWrittenOnOnceTheJobIsStopped) {
   job.stop = 0;
   EXPECT_EQ(wf_n_json_build(job.ctx(), &list, kTable, 1, &built), 0);
   EXPECT_EQ(built.len, 200'001U);
-}
-
-TEST(JsonProgramText, IsNotReadOnOnceTheJobIsStopped) {
-  const wf_type table[] = {{.kind = WF_T_SCALAR, .dtype = WF_I64, .size = 8, .align = 8},
-                           {.kind = WF_T_LIST, .element = 0, .size = 16, .align = 8},
-                           {.kind = WF_T_MAP, .element = 0, .size = 16, .align = 8, .map_value_offset = 16, .map_entry_size = 24},
-                           {.kind = WF_T_TENSOR, .dtype = WF_F32, .rank = 1},
-                           {.kind = WF_T_TENSOR, .dtype = WF_BOOL, .rank = 1}};
-  std::string numbers, bools, members;
-  for (int i = 0; i < 3000; ++i) {
-    const std::string comma = i == 0 ? "" : ",";
-    numbers += comma + "7";
-    bools += comma + "true";
-    members += comma + "\"" + std::to_string(i) + "\":7";
-  }
-  numbers += "]", bools += "]", members += "}";
-  const std::string texts[] = {"", "[" + numbers, "{" + members, "[" + numbers, "[" + bools};
-  for (uint32_t type = 1; type < std::size(texts); ++type) {
-    Job job;
-    const Exact exact(texts[type]);
-    wf_tensor value{};  // the largest
-    job.stop = 1;
-    EXPECT_EQ(wf_n_json_parse(job.ctx(), &exact.view, table, type, &value), WF_FAILED) << type;
-    EXPECT_EQ(job.code, 0) << job.message;
-    job.stop = 0;
-    EXPECT_EQ(wf_n_json_parse(job.ctx(), &exact.view, table, type, &value), 0) << type << job.message;
-  }
 }
 
 TEST(JsonProgramText, HasNoTextForNan) {

@@ -46,21 +46,40 @@ void TellTooLarge(Env& env, const Span& span) {
   env.Report(span, kProgramTooLarge, {std::to_string(kMostConstBytes >> 20) + " MiB of constants"});
 }
 
-// Of what was not counted before. `is_whole`: others may come to hold it that nobody does now.
-uint64_t OwnBytes(Env& env, const ir::Value& value, bool is_whole) {
-  const auto is_new = [&](const auto& part) {
-    return part != nullptr && ((part.use_count() == 1 && !is_whole) || env.counted.insert(part.get()).second);
-  };
-  uint64_t bytes = sizeof(ir::Value);
-  if (is_new(value.text)) bytes += value.text->size();
-  if (is_new(value.keys)) {
-    for (const std::string& key : *value.keys) bytes += sizeof key + key.size();
+// Adds values up, but what the set has of them already. In it are parts that are large, which several constants may share; what is small
+// counts wherever it stands.
+class Sum {
+ public:
+  explicit Sum(std::unordered_set<const void*>& counted) : counted_(counted) {}
+  uint64_t bytes() const { return bytes_; }
+  void Add(const ir::Value& value) {
+    bytes_ += sizeof value;
+    if (IsNew(value.text, kLargeText)) bytes_ += value.text->size();
+    if (IsNew(value.keys, kManyItems)) {
+      for (const std::string& key : *value.keys) bytes_ += sizeof key + key.size();
+    }
+    if (IsNew(value.items, kManyItems)) {
+      for (const ir::Value& item : *value.items) Add(item);
+    }
   }
-  if (is_new(value.items)) {
-    for (const ir::Value& item : *value.items) bytes += OwnBytes(env, item, false);
+  void TakeBack() {
+    for (const void* part : added_) counted_.erase(part);
   }
-  return bytes;
-}
+
+ private:
+  static constexpr size_t kLargeText = 4096, kManyItems = 16;
+  template <typename Part>
+  bool IsNew(const Part& part, size_t large) {
+    if (part == nullptr || part->size() < large) return part != nullptr;
+    const bool is_new = counted_.insert(part.get()).second;
+    if (is_new) added_.push_back(part.get());
+    return is_new;
+  }
+
+  std::unordered_set<const void*>& counted_;
+  std::vector<const void*> added_;
+  uint64_t bytes_ = 0;
+};
 
 ExprPtr MakeEmbedded(Body& body, std::string name, TypeRef type, ir::Value value, const Span& span) {
   if (!CountConst(body.env, value, span)) return Poison(body, span);
@@ -288,6 +307,10 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
   }
   auto content = ReadEmbedded(body.env, call.arguments[0].span, path);
   if (!content) return Poison(body, call.span);
+  if (const bool is_as_long = name == "file" || name == "npy"; is_as_long && content->size() > LeftForConsts(body.env)) {
+    TellTooLarge(body.env, call.span);
+    return Poison(body, call.span);
+  }
   if (name == "lines") return LinesOf(body, *content, path, call.span);
   if (name == "npy") return ArrayOf(body, *content, path, call);
   if (name == "json") return JsonOf(body, *content, path, wanted, call.span);
@@ -316,12 +339,14 @@ std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view pu
 }
 
 bool CountConst(Env& env, const ir::Value& value, const Span& span) {
-  const uint64_t bytes = OwnBytes(env, value, true);
-  if (bytes > LeftForConsts(env)) {
+  Sum sum(env.counted);
+  sum.Add(value);
+  if (sum.bytes() > LeftForConsts(env)) {
+    sum.TakeBack();
     TellTooLarge(env, span);
     return false;
   }
-  env.constant_bytes += bytes;
+  env.constant_bytes += sum.bytes();
   return true;
 }
 

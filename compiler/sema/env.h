@@ -108,7 +108,7 @@ struct Env {
   std::map<int32_t, Span> error_codes;                                // that the program declares
   std::map<std::pair<ExprKind, uint32_t>, const ast::Type*> results;  // as written, by what calls them: where their members have names
   std::map<std::string, std::string> embedded;                // files read by constants and of externs, by path: part of the source hash
-  uint64_t constant_bytes = 0;                                // of the values of all `const`s
+  uint64_t constant_bytes = 0;                                // of the values of all `const`s, defaults and embedded files
   uint64_t const_steps_left = 0;                              // to compute them
   std::set<std::string> metadata;                             // keys that a `meta` reads
   size_t untold = 0;                                          // unknown names not reported: what did not parse may declare them
@@ -117,7 +117,7 @@ struct Env {
   std::optional<Span> unsound;                                // the first that NoteUnsound was told of
   std::set<std::string> unread;                               // files as in `embedded` that could not be read, which is said once
   std::map<const Module*, UnknownTypes> unknown_types;        // of those that have one
-  std::unordered_set<const void*> counted;                    // in constant_bytes: parts that several constants may share
+  std::unordered_set<const void*> counted;                    // in constant_bytes: large parts, which several constants may share
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);

@@ -103,6 +103,17 @@ inline Pixels Colours(std::string_view file) {
   return Elements<uint8_t>(rgb);
 }
 
+// A file that is cut before its end fails, and leaves nothing claimed.
+inline void ExpectGivenBackWhereCut(const std::string& file) {
+  for (const Decoder decoder : kDecoders) {
+    FakeJob job;
+    wf_tensor px;
+    EXPECT_EQ(Decode(job, file.substr(0, file.size() - 40), &px, decoder), WF_FAILED);
+    EXPECT_EQ(job.code, 7000);
+    EXPECT_EQ(job.claimed, 0U);
+  }
+}
+
 // What a file fails with that is told so.
 inline int CodeOf(const std::string& message) { return message.starts_with("the image has") ? 3012 : 7000; }
 

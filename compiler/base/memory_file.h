@@ -7,7 +7,9 @@
 
 namespace wf::source {
 
-// An anonymous file in memory with a path that this process can open while the object lives. One thread at a time.
+// An anonymous file in memory with a path that this process can open while the object lives.
+// Thread: confined.   Owns: the file.   Errors: Append gives kResourceExhausted where there is no descriptor or no memory, of the file
+// itself, too.
 class MemoryFile {
  public:
   explicit MemoryFile(const char* name);  // `name` is what /proc shows
@@ -15,7 +17,7 @@ class MemoryFile {
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
 
-  base::Status Append(std::string_view bytes) const;  // kResourceExhausted: no descriptor or no memory, also of the file itself
+  base::Status Append(std::string_view bytes) const;
   std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
 
  private:

@@ -16,11 +16,12 @@ class Claim {
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
-  bool Take(uint64_t bytes) {  // once
+  bool Take(uint64_t bytes) {
     if (bytes != 0 && wf_claim(ctx_, bytes) == 0) return false;
-    bytes_ = bytes;
+    bytes_ += bytes;
     return true;
   }
+  uint64_t bytes() const { return bytes_; }
   void GiveBack() {
     if (bytes_ != 0) wf_unclaim(ctx_, bytes_);
     bytes_ = 0;

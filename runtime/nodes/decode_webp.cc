@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "runtime/nodes/claim.h"
 #include "runtime/nodes/picture.h"
 
 namespace wf::nodes {
@@ -46,20 +47,19 @@ uint64_t KeptBytes(const WebPBitstreamFeatures& of) {
 // Thread: confined to the call; one at a time.   Errors: false when the budget is spent (recorded).
 class DecoderMemory {
  public:
-  explicit DecoderMemory(wf_ctx* ctx) : ctx_(ctx) {}
+  explicit DecoderMemory(wf_ctx* ctx) : claim_(ctx) {}
   ~DecoderMemory() { GiveBack(); }
   DecoderMemory(const DecoderMemory&) = delete;
   DecoderMemory& operator=(const DecoderMemory&) = delete;
 
   bool Begin(uint64_t bytes) {
-    if (!Claim(bytes)) return false;
+    if (!claim_.Take(bytes)) return false;
     current_ = this;
     return true;
   }
   void GiveBack() {
     current_ = nullptr;
-    if (claimed_ != 0) wf_unclaim(ctx_, claimed_);
-    claimed_ = 0;
+    claim_.GiveBack();
   }
 
   // Of what libwebp allocates on this thread. None is current: it is no decoder of ours that does.
@@ -74,21 +74,17 @@ class DecoderMemory {
   }
 
  private:
-  bool Claim(uint64_t bytes) {
-    if (bytes != 0 && wf_claim(ctx_, bytes) == 0) return false;
-    claimed_ += bytes;
-    return true;
-  }
   bool Hold(uint64_t bytes) {
-    if (held_ + bytes > claimed_ + kUncounted && !Claim(held_ + bytes - claimed_ - kUncounted)) return false;
+    const uint64_t wanted = held_ + bytes, counted = claim_.bytes() + kUncounted;
+    if (wanted > counted && !claim_.Take(wanted - counted)) return false;
     held_ += bytes;
     return true;
   }
 
   static constexpr uint64_t kUncounted = 256 * 1024;  // of lines, small tables and the decoder itself
   static thread_local DecoderMemory* current_;
-  wf_ctx* ctx_;
-  uint64_t claimed_ = 0, held_ = 0;
+  Claim claim_;
+  uint64_t held_ = 0;
 };
 thread_local DecoderMemory* DecoderMemory::current_ = nullptr;
 

@@ -114,7 +114,7 @@ struct RequestState {
   bool let = true;                        // in: what needs a key shows one
   bool needs_place = false;               // will count as in flight once it is whole
   bool admitted = false;                  // counts as in flight
-  CodecQueue::Work* elsewhere = nullptr;  // on another thread: of bus, body, oip the loop has only its counts in bus; null: here
+  CodecQueue::Work* elsewhere = nullptr;  // on another thread: the loop touches its counts in bus, no more of bus, body and oip; null: here
   int64_t announced_bytes = 0;            // of a body that is to come; 0: nobody has said
   int64_t claimed_bytes = 0;              // of the process's budget
   int64_t timeout_ns = 0;                 // the client's own limit, of the head; 0: none

@@ -76,6 +76,6 @@ MEASURE : [0-9] [0-9_]* ('.' [0-9] [0-9_]*)? [A-Za-z] [A-Za-z0-9_]* ; // 2ms, 64
 STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* '"' ;
 RAW_STRING : 'r"' ~["\r\n]* '"' ;
 BAD_STRING : '"' ('\\' ~[\r\n] | ~["\\\r\n])* | 'r"' ~["\r\n]* ; // not closed on its line
-COMMENT : '//' ~[\r\n]* -> channel(HIDDEN) ;
+COMMENT : '//' ~[\r\n]* -> channel(HIDDEN) ; // the reader takes comments and spaces itself (compiler/parse/tokens.cc); a test compares
 SPACE : [ \t\r\n]+ -> skip ;
 BAD : . ; // stays last

@@ -87,14 +87,18 @@ class Reader {
  public:
   Reader(const Text& text, diag::Emitter& emitter) : text_(text), emitter_(emitter) {}
 
-  // Takes the next token. False: stop, reading on makes no sense.
+  // Takes the spaces and comments from `begin` on, and tells where they end; nothing: stop, reading on makes no sense. They are most of a
+  // documented file, and the lexer's tables would take each of their bytes by itself.
+  std::optional<size_t> TakeLayout(size_t begin);
+  // Takes the next token. False: stop, as above.
   bool Take(std::unique_ptr<Token> token);
   size_t skip_end() const { return skip_end_; }  // where the lexer goes on, at least
   TokenList Finish() { return std::move(list_); }
 
  private:
   bool Keep(std::unique_ptr<Token> token);
-  bool IsWithin(const std::optional<diag::Code>& broken, const Token& token);  // false: reported
+  bool IsWithin(const std::optional<diag::Code>& broken, const Span& span);  // false: reported
+  bool TakeComment(const Span& span);
   bool TakeBadCharacter(std::unique_ptr<Token> token);
   size_t EndOfTripled(const Span& third) const;
   bool TakeSingleQuoted(std::unique_ptr<Token> token, size_t close);
@@ -111,14 +115,26 @@ class Reader {
   size_t skip_end_ = 0;  // of what has been taken as a whole
 };
 
+std::optional<size_t> Reader::TakeLayout(size_t begin) {
+  const std::string_view bytes = text_.bytes;
+  while (true) {
+    begin = std::min(bytes.find_first_not_of(" \t\r\n", begin), bytes.size());
+    if (!bytes.substr(begin).starts_with("//")) return begin;
+    const size_t end = source::EndOfLine(bytes, begin).end;
+    if (!TakeComment({text_.file, Narrow(begin), Narrow(end)})) return std::nullopt;
+    begin = end;
+  }
+}
+
+bool Reader::TakeComment(const Span& span) {
+  if (!IsWithin(limits_.AddComment(), span)) return false;
+  const std::string_view comment = text_.bytes.substr(span.begin, span.end - span.begin);
+  list_.comments.push_back({span, std::string(comment)});
+  return CheckDirection(comment, span, Kind::kComment, emitter_) || CountMistake();
+}
+
 bool Reader::Take(std::unique_ptr<Token> token) {
   switch (token->getType()) {
-    case T::COMMENT: {
-      if (!IsWithin(limits_.AddComment(), *token)) return false;
-      const Span span = SpanOf(text_, *token);
-      list_.comments.push_back({span, std::string(TextOf(text_, *token))});
-      return CheckDirection(TextOf(text_, *token), span, Kind::kComment, emitter_) || CountMistake();
-    }
     case T::BAD:
       return TakeBadCharacter(std::move(token));
     case T::BAD_STRING: {
@@ -169,7 +185,7 @@ bool Reader::TakeBadCharacter(std::unique_ptr<Token> token) {
   const size_t begin = token->getStartIndex();
   const bool continues = begin == bad_end_;
   bad_end_ = token->getStopIndex() + 1;
-  if (!IsWithin(limits_.AddBad(), *token)) return false;
+  if (!IsWithin(limits_.AddBad(), SpanOf(text_, *token))) return false;
   if (continues || begin < comment_of_c_end_) return true;
   const std::string_view rest = text_.bytes.substr(begin);
   if (rest.front() == '#') {
@@ -226,21 +242,21 @@ void Reader::NoteCommentOfC(const Token& star) {
   comment_of_c_end_ = std::min(text_.bytes.find("*/", begin + 1), text_.bytes.size());
 }
 
-bool Reader::IsWithin(const std::optional<diag::Code>& broken, const Token& token) {
+bool Reader::IsWithin(const std::optional<diag::Code>& broken, const Span& span) {
   if (!broken) return true;
   const size_t limit = *broken == diag::kNestedTooDeep      ? kMaxBracketDepth
                        : *broken == diag::kTooManyPrefixes  ? kMaxPrefixRun
                        : *broken == diag::kTooManyOperators ? kMaxOperators
                                                             : kMaxTokens;
-  auto built = emitter_.Emit(SpanOf(text_, token), *broken, {limit});
+  auto built = emitter_.Emit(span, *broken, {limit});
   if (*broken == diag::kTooManyOperators) built.Help("`if`, `match`, `for`, `fold`, `??` and `=>` inside one another count for 16 each");
   return false;
 }
 
 bool Reader::Keep(std::unique_ptr<Token> token) {
   const size_t type = token->getType();
-  if (!IsWithin(limits_.Add(type), *token)) return false;
-  if (type == T::STRING && !IsWithin(limits_.AddHoles(TextOf(text_, *token)), *token)) return false;
+  if (!IsWithin(limits_.Add(type), SpanOf(text_, *token))) return false;
+  if (type == T::STRING && !IsWithin(limits_.AddHoles(TextOf(text_, *token)), SpanOf(text_, *token))) return false;
   list_.opener.push_back(open_.innermost());
   list_.braces.push_back(open_.braces());
   open_.Add(type, list_.all.size());
@@ -294,13 +310,15 @@ bool Closes(size_t closer, size_t opener) {
 
 std::optional<TokenList> ReadTokens(const Text& text, grammar::WfLexer& lexer, diag::Emitter& emitter) {
   Reader reader(text, emitter);
+  antlr4::CharStream& bytes = *lexer.getInputStream();
   while (true) {
+    const std::optional<size_t> begin = reader.TakeLayout(std::max(bytes.index(), reader.skip_end()));
+    if (!begin) return std::nullopt;
+    bytes.seek(*begin);
     std::unique_ptr<Token> token = lexer.nextToken();
     const bool at_end = token->getType() == Token::EOF;
     if (!reader.Take(std::move(token))) return std::nullopt;
     if (at_end) return reader.Finish();
-    antlr4::CharStream& bytes = *lexer.getInputStream();
-    if (reader.skip_end() > bytes.index()) bytes.seek(reader.skip_end());
   }
 }
 

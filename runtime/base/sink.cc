@@ -184,6 +184,19 @@ bool wf_sink::Append(wf_sink& other) {
   return true;
 }
 
+void wf_sink::Replace(wf_sink& other) noexcept {
+  Clear();
+  std::swap(start_, other.start_);
+  std::swap(at_, other.at_);
+  std::swap(limit_, other.limit_);
+  std::swap(block_, other.block_);
+  std::swap(closed_bytes_, other.closed_bytes_);
+  std::swap(block_bytes_, other.block_bytes_);
+  std::swap(first_, other.first_);
+  std::swap(pieces_, other.pieces_);
+  std::swap(failure_, other.failure_);
+}
+
 bool wf_sink::AppendFirst(wf_sink& other, size_t count) {
   if (other.failed() && !failed()) failure_ = other.failure_;
   if (failed()) return false;

@@ -109,7 +109,10 @@ struct wf_sink {
   // Moves everything from `other` behind what is here; short texts are copied.
   bool Append(wf_sink& other);
 
-  // The same with the first `count` bytes of it: by reference but for short pieces, so that both sinks are one thread's until these are
+  // Drops what is here and takes all of `other`, which is empty then; without memory, so that it cannot fail. Both own their blocks.
+  void Replace(wf_sink& other) noexcept;
+
+  // Appends the first `count` bytes of it: by reference but for short pieces, so that both sinks are one thread's until these are
   // consumed.
   bool AppendFirst(wf_sink& other, size_t count);
 

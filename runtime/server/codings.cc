@@ -134,8 +134,7 @@ void CodeAnswer(const Exchange& exchange, uint64_t from, wf_sink* body, std::vec
   const Coding coding = coding::Choose(ListOf(exchange.head, kTaken.name, &joined));
   wf_sink coded;
   if (coding == Coding::kIdentity || !Compress(coding, *body, &coded)) return;
-  body->Clear();
-  body->Append(coded);
+  body->Replace(coded);
   headers->push_back({"content-encoding", coding::NameOf(coding)});
 }
 

@@ -218,10 +218,14 @@ bool Session::Receive(std::span<const uint8_t> bytes, int64_t now_ms) noexcept {
   return false;
 }
 
+// Of a read of so many bytes.
 void Session::CountField(size_t bytes) noexcept {
   constexpr size_t kMostBytes = 64 * 1024;  // more ends the connection
   const bool is_whole = !in_block_ && !(of_fields_ && frames_.to_come() > 0);
-  field_bytes_ = is_whole ? 0 : std::min(field_bytes_ + bytes, kMostBytes);
+  const std::vector<FrameHead>& heads = pool_.parts_->in_read;
+  const auto begins = std::find_if(heads.rbegin(), heads.rend(), [](const FrameHead& head) { return head.type == NGHTTP2_HEADERS; });
+  const size_t before = begins == heads.rend() ? 0 : begins->payload_at;  // what stands before the head is no part of it
+  field_bytes_ = is_whole ? 0 : std::min(field_bytes_ + bytes - std::min(before, bytes), kMostBytes);
 }
 
 // nghttp2 gets the head of a frame once it is whole: `before` is what came of one with earlier bytes. Thus a frame can be passed over.

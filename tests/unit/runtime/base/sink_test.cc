@@ -61,6 +61,23 @@ TEST(Sink, WholeBlocksMoveByReference) {
 }
 
 // Whichever is dropped first: the block is used again only when neither holds it.
+TEST(Sink, ATextReplacesAnotherWithoutMemory) {
+  for (const size_t bytes : {size_t{0}, size_t{10}, 3 * kBlock, wf_sink::kSmallBytes * 3}) {
+    wf_sink from, to;
+    const std::string text = Numbers(bytes), before = Numbers(2 * kBlock);
+    ASSERT_TRUE(from.Put(text) && to.Put(before));
+    const auto pieces = from.Pieces();
+    const std::vector<SinkPiece> moved(pieces.begin(), pieces.end());
+    to.Replace(from);
+    EXPECT_TRUE(from.empty() && from.block_bytes() == 0);
+    EXPECT_EQ(TextOf(to), text);
+    EXPECT_EQ(to.size(), bytes);
+    for (size_t i = 0; i < moved.size(); ++i) EXPECT_EQ(to.Pieces()[i].data, moved[i].data) << "not a copy";
+    EXPECT_TRUE(to.Put(before) && from.Put(before));
+    EXPECT_EQ(TextOf(to), text + before);
+  }
+}
+
 TEST(Sink, PartsOfABlockMoveByReferenceAndKeepIt) {
   const std::string text = Numbers(kBlock), other(kBlock, '!');
   const size_t part = kBlock / 2;

@@ -253,6 +253,16 @@ TEST_F(SessionTest, WhatHasComeOfAFieldCountsUntilItIsWhole) {
   EXPECT_EQ(session_.held_bytes(), 0U) << "of a connection that ends in a field";
 }
 
+TEST_F(SessionTest, WhatStandsBeforeAFieldInItsReadIsNotCounted) {
+  const std::string head = Frame(kHeaders, kEndStream | kEndHeaders, 1, Block(test::http2::Request("GET", "/")));
+  std::string pings;
+  for (int i = 0; i < 2000; ++i) pings += Frame(kWindow, 0, 0, std::string("\0\0\0\1", 4));
+  Feed(head);
+  const size_t before = session_.held_bytes();
+  Feed(pings + Frame(kHeaders, kEndStream | kEndHeaders, 3, Block(test::http2::Request("GET", "/"))).substr(0, 12));
+  EXPECT_LT(session_.held_bytes(), before + 5000) << "three bytes of a head, and what a stream takes";
+}
+
 TEST_F(SessionTest, AResetAtEachPlaceClosesTheStream) {
   const std::string request = Post(1, "/", "{}");
   const size_t head = 9 + Block(test::http2::Request("POST", "/")).size();

@@ -118,6 +118,31 @@ void AppendValue(Context& context, ir::TypeId id, const ir::Value& value, size_t
   }
 }
 
+void CollectTexts(const Context& context, ir::TypeId id, const ir::Value& value, std::vector<std::string_view>* texts) {
+  const ir::Type& type = context.type(id);
+  const size_t n = value.items ? value.items->size() : 0;
+  switch (type.kind) {
+    case ir::TypeKind::kScalar:
+    case ir::TypeKind::kTensor:
+      return;
+    case ir::TypeKind::kString:
+    case ir::TypeKind::kBytes:
+      if (value.text) texts->push_back(*value.text);
+      return;
+    case ir::TypeKind::kList:
+    case ir::TypeKind::kMap:
+      if (type.kind == ir::TypeKind::kMap && n != 0) texts->insert(texts->end(), value.keys->begin(), value.keys->end());
+      for (size_t i = 0; i < n; ++i) CollectTexts(context, type.element, (*value.items)[i], texts);
+      return;
+    case ir::TypeKind::kRecord:
+      for (size_t i = 0; i < type.fields.size(); ++i) CollectTexts(context, type.fields[i].type, (*value.items)[i], texts);
+      return;
+    case ir::TypeKind::kOptional:
+      if (value.bits != 0) CollectTexts(context, type.element, (*value.items)[0], texts);
+      return;
+  }
+}
+
 }  // namespace
 
 Context::Context(const ir::Program& program, llvm::Module& module, const Options& options)
@@ -188,13 +213,32 @@ llvm::FunctionCallee Context::Libc(const char* name, llvm::Type* result, std::in
 }
 
 llvm::Constant* Context::Text(std::string_view text) {
-  if (const auto known = texts_.find(text); known != texts_.end()) return known->second;
+  const auto [at, is_new] = texts_.try_emplace(text);
+  if (is_new) at->second = NewText(text);
+  return at->second;
+}
+
+llvm::GlobalVariable* Context::NewText(std::string_view text) {
   llvm::Constant* bytes = llvm::ConstantDataArray::getString(llvm(), text, true);  // the NUL is for debuggers; no length counts it
   auto* global = new llvm::GlobalVariable(module_, bytes->getType(), true, llvm::GlobalValue::PrivateLinkage, bytes, "text");
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   global->setAlignment(llvm::Align(1));
-  texts_.emplace(std::string(text), global);
   return global;
+}
+
+void Context::AddTexts(const std::vector<std::string_view>& texts) {
+  std::string all;
+  std::vector<std::pair<llvm::Constant**, size_t>> added;  // and where each begins
+  for (const std::string_view text : texts) {
+    const auto [at, is_new] = texts_.try_emplace(text);
+    if (!is_new) continue;
+    added.emplace_back(&at->second, all.size());
+    all.append(text) += '\0';
+  }
+  if (added.empty()) return;
+  llvm::GlobalVariable* global = NewText(all);
+  for (const auto& [text, begin] : added)
+    *text = llvm::ConstantExpr::getInBoundsGetElementPtr(I8(), global, llvm::ArrayRef<llvm::Constant*>(Int64(begin)));
 }
 
 llvm::Constant* Context::TensorData(std::string_view bytes) {
@@ -223,6 +267,10 @@ llvm::Constant* Context::ConstantData(size_t program_constant) {
 llvm::Constant* Context::Constant(ir::TypeId type, const ir::Value& value) {
   const ir::Layout layout = ir::LayoutOf(types(), type);
   Image image(std::max<size_t>(layout.size, 1));
+  constexpr size_t kManyTexts = 64;
+  std::vector<std::string_view> texts;
+  CollectTexts(*this, type, value, &texts);
+  if (texts.size() >= kManyTexts) AddTexts(texts);
   AppendValue(*this, type, value, 0, &image);
   return Shared(image, "value");
 }

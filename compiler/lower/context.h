@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include <llvm/ADT/StringMap.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
@@ -49,6 +50,8 @@ class Context {
 
   // The bytes as a private constant; equal texts share one.
   llvm::Constant* Text(std::string_view text);
+  // Many at once, that Text knows from then on: one private constant holds them, for one each costs LLVM and the linker a kilobyte.
+  void AddTexts(const std::vector<std::string_view>& texts);
   // The data of a tensor: 64-aligned, readable to the next multiple of 64 bytes. Long ones are declared and left to codegen (BigConstants).
   llvm::Constant* TensorData(std::string_view bytes);
   llvm::Constant* ConstantData(size_t program_constant);
@@ -74,6 +77,8 @@ class Context {
   std::vector<CpuFeature> NeededFeatures() const;  // by what is made for it
 
  private:
+  llvm::GlobalVariable* NewText(std::string_view text);
+
   const ir::Program& program_;
   llvm::Module& module_;
   const Options& options_;
@@ -81,7 +86,8 @@ class Context {
   std::vector<std::string> left_out_;  // features of `native`'s CPU that this machine hides
   llvm::GlobalVariable* type_table_ = nullptr;
   WrittenTypes written_types_;
-  std::map<std::string, llvm::Constant*, std::less<>> texts_, tensors_;
+  llvm::StringMap<llvm::Constant*> texts_;
+  std::map<std::string, llvm::Constant*, std::less<>> tensors_;
   std::map<llvm::Constant*, llvm::GlobalVariable*> shared_;  // by initializer, which LLVM has once
 };
 

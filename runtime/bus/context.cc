@@ -54,9 +54,7 @@ void Locate(const Instance* at, const wf_plan& plan, Failure& failure) {
 
 }  // namespace
 
-const Failure& WhyFailed(const wf_sink& answer) noexcept {
-  return answer.failure() == base::SinkFailure::kNoMemory ? kNoRoom : kOutOfMemory;
-}
+const Failure& WhyFailed(const wf_sink& answer) noexcept { return answer.failure() == base::SinkFailure::kTooLong ? kTooLong : kNoRoom; }
 
 const Failure& WhyRefused(const Budget& budget) noexcept {
   return budget.others_hold.load(std::memory_order_relaxed) ? kNoRoom : kOutOfMemory;

@@ -33,6 +33,7 @@ struct Failure {
   bool Hide() const;
 };
 extern const Failure kOutOfMemory;  // kMemoryCap
+extern const Failure kTooLong;      // kMemoryCap, of an answer beyond wf_sink::kMaxBytes
 extern const Failure kNoRoom;       // kRefused, for memory that others hold
 extern const Failure kWithdrawn;    // kCancelled
 

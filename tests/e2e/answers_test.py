@@ -50,6 +50,10 @@ workflow Large(n: i64) -> (y: f32) {
   node parts = for i in [0, 1, 2, 3, 4, 5, 6, 7] { fill(n, i) };
   return (y: parts[7][0]);
 }
+fn thirds(n: i64) -> f32[n] = [k] => f32(1.0 / 3.0);
+workflow Thirds(n: i64) -> (y: f32[_]) {
+  return (y: thirds(n));
+}
 workflow Sized(data: bytes, least: i64, note: string, factor: i64 = 2) -> (ok: bool, note: string) {
   return (ok: len(data) * factor >= least, note: note);
 }
@@ -66,6 +70,7 @@ service Test {
   workflow Same;
   workflow Sized;
   workflow Large;
+  workflow Thirds;
   model One;
 }
 """
@@ -157,6 +162,10 @@ class Answers(harness.ServerCase):
         for xs, words in (([[1], [[2]]], "`xs[1][0]`: expected a number, found an array: more than the 2 axes of f32[h, w]"),
                           ([[1], [2, 3]], "`xs`: expected 1 element on axis 1 of f32[h, w], found 2"), ([1], "an array (axis 1 of f32[h, w])")):
             self.assert_error(self.ask("Same", {"x": 1, "xs": xs}), 400, 5000, words)
+
+    def test_an_answer_longer_than_any_says_so(self):
+        self.assert_error(self.ask("Thirds", {"n": 30_000_000}), 429, 3012, "the reply is larger than the 256 MiB that a reply may be")
+        self.assertEqual(self.ask("Thirds", {"n": 1}).json, {"y": [0.33333334]})
 
     def test_an_endless_answer_fails_at_once(self):
         began = time.monotonic()

@@ -172,6 +172,33 @@ TEST_F(BodyTest, ListsAndMaps) {
   Check(kSizes, 2);
 }
 
+TEST_F(BodyTest, ManyTextsOfAConstantAreWhatTheyAreOneByOne) {
+  const TypeId text = types().String(), texts = types().List(text);
+  const TypeId pair = types().Record("", {{"word", text}, {"maybe", types().Optional(text)}}), map = types().Map(pair);
+  const auto map_of = [](const std::vector<std::string>& keys, std::vector<ir::Value> values) {
+    ir::Value value = ir::Value::Items(std::move(values));
+    value.keys = std::make_shared<const std::vector<std::string>>(keys);
+    return value;
+  };
+  const auto some = [](ir::Value held) {
+    ir::Value value = ir::Value::Items({std::move(held)});
+    value.bits = 1;
+    return value;
+  };
+  std::vector<ir::Value> words, pairs;
+  std::vector<std::string> keys;
+  for (int i = 0; i < 300; ++i) {
+    const std::string word = i % 7 == 0 ? "" : std::to_string(i % 50) + '\0' + std::string(static_cast<size_t>(i % 13), 'x');
+    words.push_back(ir::Value::Text(word));
+    keys.push_back(std::to_string(1000 + i));
+    pairs.push_back(ir::Value::Items({ir::Value::Text(word), i % 3 == 0 ? ir::Value::Scalar(0) : some(ir::Value::Text(keys.back()))}));
+  }
+  cases_.Add("list", {}, texts,
+             [&](Builder& b, const In&) { return b.Constant(ir::AddConstant(b.program(), texts, ir::Value::Items(words))); });
+  cases_.Add("map", {}, map, [&](Builder& b, const In&) { return b.Constant(ir::AddConstant(b.program(), map, map_of(keys, pairs))); });
+  Check({1});
+}
+
 TEST_F(BodyTest, ItemsOfLists) {
   const TypeId text = types().String();
   const TypeId pair = types().Record("", {{"i", I64()}, {"s", text}});

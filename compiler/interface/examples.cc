@@ -20,10 +20,11 @@ std::string WrittenOut(const sema::Program& program, const Expr& expr) {
       return JsonOf(expr.type, ir::Value::Scalar(expr.bits));
     case ExprKind::kText:
       return expr.args.empty() ? JsonOf(expr.type, ir::Value::Text(expr.text)) : "";
-    case ExprKind::kBytesConst:
-      return expr.text.size() > kMostBytes ? "" : JsonOf(expr.type, ir::Value::Text(expr.text));
-    case ExprKind::kConst:
-      return JsonOf(program.consts[expr.index].type, program.consts[expr.index].value);
+    case ExprKind::kConst: {
+      const sema::Const& constant = program.consts[expr.index];
+      const bool is_long = constant.value.text && constant.value.text->size() > kMostBytes;
+      return is_long ? "" : JsonOf(constant.type, constant.value);
+    }
     case ExprKind::kBuiltin:  // a tensor is a list that is stacked
       return static_cast<sema::Builtin>(expr.index) == sema::Builtin::kStack ? WrittenOut(program, *expr.args[0]) : "";
     case ExprKind::kNone:

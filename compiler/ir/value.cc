@@ -18,6 +18,7 @@ size_t CountOf(const Value& value) { return value.items ? value.items->size() : 
 
 bool SameItems(const TypeTable& types, TypeId element, const Value& a, const Value& b) {
   if (CountOf(a) != CountOf(b)) return false;
+  if (a.items == b.items) return true;
   for (size_t i = 0; i < CountOf(a); ++i) {
     if (!SameBits(types, element, (*a.items)[i], (*b.items)[i])) return false;
   }
@@ -61,6 +62,25 @@ std::string Joined(const TypeTable& types, TypeId element, const Value& value) {
   return text;
 }
 
+constexpr size_t kHashedBytes = size_t{64} << 10;  // of a text or tensor
+
+size_t HashOf(const Value& value, size_t& left) {
+  size_t hash = std::hash<uint64_t>{}(value.bits);
+  const auto mix = [&](size_t part) { hash = (hash ^ part) * 0x9e3779b97f4a7c15u + (hash >> 29); };
+  if (value.text) {
+    mix(value.text->size());
+    mix(std::hash<std::string_view>{}(std::string_view(*value.text).substr(0, kHashedBytes)));
+  }
+  for (const int64_t dim : value.dims) mix(static_cast<size_t>(dim));
+  mix(CountOf(value));
+  for (size_t i = 0; i < CountOf(value) && left > 0; ++i) {
+    --left;
+    if (value.keys) mix(std::hash<std::string>{}((*value.keys)[i]));
+    mix(HashOf((*value.items)[i], left));
+  }
+  return hash;
+}
+
 }  // namespace
 
 Value Value::Text(std::string text) {
@@ -82,15 +102,8 @@ Value Value::Items(std::vector<Value> items) {
 }
 
 size_t HashOf(const Value& value) {
-  size_t hash = std::hash<uint64_t>{}(value.bits);
-  const auto mix = [&](size_t part) { hash = (hash ^ part) * 0x9e3779b97f4a7c15u + (hash >> 29); };
-  if (value.text) mix(std::hash<std::string>{}(*value.text));
-  for (const int64_t dim : value.dims) mix(static_cast<size_t>(dim));
-  for (size_t i = 0; i < CountOf(value); ++i) mix(HashOf((*value.items)[i]));
-  if (value.keys) {
-    for (const std::string& key : *value.keys) mix(std::hash<std::string>{}(key));
-  }
-  return hash;
+  size_t left = 10'000;  // parts: more tell little more apart, and parts may be shared by the million
+  return HashOf(value, left);
 }
 
 bool SameBits(const TypeTable& types, TypeId type_id, const Value& a, const Value& b) {
@@ -100,9 +113,10 @@ bool SameBits(const TypeTable& types, TypeId type_id, const Value& a, const Valu
       return SameScalar(type.dtype, a.bits, b.bits);
     case TypeKind::kString:
     case TypeKind::kBytes:
-      return a.text && b.text && *a.text == *b.text;
+      return a.text && b.text && (a.text == b.text || *a.text == *b.text);
     case TypeKind::kTensor: {
       if (a.dims != b.dims || !a.text || !b.text || a.text->size() != b.text->size()) return false;
+      if (a.text == b.text) return true;
       const size_t count = a.text->size() / SizeOf(type.dtype);
       for (size_t i = 0; i < count; ++i) {
         if (!SameScalar(type.dtype, ElementBits(type.dtype, *a.text, i), ElementBits(type.dtype, *b.text, i))) return false;
@@ -110,6 +124,7 @@ bool SameBits(const TypeTable& types, TypeId type_id, const Value& a, const Valu
       return true;
     }
     case TypeKind::kRecord:
+      if (a.items == b.items) return true;
       for (size_t i = 0; i < type.fields.size(); ++i) {
         if (!SameBits(types, type.fields[i].type, (*a.items)[i], (*b.items)[i])) return false;
       }

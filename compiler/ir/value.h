@@ -23,7 +23,7 @@ struct Value {
   static Value Tensor(std::vector<int64_t> dims, std::string elements);
   static Value Items(std::vector<Value> items);  // record or list
 };
-size_t HashOf(const Value& value);
+size_t HashOf(const Value& value);  // of its first parts
 bool SameBits(const TypeTable& types, TypeId type, const Value& a, const Value& b);
 std::string ToString(const TypeTable& types, TypeId type, const Value& value);  // stable; floats with all their digits
 

@@ -139,8 +139,6 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
     }
     case ExprKind::kText:
       return WriteText(expr);
-    case ExprKind::kBytesConst:
-      return b_.Constant(ir::AddConstant(c_.out, b_.types().Bytes(), ir::Value::Text(expr.text)));
     case ExprKind::kNone:
       return b_.Emit(OpKind::kNone, TypeOf(expr.type));
     case ExprKind::kLocal:

@@ -25,7 +25,7 @@ std::array<uint8_t, 32> HashSources(const Env& env) {
   }
   for (const auto& [path, text] : texts) add(path, text);
   // Not their paths: the same program in another folder is the same program.
-  for (const auto& [path, content] : env.embedded) add("", content);
+  for (const auto& [path, content] : env.embedded) add("", *content);
   return hash.Finish();
 }
 

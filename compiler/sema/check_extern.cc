@@ -51,7 +51,7 @@ bool ReadSource(Env& env, const ast::ExternDecl& decl, Extern& out) {
   }
   const Span& span = decl.binding.arguments[0].span;
   out.source = PathBeside(env, span, name).string();
-  return env.input.options.without_externs || ReadEmbedded(env, span, name).has_value();
+  return env.input.options.without_externs || ReadEmbedded(env, span, name) != nullptr;
 }
 
 // They share one namespace of C++, whatever module they stand in.

@@ -40,44 +40,39 @@ bool IsOutside(const Env& env, const std::filesystem::path& path, const std::str
 // Some editors begin a text with a mark of the order of bytes, which UTF-8 does not need.
 std::string_view WithoutMark(std::string_view text) { return text.substr(source::ByteOrderMarkLength(text)); }
 
-uint64_t LeftForConsts(const Env& env) { return kMostConstBytes - std::min(kMostConstBytes, env.constant_bytes); }
+uint64_t LeftForConsts(const Env& env) { return env.constants_end ? 0 : kMostConstBytes - std::min(kMostConstBytes, env.constant_bytes); }
 
-void TellTooLarge(Env& env, const Span& span) {
-  env.Report(span, kProgramTooLarge, {std::to_string(kMostConstBytes >> 20) + " MiB of constants"});
+// Whether values may take as much more; false after a report, the only one, for then no constant is computed any more.
+bool HasRoom(Env& env, uint64_t bytes, const Span& span) {
+  if (bytes <= LeftForConsts(env)) return true;
+  if (!env.constants_end) env.Report(span, kProgramTooLarge, {std::to_string(kMostConstBytes >> 20) + " MiB of constants"});
+  env.constants_end = true;
+  return false;
 }
 
-// Adds values up, but what the set has of them already. In it are parts that are large, which several constants may share; what is small
-// counts wherever it stands.
+// Adds up what a value takes: what stands in it several times each time, as a server has it, but long texts and tensors, which a program
+// has once. They and large parts become known.
 class Sum {
  public:
-  explicit Sum(std::unordered_set<const void*>& counted) : counted_(counted) {}
+  Sum(Env& env, uint64_t most) : env_(env), most_(most) {}
   uint64_t bytes() const { return bytes_; }
-  void Add(const ir::Value& value) {
+
+  // False: it is more than `most`, however much.
+  bool Add(const ir::Value& value) {
+    constexpr size_t kLong = 4096, kMany = 16;
     bytes_ += sizeof value;
-    if (IsNew(value.text, kLargeText)) bytes_ += value.text->size();
-    if (IsNew(value.keys, kManyItems)) {
+    if (value.text && (value.text->size() < kLong || env_.counted.insert(value.text).second)) bytes_ += value.text->size();
+    if (value.keys) {
       for (const std::string& key : *value.keys) bytes_ += sizeof key + key.size();
     }
-    if (IsNew(value.items, kManyItems)) {
-      for (const ir::Value& item : *value.items) Add(item);
-    }
-  }
-  void TakeBack() {
-    for (const void* part : added_) counted_.erase(part);
+    if (bytes_ > most_) return false;
+    if (value.items && value.items->size() >= kMany) env_.counted.insert(value.items);
+    return !value.items || std::all_of(value.items->begin(), value.items->end(), [this](const ir::Value& item) { return Add(item); });
   }
 
  private:
-  static constexpr size_t kLargeText = 4096, kManyItems = 16;
-  template <typename Part>
-  bool IsNew(const Part& part, size_t large) {
-    if (part == nullptr || part->size() < large) return part != nullptr;
-    const bool is_new = counted_.insert(part.get()).second;
-    if (is_new) added_.push_back(part.get());
-    return is_new;
-  }
-
-  std::unordered_set<const void*>& counted_;
-  std::vector<const void*> added_;
+  Env& env_;
+  const uint64_t most_;
   uint64_t bytes_ = 0;
 };
 
@@ -93,10 +88,7 @@ ExprPtr LinesOf(Body& body, std::string_view content, const std::string& name, c
   }
   content = WithoutMark(content);
   const auto count = static_cast<uint64_t>(std::count(content.begin(), content.end(), '\n')) + 1;
-  if (count * sizeof(ir::Value) + content.size() > LeftForConsts(body.env)) {
-    TellTooLarge(body.env, span);
-    return Poison(body, span);
-  }
+  if (!HasRoom(body.env, count * sizeof(ir::Value) + content.size(), span)) return Poison(body, span);
   std::vector<ir::Value> lines;
   lines.reserve(count);
   for (size_t at = 0; at < content.size();) {
@@ -119,11 +111,9 @@ ExprPtr JsonOf(Body& body, const std::string& content, const std::string& name, 
     body.env.Report(span, kCannotEmbed, {name, "byte " + std::to_string(*bad) + " is not UTF-8"});
     return Poison(body, span);
   }
-  auto value = ReadJson(WithoutMark(content), wanted, LeftForConsts(body.env));
-  if (!value.ok() && value.status().code() == base::kResourceExhausted) {
-    TellTooLarge(body.env, span);
-    return Poison(body, span);
-  }
+  const uint64_t left = LeftForConsts(body.env);
+  auto value = ReadJson(WithoutMark(content), wanted, left);
+  if (!value.ok() && value.status().code() == base::kResourceExhausted && !HasRoom(body.env, left + 1, span)) return Poison(body, span);
   if (!value.ok()) {
     body.env.Report(span, kBadJson, {name, ToString(wanted), value.status().message()});
     return Poison(body, span);
@@ -133,6 +123,7 @@ ExprPtr JsonOf(Body& body, const std::string& content, const std::string& name, 
 }
 
 ExprPtr ArrayOf(Body& body, const std::string& content, const std::string& name, const ast::CallExpr& call) {
+  if (!HasRoom(body.env, content.size(), call.span)) return Poison(body, call.span);
   const auto array = ReadNpy(content);
   if (!array.ok()) {
     body.env.Report(call.arguments[0].span, kCannotEmbed, {name, array.status().message()});
@@ -190,11 +181,17 @@ std::optional<ir::Value> Items(Env& env, const std::vector<ExprPtr>& args) {
 std::optional<ir::Value> Stacked(Env& env, const Expr& expr) {
   const auto list = Simple(env, *expr.args[0]);
   if (!list || !list->items) return std::nullopt;
+  const size_t scalar_bytes = expr.args[0]->type->element->kind == TypeKind::kScalar ? ir::SizeOf(expr.type->dtype) : 0;
+  const auto bytes_of = [&](const ir::Value& item) { return scalar_bytes != 0 ? scalar_bytes : item.text->size(); };
+  uint64_t bytes = 0;
+  for (const ir::Value& item : *list->items) bytes += bytes_of(item);
+  if (bytes > LeftForConsts(env)) return std::nullopt;  // which is told where it is computed
   std::string elements;
+  elements.reserve(bytes);
   std::vector<int64_t> dims{static_cast<int64_t>(list->items->size())};
   for (const ir::Value& item : *list->items) {
-    if (expr.args[0]->type->element->kind == TypeKind::kScalar) {
-      elements.append(reinterpret_cast<const char*>(&item.bits), ir::SizeOf(expr.type->dtype));
+    if (scalar_bytes != 0) {
+      elements.append(reinterpret_cast<const char*>(&item.bits), scalar_bytes);
     } else {
       elements += *item.text;
       if (item.dims != list->items->front().dims) return std::nullopt;
@@ -215,7 +212,6 @@ std::optional<ir::Value> Simple(Env& env, const Expr& expr) {
     case ExprKind::kScalar:
       return ir::Value::Scalar(expr.bits);
     case ExprKind::kText:
-    case ExprKind::kBytesConst:
       if (!expr.args.empty()) return std::nullopt;
       return ir::Value::Text(expr.text);
     case ExprKind::kNone:
@@ -244,21 +240,21 @@ std::string LargerThan(uint64_t most) {
 
 }  // namespace
 
-std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
+std::shared_ptr<const std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name) {
   if (name.empty()) {
     env.Report(span, kCannotEmbed, {name, "that names no file"});
-    return std::nullopt;
+    return nullptr;
   }
   const std::filesystem::path path = PathBeside(env, span, name);
   if (env.input.options.on_read) env.input.options.on_read(path.string());
   if (IsOutside(env, path, name)) {
     env.Report(span, kEmbedOutside, {name}).Help("copy the file there: what a program is made of moves with it");
-    return std::nullopt;
+    return nullptr;
   }
   if (const auto known = env.embedded.find(path.string()); known != env.embedded.end()) return known->second;
   const auto fail = [&](const std::string& why) {
     if (env.unread.insert(path.string()).second) env.Report(span, kCannotEmbed, {path.string(), why});
-    return std::nullopt;
+    return nullptr;
   };
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -274,8 +270,7 @@ std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::s
   file.read(content.data(), static_cast<std::streamsize>(size));
   if (!file) return fail("it cannot be read");
   env.program.files.push_back(path.string());
-  env.embedded.emplace(path.string(), content);
-  return content;
+  return env.embedded.emplace(path.string(), std::make_shared<const std::string>(std::move(content))).first->second;
 }
 
 std::filesystem::path PathBeside(const Env& env, const Span& span, const std::string& name) {
@@ -305,24 +300,21 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
     body.env.Report(call.span, kTypeArgument, {std::string(name), "one plain string, the path of a file"});
     return Poison(body, call.span);
   }
-  auto content = ReadEmbedded(body.env, call.arguments[0].span, path);
+  if (body.env.constants_end) return Poison(body, call.span);  // told where they ended
+  const auto content = ReadEmbedded(body.env, call.arguments[0].span, path);
   if (!content) return Poison(body, call.span);
-  if (const bool is_as_long = name == "file" || name == "npy"; is_as_long && content->size() > LeftForConsts(body.env)) {
-    TellTooLarge(body.env, call.span);
-    return Poison(body, call.span);
-  }
   if (name == "lines") return LinesOf(body, *content, path, call.span);
   if (name == "npy") return ArrayOf(body, *content, path, call);
   if (name == "json") return JsonOf(body, *content, path, wanted, call.span);
   if (name == NameOf(Builtin::kTokenizer)) return TokenizerOf(body, *content, path, call);
-  ExprPtr bytes = Make(ExprKind::kBytesConst, body.env.types.Simple(TypeKind::kBytes), call.span);
-  bytes->text = std::move(*content);
-  return bytes;
+  ir::Value bytes;
+  bytes.text = content;
+  return MakeEmbedded(body, "file(" + path + ")", body.env.types.Simple(TypeKind::kBytes), std::move(bytes), call.span);
 }
 
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose) {
+  if (env.const_steps_left == 0 || env.constants_end) return std::nullopt;  // told where they ended
   if (auto value = Simple(env, expr)) return value;
-  if (env.const_steps_left == 0) return std::nullopt;  // told where they ended
   ir::Limits left{.max_steps = env.const_steps_left, .max_bytes = LeftForConsts(env)};
   ir::Outcome outcome = EvaluateConst(env.program, expr, left, env.input.folded, env.input.options.natives);
   env.const_steps_left = left.max_steps;
@@ -339,14 +331,13 @@ std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view pu
 }
 
 bool CountConst(Env& env, const ir::Value& value, const Span& span) {
-  Sum sum(env.counted);
-  sum.Add(value);
-  if (sum.bytes() > LeftForConsts(env)) {
-    sum.TakeBack();
-    TellTooLarge(env, span);
-    return false;
-  }
+  if (value.items && env.counted.contains(value.items)) return true;  // a constant or a file has it
+  Sum sum(env, LeftForConsts(env));
+  const bool is_added = sum.Add(value);
+  if (!HasRoom(env, sum.bytes(), span)) return false;
+  WF_CHECK(is_added, sum.bytes());
   env.constant_bytes += sum.bytes();
+  if (value.items) env.counted.insert(value.items);
   return true;
 }
 

@@ -13,8 +13,8 @@ namespace wf::sema {
 bool IsEmbedName(std::string_view name);
 ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call, TypeRef wanted, const Where& where);
 
-// The text of a file of the program's folder, part of the source hash; nothing after a report.
-std::optional<std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name);
+// The text of a file of the program's folder, part of the source hash; null after a report.
+std::shared_ptr<const std::string> ReadEmbedded(Env& env, const Span& span, const std::string& name);
 
 // The value of a checked expression that reads nothing but constants; nothing after a report. `purpose`: "a `const`".
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose);
@@ -28,7 +28,8 @@ std::filesystem::path ProgramFolder(const Env& env);
 // The same place seen from the program's folder, as it is looked for where there are no .wf files: by servers.
 std::string PathInProgram(const Env& env, const Span& span, const std::string& name);
 
-// Adds what the value holds and none before it does to the bytes of all constants; false after a report that there would be too many.
+// Adds what the value takes to the bytes of all constants, unless it is another or a large part of it; false after a report that there
+// would be too many, the last of its kind.
 bool CountConst(Env& env, const ir::Value& value, const Span& span);
 
 // An expression that stands for a value: embedded files, constants.

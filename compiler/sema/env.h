@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -107,7 +106,8 @@ struct Env {
   Module* prelude = nullptr;                                          // "std.prelude", if it is among them
   std::map<int32_t, Span> error_codes;                                // that the program declares
   std::map<std::pair<ExprKind, uint32_t>, const ast::Type*> results;  // as written, by what calls them: where their members have names
-  std::map<std::string, std::string> embedded;                // files read by constants and of externs, by path: part of the source hash
+  std::map<std::string, std::shared_ptr<const std::string>>
+      embedded;                                               // files read by constants and of externs, by path: part of the source hash
   uint64_t constant_bytes = 0;                                // of the values of all `const`s, defaults and embedded files
   uint64_t const_steps_left = 0;                              // to compute them
   std::set<std::string> metadata;                             // keys that a `meta` reads
@@ -117,7 +117,8 @@ struct Env {
   std::optional<Span> unsound;                                // the first that NoteUnsound was told of
   std::set<std::string> unread;                               // files as in `embedded` that could not be read, which is said once
   std::map<const Module*, UnknownTypes> unknown_types;        // of those that have one
-  std::unordered_set<const void*> counted;                    // in constant_bytes: large parts, which several constants may share
+  std::set<std::shared_ptr<const void>> counted;              // in constant_bytes: long texts, and items of values and of their large parts
+  bool constants_end = false;                                 // there was one that had no room
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);

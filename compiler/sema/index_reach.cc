@@ -57,7 +57,6 @@ class Reach {
         return;
       case ExprKind::kScalar:
       case ExprKind::kText:
-      case ExprKind::kBytesConst:
       case ExprKind::kNone:
       case ExprKind::kSome:
       case ExprKind::kDimValue:

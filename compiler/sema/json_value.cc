@@ -155,14 +155,12 @@ class Reader {
     return value;
   }
   Result<ir::Value> Record(const Type& type) {
-    WF_RETURN_IF_ERROR(Spend(type.fields.size() * sizeof(ir::Value)));  // of members that are left out, too
     std::vector<std::optional<ir::Value>> fields(type.fields.size());
     WF_RETURN_IF_ERROR(json_.Object([&](const std::string& name) -> Status {
       const auto at = std::find_if(type.fields.begin(), type.fields.end(), [&](const Field& field) { return field.name == name; });
       if (at == type.fields.end()) return json_.Wrong("a member of `" + type.name + "`, found `" + name + "`");
       auto& slot = fields[static_cast<size_t>(at - type.fields.begin())];
       if (slot) return json_.Wrong("`" + name + "` once");
-      left_ += sizeof(ir::Value);  // spent above
       auto item = Read(at->type);
       if (!item.ok()) return item.status();
       slot = std::move(*item);
@@ -172,6 +170,7 @@ class Reader {
     std::vector<ir::Value> items;
     for (size_t i = 0; i < fields.size(); ++i) {
       if (!fields[i] && type.fields[i].type->kind != TypeKind::kOptional) return json_.Wrong("a member `" + type.fields[i].name + "`");
+      if (!fields[i]) WF_RETURN_IF_ERROR(Spend(sizeof(ir::Value)));
       items.push_back(fields[i] ? std::move(*fields[i]) : ir::Value{});
     }
     value.items = std::make_shared<const std::vector<ir::Value>>(std::move(items));

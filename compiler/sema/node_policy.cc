@@ -85,7 +85,6 @@ bool IsWork(ExprKind kind) {
     case ExprKind::kLocal:
     case ExprKind::kConst:
     case ExprKind::kScalar:
-    case ExprKind::kBytesConst:
     case ExprKind::kNone:
     case ExprKind::kSome:
     case ExprKind::kDimValue:

@@ -269,8 +269,6 @@ class Printer {
         return ir::ScalarText(expr.type->dtype, expr.bits) + ':' + ToString(expr.type);
       case ExprKind::kText:
         return Quoted(expr.text) + (expr.args.empty() ? "" : " % (" + List(expr.args) + ')');
-      case ExprKind::kBytesConst:
-        return "bytes[" + std::to_string(expr.text.size()) + ']';
       case ExprKind::kLocal:
         return NameOfLocal(expr.local);
       case ExprKind::kDimValue:

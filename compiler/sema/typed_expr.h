@@ -29,7 +29,6 @@ struct Local {
 enum class ExprKind : uint8_t {
   kScalar,        // bits
   kText,          // text with a hole {} per arg: "..", interpolation, str(x), string + string; without args verbatim
-  kBytesConst,    // text: bytes
   kNone,          // of an optional
   kSome,          // of an optional: one arg (also the implicit T -> T?)
   kLocal,         // local
@@ -133,7 +132,7 @@ struct Expr {
   Span span;
   std::vector<ExprPtr> args;
   uint64_t bits = 0;   // kScalar, as ir::Op::imm
-  std::string text;    // kText, kBytesConst
+  std::string text;    // kText
   LocalId local = 0;   // kLocal; kFold: the accumulator; kEach: err
   uint32_t index = 0;  // kConst, kField, kCallFn and kCallExtern (Program::functions), kCallModel (Program::models), kCallWorkflow,
                        // kCallRemote, kBuiltin (sema::Builtin)

@@ -74,6 +74,16 @@ class Growth(unittest.TestCase):
                 print(f"{name}: {took[0]:.2f} s, {took[1]:.2f} s")
                 self.assertLess(took[1], MOST_TIMES * took[0], f"{TIMES} times the program")
 
+    def test_a_file_lies_in_memory_once_however_often_it_is_named(self):
+        folder = harness.scratch()
+        (folder / "big.bin").write_bytes(bytes(60_000_000))
+        path = folder / "files.wf"
+        files, lengths = ", ".join(['file("big.bin")'] * 40), " + ".join(['len(file("big.bin"))'] * 40)
+        path.write_text(f"const FILES: list<bytes> = [{files}];\nconst LENGTH = {lengths};\n" + function("x: i64", "i64", "= x + LENGTH + len(FILES);"))
+        status, _, err, _, mib = harness.measured(harness.WFC, "check", path)
+        self.assertEqual(status, 0, err)
+        self.assertLess(mib, 500)
+
     def test_passes_recurse_as_deep_as_chains_are_long_however_little_stack_a_thread_gets(self):
         def value(k):
             return (f"max(a{k}, {k}.5)", f"a{k} * 1.0001", f"if a{k} > {k}.0 {{ a{k} }} else {{ 0.0 - a{k} }}")[k % 3]

@@ -37,6 +37,7 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
       masks_bytes_(function->hasFnAttribute("prefer-vector-width")),
       parts_(body_, context.options().part_weight),
       long_lists_(body_),
+      builds_(body_),
       values_(body_.ops.size()),
       stays_(FindLocalBuilds(context.program(), body_)),
       slots_(context.program().slots.size()) {

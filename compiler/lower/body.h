@@ -9,6 +9,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include "compiler/ir/ir.h"
+#include "compiler/lower/build_depths.h"
 #include "compiler/lower/context.h"
 #include "compiler/lower/frames.h"
 #include "compiler/lower/layout.h"
@@ -76,13 +77,12 @@ class BodyEmitter {
   Leaves InPiece(ir::ValueId id);  // what the piece knows; empty: nothing
   bool IsInPiece(ir::ValueId id) const;
   Leaves EmitScalar(const ir::Op& op), EmitLeaf(ir::ValueId id), EmitTensor(ir::ValueId id), EmitCheck(const ir::Op& op);
-  Leaves EmitRecord(const ir::Op& op), EmitEffect(const ir::Op& op);
-  Leaves EmitList(ir::ValueId id);
+  Leaves EmitRecord(const ir::Op& op), EmitEffect(const ir::Op& op), EmitList(ir::ValueId id);
   static Leaves Unknown(const ir::Op& op);  // one that its group does not hold
   Leaves EmitIf(const ir::Op& op), EmitFold(const ir::Op& op);
   void EmitFailIf(const ir::Op& op);
-  Leaves EmitMeta(const ir::Op& op), EmitNative(const ir::Op& op);
-  Leaves EmitString(const ir::Op& op), EmitText(const ir::Op& op), EmitStringFromBytes(const ir::Op& op);
+  Leaves EmitMeta(const ir::Op& op), EmitNative(const ir::Op& op), EmitString(const ir::Op& op), EmitText(const ir::Op& op),
+      EmitStringFromBytes(const ir::Op& op);
   llvm::AllocaInst* CallMemory(const ir::Layout& layout, size_t number);  // of an argument; what is there ends with the call
 
   // ---- loops and memory: loops.cc ----
@@ -96,10 +96,9 @@ class BodyEmitter {
   static uint64_t Times(uint64_t work, Value* count), TurnsPerLook(Value* count, uint64_t work);  // per look: 0: it does not look
   uint64_t WorkToLookAt(ir::ValueId extent, uint64_t work) const;  // the work, or 0 where a loop within another can do without looks
   void CheckStop();
-  Value* NotNegative(Value* count);
-  Value* Bytes(llvm::ArrayRef<Value*> extents, uint64_t element);  // saturates
-  Value* Allocate(Value* bytes, uint64_t align);                   // wf_alloc, failing when it does
-  Value* Scratch(ir::ValueId site, Value* bytes);                  // for what does not outlive its block
+  Value *NotNegative(Value* count), *Bytes(llvm::ArrayRef<Value*> extents, uint64_t element);  // the latter saturates
+  Value* Allocate(Value* bytes, uint64_t align);                                               // wf_alloc, failing when it does
+  Value* Scratch(ir::ValueId site, Value* bytes);                                              // for what does not outlive its block
   Value* Grown(llvm::AllocaInst* memory, llvm::AllocaInst* size, Value* bytes);
   void CopyBytes(Value* to, Value* from, Value* bytes);
 
@@ -179,6 +178,7 @@ class BodyEmitter {
   bool uses_sticky_ = false, has_lanes_ = true, has_many_tensors_ = false;  // has_lanes_: may rows be written as lanes?
   PartCutter parts_;
   LongLists long_lists_;
+  BuildDepths builds_;
   Block *entry_ = nullptr, *failed_ = nullptr, *sticky_failed_ = nullptr, *left_ = nullptr;  // left_: where there are parts
   llvm::AllocaInst *sticky_ = nullptr, *code_ = nullptr;
   int loops_ = 0, folds_ = 0, tensor_blocks_ = 0;    // how deep the builder stands

@@ -32,9 +32,9 @@ Value* BodyEmitter::EmitReduce(const ir::Op& op) {
   } else if (is_free) {
     result = ReduceLoop(op, count);
   } else {
-    result = LaneBlock::Takes(context_, body_, {op.blocks[0], body_[op.blocks[0]].params[0], 0})
-                 ? ReduceLanes(op, count, 1, [](size_t) {})[0]
-                 : ReduceBuffered(op, count);
+    const bool has_lanes =
+        !builds_.IsOnce(op.blocks[0]) && LaneBlock::Takes(context_, body_, {op.blocks[0], body_[op.blocks[0]].params[0], 0});
+    result = has_lanes ? ReduceLanes(op, count, 1, [](size_t) {})[0] : ReduceBuffered(op, count);
   }
   --tensor_blocks_;
   return result;

@@ -55,6 +55,8 @@ Leaves BodyEmitter::EmitBuild(ir::ValueId id) {
   llvm::SmallVector<Value*, 8> at;
   if (IsPointwise(op)) {
     EmitEither(AllDense(nest), [&] { EmitFlat(nest); }, [&] { EmitNest(nest, b_.getInt64(0), at); });
+  } else if (builds_.IsOnce(op.blocks[0])) {
+    EmitNest(nest, b_.getInt64(0), at);
   } else if (!EmitFilled(nest)) {
     EmitUsual(nest);
   }
@@ -173,6 +175,7 @@ void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Va
     EmitElement(nest, at, offset);
     return;
   }
+  if (builds_.IsOnce(nest.op.blocks[0])) return EmitAxis(nest, offset, at);
   if (axis == 0 && EmitTransposed(nest)) return;
   const bool has_row = axis + 1 == rank;
   if (has_row && nest.apart != ir::ValueId::kNone) return EmitApart(nest, offset, at);

@@ -23,6 +23,11 @@ def chain(count):
     return "{\n  let a0 = x;\n" + steps + f"  a{count}\n}}"
 
 
+def nested(count, value):
+    functions = "".join(f"fn h{n}(x: f32[n]) -> f32[n] = {value(f'h{n - 1}')};\n" for n in range(1, count))
+    return "fn h0(x: f32[n]) -> f32[n] = x * 2.0;\n" + functions + function("x: f32[n]", "f32[n]", f"= h{count - 1}(x);")
+
+
 def arms(count, pattern, value):
     return "= match x { " + ", ".join(f"{pattern(n)} => {value(n)}" for n in range(count)) + f", _ => {value(count)} }};"
 
@@ -44,6 +49,9 @@ PROGRAMS = {
     "items": (500, lambda n: function("x: i64", "list<i64>", "= [" + ", ".join(f"x * {k % 113 + 1} + {k}" for k in range(n)) + "];")),
     "checked items": (150, lambda n: function("x: list<i64>", "list<i64>", "= [" + ", ".join(f"x[{k}] * {k % 113 + 1} + {k}" for k in range(n)) + "];")),
     "workflows": (15, workflows),
+    "builds in builds": (3, lambda n: nested(n, lambda f: f"[k] => x[k] + {f}(x)[0]")),
+    "builds in sums": (3, lambda n: nested(n, lambda f: f"[k] => x[k] + sum[j < 3]({f}(x)[j])")),
+    "sums in sums": (2, lambda n: function("x: f32[n]", "f32", "= " + "".join(f"sum[k{k}](x[k{k}] * " + (f"x[n - 1 - k{k - 1}] * " if k else "") for k in range(n)) + "1.0" + ")" * n + ";")),
 }
 TIMES = 8  # the longer one is so much longer
 MOST_TIMES = 3 * TIMES  # and takes at most so much longer; what grows as the square does takes 64 times

@@ -26,6 +26,7 @@ class Digits(harness.ServerCase):
 
     @classmethod
     def setUpClass(cls):
+        cls.args = harness.patient()
         super().setUpClass()
         cls.seven = (DIGITS / "testdata/seven.png").read_bytes()
 

@@ -9,18 +9,21 @@ import peers
 from bench import Row
 from programs import written
 
-PACKAGES = ("numpy==2.2.6", "pillow==11.3.0", "opencv-python-headless==4.12.0.88")
+PACKAGES = ("numpy==2.2.6", "pillow==11.3.0", "opencv-python-headless==4.12.0.88", "ml-dtypes==0.5.3")
 DATA_PACKAGES = ("numpy==2.2.6", "scipy==1.16.3", "xxhash==3.5.0")
 SOUND_PACKAGES = ("numpy==2.2.6", "scipy==1.16.3", "soundfile==0.13.1", "librosa==0.11.0")
 FOLDER = Path(__file__).resolve().parent
 SAME_LIBRARY, ELSEWHERE, FUSED = 0.95, 1, 3  # the least ratios
 PX, FILE = "px: u8[h, w, 3]", "file: bytes"
 NORMALISE = "[0.485, 0.456, 0.406], [0.229, 0.224, 0.225]"
+BOTH, SHAPED = {"pillow": ELSEWHERE, "opencv": ELSEWHERE}, {"numpy": ELSEWHERE, "opencv": ELSEWHERE}
+PERSPECTIVE = "[[1.7, 0.2, 3.0], [-0.1, 1.9, 20.0], [0.0002, 0.0001, 1.0]]"
 
 # The row's name: its parameter, its result, the call, what it is given, and for each peer the least ratio. std_peers.py, std_sound_peers.py and std_data_peers.py have the peers' side of it.
 IMAGES = {
     "decode-jpeg": (FILE, "u8[_, _, 3]", "image.decode(file)", "jpeg", {"pillow": SAME_LIBRARY, "opencv": SAME_LIBRARY}),
     "decode-jpeg-at-least-100": (FILE, "u8[_, _, 3]", "image.decode(file, least_height: 100, least_width: 100)", "jpeg", {"pillow": SAME_LIBRARY}),
+    "decode-gray-jpeg": (FILE, "u8[_, _]", "image.decode_gray(file)", "jpeg", {"pillow": SAME_LIBRARY, "opencv": SAME_LIBRARY}),
     "decode-png": (FILE, "u8[_, _, 3]", "image.decode(file)", "png", {"pillow": SAME_LIBRARY, "opencv": SAME_LIBRARY}),
     "decode-webp": (FILE, "u8[_, _, 3]", "image.decode(file)", "webp", {"pillow": SAME_LIBRARY, "opencv": SAME_LIBRARY}),
     "decode-bmp": (FILE, "u8[_, _, 3]", "image.decode(file)", "bmp", {"pillow": ELSEWHERE, "opencv": ELSEWHERE}),
@@ -35,6 +38,25 @@ IMAGES = {
     "hsv": (PX, "u8[_, _, 3]", "image.hsv(px)", "pixels", {"pillow": ELSEWHERE, "opencv": ELSEWHERE}),
     "mirror": (PX, "u8[_, _, 3]", "image.mirror(px)", "pixels", {"pillow": ELSEWHERE, "opencv": ELSEWHERE}),
     "rotate90": (PX, "u8[_, _, 3]", "image.rotate90(px)", "pixels", {"pillow": ELSEWHERE, "opencv": ELSEWHERE}),
+    "rotate180": (PX, "u8[_, _, 3]", "image.rotate180(px)", "pixels", BOTH),
+    "rotate270": (PX, "u8[_, _, 3]", "image.rotate270(px)", "pixels", BOTH),
+    "flip": (PX, "u8[_, _, 3]", "image.flip(px)", "pixels", BOTH),
+    "crop": (PX, "u8[_, _, 3]", "image.crop(px, 100, 150, 224, 224)", "pixels", {"pillow": ELSEWHERE, "numpy": ELSEWHERE}),
+    "centre-crop": (PX, "u8[_, _, 3]", "image.centre_crop(px, 224, 224)", "pixels", {"pillow": ELSEWHERE, "numpy": ELSEWHERE}),
+    "pad": (PX, "u8[_, _, 3]", "image.pad(px, 10, 20, 30, 40, fill: 7)", "pixels", BOTH),
+    "letterbox": (PX, "u8[_, _, 3]", "image.letterbox(px, 416, 416, fill: 114)", "pixels", {"opencv": ELSEWHERE}),
+    "remap": ("px: u8[h, w, 3], v: f32[m, n], u: f32[m, n]", "u8[_, _, 3]", "image.remap(px, v, u)", "places", {"opencv": ELSEWHERE}),
+    "warp-perspective": (PX, "u8[_, _, 3]", f"image.warp_perspective(px, {PERSPECTIVE}, 224, 224)", "pixels", {"opencv": ELSEWHERE}),
+    "bgr": (PX, "u8[_, _, 3]", "image.bgr(px)", "pixels", SHAPED),
+    "rgb": ("px: u8[h, w]", "u8[_, _, 3]", "image.rgb(px)", "grey", BOTH),
+    "rgb-of-hsv": (PX, "u8[_, _, 3]", "image.rgb_of_hsv(px)", "hues", BOTH),
+    "chw": (PX, "u8[3, _, _]", "image.chw(px)", "pixels", SHAPED),
+    "hwc": ("px: u8[3, h, w]", "u8[_, _, 3]", "image.hwc(px)", "planes", SHAPED),
+    "normalise-chw": (PX, "f32[3, _, _]", f"image.normalise_chw(px, {NORMALISE})", "pixels", {"numpy": FUSED, "opencv": ELSEWHERE}),
+    "normalise-hwc": (PX, "f32[_, _, 3]", f"image.normalise_hwc(px, {NORMALISE})", "pixels", {"numpy": FUSED}),
+    "normalise-chw-bf16": (PX, "bf16[3, _, _]", f"image.normalise_chw_bf16(px, {NORMALISE})", "pixels", {"numpy": FUSED}),
+    "normalise-hwc-bf16": (PX, "bf16[_, _, 3]", f"image.normalise_hwc_bf16(px, {NORMALISE})", "pixels", {"numpy": FUSED}),
+    "draw-boxes": ("px: u8[h, w, 3], boxes: f32[n, 4]", "u8[_, _, 3]", "image.draw_boxes(px, boxes, [255, 0, 0], thickness: 2)", "framed", BOTH),
     "encode-jpeg": (PX, "bytes", "image.encode_jpeg(px, 90)", "pixels", {"pillow": SAME_LIBRARY, "opencv": SAME_LIBRARY}),
     "encode-png": (PX, "bytes", "image.encode_png(px)", "pixels", {"pillow": SAME_LIBRARY}),
 }

@@ -10,7 +10,7 @@ from bench import Row
 from programs import written
 
 PACKAGES = ("numpy==2.2.6", "pillow==11.3.0", "opencv-python-headless==4.12.0.88", "ml-dtypes==0.5.3")
-DATA_PACKAGES = ("numpy==2.2.6", "scipy==1.16.3", "xxhash==3.5.0")
+DATA_PACKAGES = ("numpy==2.2.6", "scipy==1.16.3", "xxhash==3.5.0", "fast-ctc-decode==0.3.6")
 SOUND_PACKAGES = ("numpy==2.2.6", "scipy==1.16.3", "soundfile==0.13.1", "librosa==0.11.0")
 FOLDER = Path(__file__).resolve().parent
 SAME_LIBRARY, ELSEWHERE, FUSED = 0.95, 1, 3  # the least ratios
@@ -77,6 +77,7 @@ FILTERS = "const SPEECH: f32[80, 201] = audio.mel_filters(16000, 400, 80);\ncons
 
 NUMPY, LOOSE = {"numpy": ELSEWHERE}, {"numpy": FUSED}
 M, ROWS_AT, AB = "x: f32[m, n]", "x: f32[n, 64], at: i64[k], values: f32[k, 64]", "a: f32[n], b: f32[n], where: bool[n]"
+TABLES = "a: f32[128, 128], b: f32[128, 128]"
 TENSOR = {
     "top-k": (X, "i64[_]", "tensor.top_k(x, 10).indices", "vector", NUMPY),
     "argmax": (X, "i64", "tensor.argmax(x)", "vector", NUMPY),
@@ -101,14 +102,24 @@ TENSOR = {
     "compress": (AB, "f32[_]", "tensor.compress(where, a)", "pair", NUMPY),
     "one-hot": ("at: i64[n]", "f32[_, 100]", "tensor.one_hot(at, 100)", "labels", NUMPY),
     "dot": (AB, "f32", "tensor.dot(a, b)", "pair", NUMPY),
-    "matvec": ("a: f32[128, 128], b: f32[128, 128]", "f32[_]", "tensor.matvec(a, b[0])", "product", NUMPY),
-    "matmul": ("a: f32[128, 128], b: f32[128, 128]", "f32[_, _]", "tensor.matmul(a, b)", "product", NUMPY),
+    "matvec": (TABLES, "f32[_]", "tensor.matvec(a, b[0])", "product", NUMPY),
+    "matmul": (TABLES, "f32[_, _]", "tensor.matmul(a, b)", "product", NUMPY),
     "mean": (X, "f32", "tensor.mean(x)", "vector", NUMPY),
     "deviation": (X, "f32", "tensor.deviation(x)", "vector", NUMPY),
+    "argmax-rows": (M, "i64[_]", "tensor.argmax_rows(x)", "matrix", NUMPY),
+    "top-k-rows": (M, "i64[_, _]", "tensor.top_k_rows(x, 10).indices", "matrix", NUMPY),
+    "concat-columns": (TABLES, "f32[_, _]", "tensor.concat_columns(a, b)", "product", NUMPY),
+    "split": (X, "f32[_, _]", "tensor.split(x, 100)", "vector", NUMPY),
+    "last-at": ("at: i64[n]", "i64[_]", "tensor.last_at(at, 100)", "labels", NUMPY),
+    "pad2": (M, "f32[_, _]", "tensor.pad2(x, 1, 2, 3, 4, 0.0)", "matrix", NUMPY),
+    "nonzero": (AB, "i64[_]", "tensor.nonzero(where)", "pair", NUMPY),
+    "outer": (TABLES, "f32[_, _]", "tensor.outer(a[0], b[0])", "product", NUMPY),
+    "bmm": ("a: f32[g, 64, 64], b: f32[g, 64, 64]", "f32[_, _, _]", "tensor.bmm(a, b)", "products", NUMPY),
+    "var": (X, "f32", "tensor.var(x)", "vector", NUMPY),
     "scale-clip-where": (AB, "f32[_]", "tensor.where(where, tensor.clip([i < n] => a[i] * 2.0 + 1.0, -1.0, 1.0), [i < n] => b[i] * 0.5)", "pair", LOOSE),
 }
 
-BOXES = "boxes: f32[n, 4], scores: f32[n], classes: i64[n]"
+BOXES, PLACED, WEIGHED = "boxes: f32[n, 4], scores: f32[n], classes: i64[n]", "deltas: f32[n, 4], anchors: f32[n, 4]", "logits: f32[n], u: f32, seen: i64[k]"
 NN = {
     "softmax-rows": (M, "f32[_, _]", "nn.softmax_rows(x)", "matrix", LOOSE),
     "log-softmax-rows": (M, "f32[_, _]", "nn.log_softmax_rows(x)", "matrix", LOOSE),
@@ -116,14 +127,32 @@ NN = {
     "layer-norm": ("x: f32[m, n], scale: f32[n], bias: f32[n]", "f32[_, _]", "nn.layer_norm(x, scale, bias)", "layer", LOOSE),
     "l2-normalise-rows": (ROWS_AT, "f32[_, _]", "nn.l2_normalise_rows(x)", "rows", LOOSE),
     "cosine-rows": (ROWS_AT, "f32[_]", "nn.cosine_rows(x, values[0])", "rows", NUMPY),
+    "softmax": (WEIGHED, "f32[_]", "nn.softmax(logits)", "logits", LOOSE),
+    "log-softmax": (WEIGHED, "f32[_]", "nn.log_softmax(logits)", "logits", LOOSE),
+    "l2-normalise": (X, "f32[_]", "nn.l2_normalise(x)", "vector", NUMPY),
+    "cosine": (AB, "f32", "nn.cosine(a, b)", "pair", NUMPY),
     "box-iou": (BOXES, "f32[_, _]", "nn.box_iou(boxes, boxes)", "boxes", LOOSE),
-    "decode-boxes": ("deltas: f32[n, 4], anchors: f32[n, 4]", "f32[_, 4]", "nn.decode_boxes(deltas, anchors)", "deltas", LOOSE),
+    "decode-boxes": (PLACED, "f32[_, 4]", "nn.decode_boxes(deltas, anchors)", "deltas", LOOSE),
     "nms": (BOXES, "i64[_]", "nn.nms(boxes, scores, 0.5)", "boxes", NUMPY),
+    "nms-by-class": (BOXES, "i64[_]", "nn.nms_by_class(boxes, scores, classes, 0.5)", "boxes", NUMPY),
+    "soft-nms": (BOXES, "i64[_]", "nn.soft_nms(boxes, scores).indices", "boxes", NUMPY),
+    "iou": (BOXES, "f32[_]", "[i < n - 1] => nn.iou(boxes, i, i + 1)", "boxes", LOOSE),
+    "box-area": (PLACED, "f32[_]", "nn.box_area(anchors)", "deltas", LOOSE),
+    "cxcywh-to-xyxy": (PLACED, "f32[_, 4]", "nn.cxcywh_to_xyxy(anchors)", "deltas", LOOSE),
+    "xyxy-to-cxcywh": (PLACED, "f32[_, 4]", "nn.xyxy_to_cxcywh(anchors)", "deltas", LOOSE),
+    "xywh-to-xyxy": (PLACED, "f32[_, 4]", "nn.xywh_to_xyxy(anchors)", "deltas", LOOSE),
+    "clip-boxes": (PLACED, "f32[_, 4]", "nn.clip_boxes(anchors, 480.0, 640.0)", "deltas", NUMPY),
+    "unclip": (PLACED, "f32[_, 4]", "nn.unclip(anchors, 1.5, 480.0, 640.0)", "deltas", LOOSE),
+    "text-boxes": ("heat: f32[h, w]", "f32[_, 4]", "nn.text_boxes(heat).boxes", "heat", NUMPY),
     "connected-components": ("mask: bool[h, w]", "i64[_]", "nn.connected_components(mask).areas", "mask", NUMPY),
     "ctc-greedy": ("scores: f32[steps, classes]", "i64[_]", "nn.ctc_greedy(scores)", "steps", NUMPY),
+    "ctc-beam": ("scores: f32[steps, classes]", "i64", "len(nn.ctc_beam(scores, 8))", "steps", {"fast-ctc-decode": ELSEWHERE}),
+    "max-pool": ("tokens: f32[t, n], mask: i64[t]", "f32[_]", "nn.max_pool(tokens, mask)", "tokens", LOOSE),
     "mean-pool": ("tokens: f32[t, n], mask: i64[t]", "f32[_]", "nn.mean_pool(tokens, mask)", "tokens", LOOSE),
-    "top-p-mask": ("logits: f32[n], u: f32", "f32[_]", "nn.top_p_mask(logits, 0.9)", "logits", NUMPY),
-    "sample": ("logits: f32[n], u: f32", "i64", "nn.sample(nn.softmax(logits), u)", "logits", NUMPY),
+    "top-p-mask": (WEIGHED, "f32[_]", "nn.top_p_mask(logits, 0.9)", "logits", NUMPY),
+    "top-k-mask": (WEIGHED, "f32[_]", "nn.top_k_mask(logits, 50)", "logits", NUMPY),
+    "repetition-penalty": (WEIGHED, "f32[_]", "nn.repetition_penalty(logits, seen, 1.2)", "logits", NUMPY),
+    "sample": (WEIGHED, "i64", "nn.sample(nn.softmax(logits), u)", "logits", NUMPY),
 }
 
 PYTHON, WORDS, TEXTS = {"python": ELSEWHERE}, "xs: list<string>, by: f32[n], at: i64[k]", "list<string>"

@@ -68,6 +68,12 @@ AUDIO = {
     "decode-flac": (FILE, "f32[_, _]", "audio.decode(file).samples", "flac", {"soundfile": SAME_LIBRARY}),
     "mono": (SOUND, "f32[_]", "audio.mono(samples)", "stereo", {"librosa": ELSEWHERE}),
     "resample": (X, "f32[_]", "audio.resample(x, 44100, 16000)", "sound", {"librosa": ELSEWHERE}),
+    "resample-channels": (SOUND, "f32[_, _]", "audio.resample_channels(samples, 44100, 16000)", "stereo", {"librosa": ELSEWHERE}),
+    "reflect": (X, "f32[_]", "audio.reflect(x, 200)", "sound", {"numpy": ELSEWHERE}),
+    "hann": ("n: i64", "f64[_]", "audio.hann(n)", "window", {"librosa": ELSEWHERE}),
+    "hz-to-mel": ("x: f64[n]", "f64[_]", "[i < len(x)] => audio.hz_to_mel(x[i])", "hertz", {"librosa": ELSEWHERE}),
+    "mel-to-hz": ("x: f64[n]", "f64[_]", "[i < len(x)] => audio.mel_to_hz(x[i] / 100.0)", "hertz", {"librosa": ELSEWHERE}),
+    "mel-filters": ("n: i64", "f32[_, _]", "audio.mel_filters(16000, n, 80)", "window", {"librosa": ELSEWHERE}),
     "spectrogram": (X, "f32[_, _]", "audio.spectrogram(x, 400, 160)", "sound", {"librosa": ELSEWHERE}),
     "log-mel-400": (X, "f32[_, _]", "audio.log_mel(x, SPEECH, 160)", "sound", {"librosa": ELSEWHERE}),
     "mel-db-2048": (X, "f32[_, _]", "audio.db(audio.mel_spectrogram(x, MUSIC))", "sound", {"librosa": ELSEWHERE}),
@@ -167,11 +173,15 @@ LISTS = {
     "gather": (WORDS, TEXTS, "lists.gather(xs, at)", "words", PYTHON),
     "contains": (WORDS, "bool", 'lists.contains(xs, "not there")', "words", PYTHON),
     "count-of": (WORDS, "i64", 'lists.count_of(xs, "abc")', "words", PYTHON),
+    "drop": (WORDS, TEXTS, "lists.drop(xs, 500)", "words", PYTHON),
+    "fill": (WORDS, TEXTS, 'lists.fill("same", len(xs))', "words", PYTHON),
+    "index-of": (WORDS, "i64?", 'lists.index_of(xs, "not there")', "words", PYTHON),
     "distinct": ("xs: list<i64>", "list<i64>", "lists.distinct(xs)", "integers", PYTHON),
 }
 MAP = "m: map<f64>, wanted: list<string>"
 MAPS = {
     "values": (MAP, "list<f64>", "maps.values(m)", "map", PYTHON),
+    "has": (MAP, "list<bool>", "[maps.has(m, key) for key in wanted]", "map", PYTHON),
     "values-of": (MAP, "list<f64>", "maps.values_of(m, wanted, -1.0)", "map", PYTHON),
 }
 
@@ -185,13 +195,23 @@ FEATURE = {
     "log1p": (X, "f32[_]", "feature.log1p(x)", "positive", NUMPY),
     "standardise": ("x: f32[m, n], mean: f32[n], deviation: f32[n]", "f32[_, _]", "feature.standardise(x, mean, deviation)", "features", LOOSE),
 }
-HASH = {"xxh64": ("text: string", "u64", "hash.xxh64(text)", "text", XXHASH)}
+HASH = {
+    "xxh64": ("text: string", "u64", "hash.xxh64(text)", "text", XXHASH),
+    "xxh64-bytes": ("data: bytes", "u64", "hash.xxh64_bytes(data)", "blob", XXHASH),
+    "bucket": (WORDS, "list<i64>", "[hash.bucket(x, 1000) for x in xs]", "words", XXHASH),
+}
 
 TIMES = "texts: list<string>, at: list<i64>"
 TIME = {
     "parse": (TIMES, "list<i64>", "[time.parse(text) for text in texts]", "times", PYTHON),
     "format": (TIMES, "list<string>", "[time.format(ns) for ns in at]", "times", PYTHON),
     "parts": (TIMES, "list<time.Parts>", "[time.parts(ns) for ns in at]", "times", PYTHON),
+    "truncate": (TIMES, "list<i64>", "[time.truncate(ns, time.hours(24)) for ns in at]", "times", PYTHON),
+    "in-seconds": (TIMES, "list<f64>", "[time.in_seconds(ns) for ns in at]", "times", PYTHON),
+    "days-in-month": (TIMES, "list<i64>", "[time.days_in_month(1970 + ns % 100, 1 + ns % 12) for ns in at]", "times", PYTHON),
+    "is-leap": (TIMES, "i64", "sum[i < len(at)](if time.is_leap(1970 + at[i] % 100) { 1 } else { 0 })", "times", PYTHON),
+    "durations": (
+        "x: i64[n]", "i64[_]", "[i < len(x)] => time.days(x[i]) + time.hours(x[i]) + time.minutes(x[i]) + time.seconds(x[i]) + time.milliseconds(x[i])", "counts", LOOSE),
     "from-parts": (TIMES, "list<i64>", "[time.from_parts(1970 + ns % 100, 1 + ns % 12, 1 + ns % 28, ns % 24) for ns in at]", "times", PYTHON),
 }
 

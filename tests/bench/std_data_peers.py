@@ -1,4 +1,5 @@
 """std_data_peers.py FOLDER: as std_peers.py, for tensors, what stands behind networks, lists, maps, features, hashes and times. numpy is held to one thread."""
+import calendar
 import datetime
 import json
 import os
@@ -75,6 +76,7 @@ GIVEN = {
     "positive": {"x": np.abs(numbers(100_000))},
     "vocabulary": {"words": WORDS, "vocabulary": {word: i for i, word in enumerate(WORDS)}},
     "text": {"text": "".join(WORDS) * 100},
+    "counts": {"x": dice.integers(0, 10_000, 100_000)},
     "times": {"texts": [at.isoformat() for at in PARTS], "at": [int(at.timestamp()) * 1_000_000_000 for at in PARTS]},
 }
 
@@ -88,11 +90,14 @@ def of(kind):
 (LAYER, SCALE, BIAS), (BOXES, SCORES, CLASSES), (DELTAS, ANCHORS), (MASK,), (STEPS,), (TOKENS, TOKEN_MASK), (LOGITS, _, SEEN) = (
     of(kind) for kind in ("layer", "boxes", "deltas", "mask", "steps", "tokens", "logits"))
 (XS, BY, PLACES), (INTEGERS,), (XSS,), (MAP, WANTED) = (of(kind) for kind in ("words", "integers", "lists", "map"))
-(HEAT,), (LEFT, RIGHT) = of("heat"), of("products")
+(HEAT,), (LEFT, RIGHT), (COUNTS,) = of("heat"), of("products"), of("counts")
 (TABLE, IDS, STARTS), (FEATURES, MEAN, DEVIATION), (POSITIVE,), (VOCABULARY_WORDS, VOCABULARY), (TEXT,), (TEXTS, TIMES) = (
     of(kind) for kind in ("bags", "features", "positive", "vocabulary", "text", "times"))
 MAP_OF_NUMBERS, LIST_OF_INTEGERS, LIST_OF_NUMBERS = dict(MAP), [int(x) for x in INTEGERS], [float(x) for x in BY]
+DURATIONS = [datetime.timedelta(microseconds=at // 1000) for at in TIMES]
+DAY, HOUR, MINUTE, SECOND, MILLISECOND = (86_400_000_000_000, 3_600_000_000_000, 60_000_000_000, 1_000_000_000, 1_000_000)
 LETTERS = [chr(ord("0") + i) for i in range(64)]
+BLOB = TEXT.encode()
 BOUNDS = np.array([-3, -2, -1, -0.5, 0, 0.5, 1, 2, 3], F32)
 
 
@@ -317,6 +322,7 @@ NUMPY = {
     "top-k-mask": top_k_mask,
     "repetition-penalty": penalised,
     "sample": sample,
+    "durations": lambda: COUNTS * DAY + COUNTS * HOUR + COUNTS * MINUTE + COUNTS * SECOND + COUNTS * MILLISECOND,
     "bucketise": lambda: np.digitize(X, BOUNDS),
     "embedding-bag": lambda: np.add.reduceat(TABLE[IDS], STARTS),
     "log1p": lambda: np.log1p(POSITIVE),
@@ -333,6 +339,14 @@ PYTHON = {
     "gather": lambda: [XS[i] for i in PLACES],
     "contains": lambda: "not there" in XS,
     "count-of": lambda: XS.count("abc"),
+    "drop": lambda: XS[500:],
+    "fill": lambda: ["same"] * len(XS),
+    "index-of": lambda: XS.index("not there") if "not there" in XS else None,
+    "has": lambda: [word in MAP_OF_NUMBERS for word in WANTED],
+    "truncate": lambda: [at.replace(hour=0, minute=0, second=0, microsecond=0) for at in PARTS],
+    "in-seconds": lambda: [at.total_seconds() for at in DURATIONS],
+    "days-in-month": lambda: [calendar.monthrange(at.year, at.month)[1] for at in PARTS],
+    "is-leap": lambda: sum(calendar.isleap(at.year) for at in PARTS),
     "distinct": lambda: list(dict.fromkeys(LIST_OF_INTEGERS)),
     "values": lambda: list(MAP_OF_NUMBERS.values()),
     "values-of": lambda: [MAP_OF_NUMBERS.get(word, -1.0) for word in WANTED],
@@ -343,6 +357,8 @@ PYTHON = {
     "from-parts": lambda: [datetime.datetime(at.year, at.month, at.day, at.hour, tzinfo=datetime.timezone.utc).timestamp() for at in PARTS],
 }
 XXHASH = {
+    "xxh64-bytes": lambda: xxhash.xxh64_intdigest(BLOB),
+    "bucket": lambda: [xxhash.xxh64_intdigest(word) % 1000 for word in WORDS],
     "xxh64": lambda: xxhash.xxh64_intdigest(TEXT),
     "hash-bucket": lambda: np.array([xxhash.xxh64_intdigest(word) % 1000 for word in WORDS]),
     "hash-cross": crossed,
@@ -356,6 +372,7 @@ def main():
     folder = Path(sys.argv[1])
     for kind, values in GIVEN.items():
         (folder / f"{kind}.json").write_text(json.dumps(values, default=lambda value: value.tolist()))
+    (folder / "given.blob").write_bytes(BLOB)
     serve(CALLS)
 
 

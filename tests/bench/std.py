@@ -20,6 +20,7 @@ BOTH, SHAPED = {"pillow": ELSEWHERE, "opencv": ELSEWHERE}, {"numpy": ELSEWHERE, 
 PERSPECTIVE = "[[1.7, 0.2, 3.0], [-0.1, 1.9, 20.0], [0.0002, 0.0001, 1.0]]"
 
 # The row's name: its parameter, its result, the call, what it is given, and for each peer the least ratio. std_peers.py, std_sound_peers.py and std_data_peers.py have the peers' side of it.
+# Without a row are those that compute a number of a few numbers: image.fit and perspective; time.days, hours, minutes, seconds and milliseconds share one.
 IMAGES = {
     "decode-jpeg": (FILE, "u8[_, _, 3]", "image.decode(file)", "jpeg", {"pillow": SAME_LIBRARY, "opencv": SAME_LIBRARY}),
     "decode-jpeg-at-least-100": (FILE, "u8[_, _, 3]", "image.decode(file, least_height: 100, least_width: 100)", "jpeg", {"pillow": SAME_LIBRARY}),

@@ -154,7 +154,7 @@ NN = {
     "connected-components": ("mask: bool[h, w]", "i64[_]", "nn.connected_components(mask).areas", "mask", NUMPY),
     "ctc-greedy": ("scores: f32[steps, classes]", "i64[_]", "nn.ctc_greedy(scores)", "steps", NUMPY),
     "ctc-beam": ("scores: f32[steps, classes]", "i64", "len(nn.ctc_beam(scores, 8))", "steps", {"fast-ctc-decode": ELSEWHERE}),
-    "max-pool": ("tokens: f32[t, n], mask: i64[t]", "f32[_]", "nn.max_pool(tokens, mask)", "tokens", LOOSE),
+    "max-pool": ("tokens: f32[t, n], mask: i64[t]", "f32[_]", "nn.max_pool(tokens, mask)", "tokens", NUMPY),
     "mean-pool": ("tokens: f32[t, n], mask: i64[t]", "f32[_]", "nn.mean_pool(tokens, mask)", "tokens", LOOSE),
     "top-p-mask": (WEIGHED, "f32[_]", "nn.top_p_mask(logits, 0.9)", "logits", NUMPY),
     "top-k-mask": (WEIGHED, "f32[_]", "nn.top_k_mask(logits, 50)", "logits", NUMPY),

@@ -15,8 +15,9 @@ using ir::ValueId;
 constexpr uint64_t kMostMerged = 16;  // elements of the last axis: beyond, it fills vectors by itself
 
 // A build that sums for each of its elements, or copies from a start on, and reads the last two axes of tensors as they lie, `x[.., column,
-// channel]` or `x[.., start + column, channel]`, has one axis in place of the two, and so have the tensors: what is side by side in memory
-// becomes lanes, where 3 channels would fill no vector.
+// channel]` or `x[.., column - start, channel]`, has one axis in place of the two, and so have the tensors: what is side by side in memory
+// becomes lanes, where 3 channels would fill no vector. Where columns are compared, so is the axis: `column < start` as `both < start *
+// channels`.
 class AxisMerger : public Rewriter {
  public:
   AxisMerger(ir::Program& program, const ir::Body& old) : Rewriter(program, old) {}
@@ -27,7 +28,8 @@ class AxisMerger : public Rewriter {
     ValueId both = ValueId::kNone;       // the new one
     ValueId extent = ValueId::kNone;     // of `channels`, new
     std::map<ValueId, ValueId> tensors;  // old to new
-    std::map<ValueId, ValueId> starts;   // of the old values that are such a sum with `columns`
+    std::set<ValueId> lines;             // the old values that are such a column, moved or checked
+    std::set<ValueId> choices;           // and those that compare `columns`
   };
 
   // What a build would be merged into; nothing where it cannot.
@@ -42,22 +44,21 @@ class AxisMerger : public Rewriter {
     std::set<ValueId> inside;
     if (!SurveyBlock(build.blocks[0], merged, inside, tensors)) return false;
     const bool has_sums = std::any_of(ops.begin(), ops.end(), [&](ValueId id) { return old_[id].kind == OpKind::kReduce; });
-    if (!has_sums && merged.starts.empty()) return false;
+    if (!has_sums && merged.lines.empty()) return false;
     return std::all_of(tensors.begin(), tensors.end(),
                        [&](ValueId tensor) { return inside.count(tensor) == 0 && Dims(tensor).back() == static_cast<int64_t>(extent); });
   }
   bool SurveyBlock(BlockId block, Merged& merged, std::set<ValueId>& inside, std::set<ValueId>& tensors) const {
-    const auto is_merged = [&](ValueId id) { return id == merged.columns || id == merged.channels || merged.starts.contains(id); };
+    const auto is_merged = [&](ValueId id) { return id == merged.columns || id == merged.channels || merged.lines.contains(id); };
     for (const ValueId id : old_[block].ops) {
       const ir::Op& op = old_[id];
       inside.insert(id);
       if (ReadsAsItLies(op, merged)) {
         tensors.insert(op.args[0]);
         if (std::any_of(op.args.begin(), op.args.end() - 2, is_merged)) return false;
-      } else if (op.kind == OpKind::kAdd && (op.args[0] == merged.columns) != (op.args[1] == merged.columns)) {
-        const ValueId start = op.args[op.args[0] == merged.columns ? 1 : 0];
-        if (is_merged(start)) return false;
-        merged.starts[id] = start;
+      } else if (const ValueId other = OtherOf(op, merged); other != ValueId::kNone) {
+        if (is_merged(other)) return false;
+        (op.kind == OpKind::kLt || op.kind == OpKind::kLe ? merged.choices : merged.lines).insert(id);
       } else if (std::any_of(op.args.begin(), op.args.end(), is_merged)) {
         return false;
       }
@@ -65,12 +66,29 @@ class AxisMerger : public Rewriter {
         if (!SurveyBlock(nested, merged, inside, tensors)) return false;
       }
     }
-    return !is_merged(old_[block].result);  // now that its sums are known
+    return !is_merged(old_[block].result);  // now that its lines are known
+  }
+  // What a column is moved by, checked against or compared with, kNone where the operation is none of these.
+  ValueId OtherOf(const ir::Op& op, const Merged& merged) const {
+    const auto is_column = [&](size_t arg) { return op.args[arg] == merged.columns; };
+    switch (op.kind) {
+      case OpKind::kAdd:
+        return is_column(0) ? op.args[1] : is_column(1) ? op.args[0] : ValueId::kNone;
+      case OpKind::kSub:
+      case OpKind::kLt:
+        return is_column(0) ? op.args[1] : ValueId::kNone;
+      case OpKind::kLe:
+        return is_column(1) ? op.args[0] : ValueId::kNone;
+      case OpKind::kCheckIndex:
+        return is_column(0) || merged.lines.contains(op.args[0]) ? op.args[1] : ValueId::kNone;
+      default:
+        return ValueId::kNone;
+    }
   }
   bool ReadsAsItLies(const ir::Op& op, const Merged& merged) const {
     const size_t n = op.args.size();
     if (op.kind != OpKind::kLoad || n < 3 || op.args[n - 1] != merged.channels) return false;
-    return op.args[n - 2] == merged.columns || merged.starts.contains(op.args[n - 2]);
+    return op.args[n - 2] == merged.columns || merged.lines.contains(op.args[n - 2]);
   }
   const std::vector<int64_t>& Dims(ValueId tensor) const { return const_cast<AxisMerger*>(this)->b_.types()[old_[tensor].type].dims; }
 
@@ -87,11 +105,12 @@ class AxisMerger : public Rewriter {
     if (reader != merged_.rend()) {
       std::vector<ValueId> indices;
       for (size_t i = 1; i + 2 < op.args.size(); ++i) indices.push_back(Mapped(op.args[i]));
-      const auto start = reader->starts.find(op.args[op.args.size() - 2]);
-      indices.push_back(start == reader->starts.end() ? reader->both : b_.Add(b_.Mul(Mapped(start->second), reader->extent), reader->both));
+      indices.push_back(Along(op.args[op.args.size() - 2], *reader));
       return b_.Load(reader->tensors.at(op.args[0]), std::move(indices));
     }
-    if (std::any_of(merged_.begin(), merged_.end(), [&](const Merged& each) { return each.starts.contains(id); })) return ValueId::kNone;
+    for (const Merged& each : merged_) {
+      if (each.lines.contains(id) || each.choices.contains(id)) return OfBoth(op, each);
+    }
     Merged merged;
     std::set<ValueId> tensors;
     if (op.kind != OpKind::kBuild || !Survey(op, merged, tensors)) return Copy(id, op);
@@ -101,6 +120,20 @@ class AxisMerger : public Rewriter {
       merged.tensors[tensor] = b_.Reshape(Mapped(tensor), Joined(std::move(extents)));
     }
     return Merge(op, std::move(merged));
+  }
+
+  // What a column or a line has become.
+  ValueId Along(ValueId line, const Merged& merged) { return line == merged.columns ? merged.both : Mapped(line); }
+
+  // The same of the new axis. No tensor has 2^40 columns: what is beyond is as far as that, so that no product wraps.
+  ValueId OfBoth(const ir::Op& op, const Merged& merged) {
+    constexpr int64_t kBeyond = int64_t{1} << 40;
+    const ValueId other = OtherOf(op, merged);
+    const ValueId near = b_.Binary(OpKind::kMax, b_.Binary(OpKind::kMin, Mapped(other), b_.I64(kBeyond)), b_.I64(-kBeyond));
+    const ValueId scaled = b_.Mul(near, merged.extent);
+    if (op.kind == OpKind::kCheckIndex) return b_.CheckIndex(Along(op.args[0], merged), scaled);
+    if (op.kind == OpKind::kLe) return b_.Binary(op.kind, scaled, merged.both);
+    return b_.Binary(op.kind, merged.both, scaled);
   }
 
   ValueId Merge(const ir::Op& op, Merged merged) {

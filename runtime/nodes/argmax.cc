@@ -21,41 +21,68 @@ template <typename T>
   constexpr int64_t kLanes = 256 / sizeof(T);
   std::array<T, kLanes> lanes;
   lanes.fill(kLeast<T>);
+  const auto take = [&lanes](const T* from, int64_t count) {
+    for (int64_t lane = 0; lane < count; ++lane) lanes[lane] = from[lane] > lanes[lane] ? from[lane] : lanes[lane];
+  };
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) take(data + i, kLanes);
+  take(data + i, n - i);
+  for (int64_t width = kLanes / 2; width > 0; width /= 2) take(lanes.data() + width, width);
+  return lanes[0];
+}
+
+// Where the first `x` stands, `n` when there is none.
+template <typename T>
+[[gnu::always_inline]] inline int64_t First(const T* data, int64_t n, T x) {
+  constexpr int64_t kLanes = 64;
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t lane = 0; lane < kLanes; ++lane) {
-      const T x = data[i + lane];
-      lanes[lane] = x > lanes[lane] ? x : lanes[lane];
-    }
+    uint32_t is_there = 0;
+    for (int64_t lane = 0; lane < kLanes; ++lane) is_there |= static_cast<uint32_t>(data[i + lane] == x);
+    if (is_there != 0) break;
   }
-  for (; i < n; ++i) lanes[0] = data[i] > lanes[0] ? data[i] : lanes[0];
-  return *std::max_element(lanes.begin(), lanes.end());
+  return std::find(data + i, data + n, x) - data;
 }
+
+template <typename T>
+struct Scans {
+  T (*largest)(const T*, int64_t);
+  int64_t (*first)(const T*, int64_t, T);
+};
 
 template <typename T>
 __attribute__((target("avx512f,avx512bw,avx512vl"))) T LargestInAvx512(const T* data, int64_t n) {
   return Largest(data, n);
 }
 template <typename T>
+__attribute__((target("avx512f,avx512bw,avx512vl"))) int64_t FirstInAvx512(const T* data, int64_t n, T x) {
+  return First(data, n, x);
+}
+template <typename T>
 T LargestAnywhere(const T* data, int64_t n) {
   return Largest(data, n);
+}
+template <typename T>
+int64_t FirstAnywhere(const T* data, int64_t n, T x) {
+  return First(data, n, x);
 }
 
 template <typename T>
 wf_code ArgMax(const wf_ctx* ctx, const T* data, int64_t n, int64_t* index) {
-  static const auto largest =
-      __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 ? LargestInAvx512<T> : LargestAnywhere<T>;
+  static const Scans<T> scans = __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0
+                                    ? Scans<T>{LargestInAvx512<T>, FirstInAvx512<T>}
+                                    : Scans<T>{LargestAnywhere<T>, FirstAnywhere<T>};
   T best = kLeast<T>;
   int64_t best_from = 0;
   const bool whole = InSteps(ctx, n, [&](int64_t from, int64_t to) {
-    const T found = largest(data + from, to - from);
+    const T found = scans.largest(data + from, to - from);
     if (!(found > best)) return;
     best = found;
     best_from = from;
   });
   if (!whole) return WF_FAILED;
-  const T* const at = std::find(data + best_from, data + n, best);
-  *index = at == data + n ? 0 : at - data;  // all are NaN
+  const int64_t at = best_from + scans.first(data + best_from, n - best_from, best);
+  *index = at == n ? 0 : at;  // all are NaN
   return 0;
 }
 
@@ -72,20 +99,34 @@ wf_code ArgMaxOfStored(const wf_ctx* ctx, const T* data, int64_t n, int64_t* ind
   return whole ? 0 : WF_FAILED;
 }
 
+struct Rows {
+  int64_t count, length, stride;  // in elements
+};
+
+wf_code ArgMaxOfRows(wf_ctx* ctx, const wf_tensor& x, Rows rows, int64_t* index) {
+  if (rows.length == 0 && rows.count != 0) return Fail(ctx, wf::code::kEmpty, "argmax of no values");
+  wf_code code = 0;
+  const bool is_number = VisitElements(x, [&]<typename T>(const T* data) {
+    for (int64_t row = 0; row < rows.count && code == 0; ++row) {
+      if constexpr (std::is_arithmetic_v<T>) {
+        code = ArgMax(ctx, data + row * rows.stride, rows.length, index + row);
+      } else {
+        code = ArgMaxOfStored(ctx, data + row * rows.stride, rows.length, index + row);
+      }
+    }
+  });
+  return is_number ? code : Fail(ctx, wf::code::kType, "argmax takes numbers");
+}
+
 }  // namespace
 }  // namespace wf::nodes
 
 extern "C" wf_code wf_n_argmax(wf_ctx* ctx, const wf_tensor* x, int64_t* index) noexcept {
+  return wf::nodes::ArgMaxOfRows(ctx, *x, {1, x->dim[0], 0}, index);
+}
+
+extern "C" wf_code wf_n_argmax_rows(wf_ctx* ctx, const wf_tensor* x, wf_tensor* indices) noexcept {
   using namespace wf::nodes;
-  const int64_t n = x->dim[0];
-  if (n == 0) return Fail(ctx, wf::code::kEmpty, "argmax of no values");
-  wf_code code = 0;
-  const bool is_number = VisitElements(*x, [&]<typename T>(const T* data) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      code = ArgMax(ctx, data, n, index);
-    } else {
-      code = ArgMaxOfStored(ctx, data, n, index);
-    }
-  });
-  return is_number ? code : Fail(ctx, wf::code::kType, "argmax takes numbers");
+  if (!AllocateTensor(ctx, WF_I64, {x->dim, 1}, indices)) return WF_FAILED;
+  return ArgMaxOfRows(ctx, *x, {x->dim[0], x->dim[1], x->stride[0]}, static_cast<int64_t*>(indices->data));
 }

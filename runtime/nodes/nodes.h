@@ -25,6 +25,10 @@ wf_code wf_n_top_k(wf_ctx*, const wf_tensor* x, const int64_t* k, wf_top_k_resul
 // Errors: 7005 when x is empty.
 wf_code wf_n_argmax(wf_ctx*, const wf_tensor* x, int64_t* index) WF_NOEXCEPT;
 
+// The same of each row of x: T[m, n]: i64[m].
+// Errors: 7005 when there are rows of nothing.
+wf_code wf_n_argmax_rows(wf_ctx*, const wf_tensor* x, wf_tensor* indices) WF_NOEXCEPT;
+
 // Where the elements of x: T[n] stand in ascending order, i64[n]; equal values by lower index, NaN after all numbers.
 // Cost: O(n), 8 bytes an element besides the result.
 wf_code wf_n_argsort(wf_ctx*, const wf_tensor* x, wf_tensor* order) WF_NOEXCEPT;

@@ -1,4 +1,5 @@
 """std_data_peers.py FOLDER: as std_peers.py, for tensors, what stands behind networks, lists, maps, features, hashes and times. numpy is held to one thread."""
+import calendar
 import datetime
 import json
 import os
@@ -8,6 +9,7 @@ from pathlib import Path
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
+import fast_ctc_decode  # noqa: E402
 import numpy as np  # noqa: E402
 import scipy.ndimage  # noqa: E402
 import scipy.special  # noqa: E402
@@ -33,6 +35,15 @@ def mask():
     return sum((y - cy) ** 2 + (x - cx) ** 2 < 90 for cy, cx in dice.uniform(10, 230, (60, 2))) > 0
 
 
+def heat():
+    """Lines of text, round about as likely as a network finds them."""
+    y = dice.uniform(0, 0.2, (320, 320)).astype(F32)
+    for row in range(8, 300, 20):
+        for column, width in zip((10, 110, 220), dice.integers(30, 90, 3)):
+            y[row:row + 9, column:column + width] = dice.uniform(0.4, 1, (9, width))
+    return y
+
+
 WORDS = ["".join(dice.choice(list("abcdefghij"), dice.integers(3, 14))) for _ in range(1000)]
 PARTS = [datetime.datetime(int(y), int(m), int(d), int(h), tzinfo=datetime.timezone.utc) for y, m, d, h in
          zip(dice.integers(1970, 2100, 1000), dice.integers(1, 13, 1000), dice.integers(1, 29, 1000), dice.integers(0, 24, 1000))]
@@ -45,6 +56,7 @@ GIVEN = {
     "sorted": {"sorted": np.sort(numbers(10_000)), "values": numbers(10_000)},
     "pair": {"a": numbers(100_000), "b": numbers(100_000), "where": dice.random(100_000) < 0.5},
     "product": {"a": numbers(128, 128), "b": numbers(128, 128)},
+    "products": {"a": numbers(8, 64, 64), "b": numbers(8, 64, 64)},
     "labels": {"at": dice.integers(0, 100, 1000)},
     "parts": {"xs": [numbers(1000) for _ in range(64)]},
     "layer": {"x": numbers(256, 384), "scale": numbers(384), "bias": numbers(384)},
@@ -53,7 +65,8 @@ GIVEN = {
     "mask": {"mask": mask()},
     "steps": {"scores": scipy.special.softmax(numbers(400, 64), 1)},
     "tokens": {"tokens": numbers(128, 384), "mask": (np.arange(128) < 100).astype(np.int64)},
-    "logits": {"logits": numbers(32_000), "u": F32(0.4)},
+    "logits": {"logits": numbers(32_000), "u": F32(0.4), "seen": dice.integers(0, 32_000, 500)},
+    "heat": {"heat": heat()},
     "words": {"xs": WORDS, "by": numbers(1000), "at": dice.integers(0, 1000, 500)},
     "integers": {"xs": dice.integers(0, 1000, 1000)},
     "lists": {"xss": [WORDS[i:i + 10] for i in range(0, 1000, 10)]},
@@ -63,6 +76,7 @@ GIVEN = {
     "positive": {"x": np.abs(numbers(100_000))},
     "vocabulary": {"words": WORDS, "vocabulary": {word: i for i, word in enumerate(WORDS)}},
     "text": {"text": "".join(WORDS) * 100},
+    "counts": {"x": dice.integers(0, 10_000, 100_000)},
     "times": {"texts": [at.isoformat() for at in PARTS], "at": [int(at.timestamp()) * 1_000_000_000 for at in PARTS]},
 }
 
@@ -73,18 +87,40 @@ def of(kind):
 
 (X,), (M,), (WHERE_A, WHERE_B, WHERE) = of("vector"), of("matrix"), of("pair")
 (ROWS, AT, VALUES), (ALONG, ALONG_AT), (SORTED, SOUGHT), (A, B), (LABELS,), (STACK,) = (of(kind) for kind in ("rows", "along", "sorted", "product", "labels", "parts"))
-(LAYER, SCALE, BIAS), (BOXES, SCORES, CLASSES), (DELTAS, ANCHORS), (MASK,), (STEPS,), (TOKENS, TOKEN_MASK), (LOGITS, _) = (
+(LAYER, SCALE, BIAS), (BOXES, SCORES, CLASSES), (DELTAS, ANCHORS), (MASK,), (STEPS,), (TOKENS, TOKEN_MASK), (LOGITS, _, SEEN) = (
     of(kind) for kind in ("layer", "boxes", "deltas", "mask", "steps", "tokens", "logits"))
 (XS, BY, PLACES), (INTEGERS,), (XSS,), (MAP, WANTED) = (of(kind) for kind in ("words", "integers", "lists", "map"))
+(HEAT,), (LEFT, RIGHT), (COUNTS,) = of("heat"), of("products"), of("counts")
 (TABLE, IDS, STARTS), (FEATURES, MEAN, DEVIATION), (POSITIVE,), (VOCABULARY_WORDS, VOCABULARY), (TEXT,), (TEXTS, TIMES) = (
     of(kind) for kind in ("bags", "features", "positive", "vocabulary", "text", "times"))
 MAP_OF_NUMBERS, LIST_OF_INTEGERS, LIST_OF_NUMBERS = dict(MAP), [int(x) for x in INTEGERS], [float(x) for x in BY]
+DURATIONS = [datetime.timedelta(microseconds=at // 1000) for at in TIMES]
+DAY, HOUR, MINUTE, SECOND, MILLISECOND = (86_400_000_000_000, 3_600_000_000_000, 60_000_000_000, 1_000_000_000, 1_000_000)
+LETTERS = [chr(ord("0") + i) for i in range(64)]
+BLOB = TEXT.encode()
 BOUNDS = np.array([-3, -2, -1, -0.5, 0, 0.5, 1, 2, 3], F32)
 
 
 def top_k(x, k):
     at = np.argpartition(-x, k)[:k]
     return at[np.argsort(-x[at])]
+
+
+def top_k_rows(x, k):
+    at = np.argpartition(-x, k, 1)[:, :k]
+    return np.take_along_axis(at, np.argsort(-np.take_along_axis(x, at, 1), 1), 1)
+
+
+def last_at():
+    y = np.full(100, -1)
+    y[LABELS] = np.arange(len(LABELS))
+    return y
+
+
+def padded():
+    y = np.zeros((M.shape[0] + 3, M.shape[1] + 7), F32)
+    y[1:-2, 3:-4] = M
+    return y
 
 
 def scattered(add):
@@ -114,13 +150,53 @@ def iou(one, others):
     return both / (area(one) + area(others) - both)
 
 
-def nms():
+def nms(boxes):
     left, stay = np.argsort(-SCORES), []
     while left.size:
         best, left = left[0], left[1:]
         stay.append(best)
-        left = left[iou(BOXES[best], BOXES[left]) <= 0.5]
+        left = left[iou(boxes[best], boxes[left]) <= 0.5]
     return stay
+
+
+def soft_nms():
+    left, scores, taken = np.arange(len(SCORES)), SCORES.copy(), []
+    while left.size:
+        best = scores[left].argmax()
+        at = left[best]
+        if scores[at] <= 0.001:
+            break
+        taken.append(at)
+        left = np.delete(left, best)
+        scores[left] *= np.exp(-np.square(iou(BOXES[at], BOXES[left])) / F32(0.5))
+    return taken, scores[taken]
+
+
+def from_centres(boxes):
+    half = boxes[:, 2:] / 2
+    return np.concatenate([boxes[:, :2] - half, boxes[:, :2] + half], 1)
+
+
+def to_centres(boxes):
+    return np.concatenate([(boxes[:, :2] + boxes[:, 2:]) / 2, boxes[:, 2:] - boxes[:, :2]], 1)
+
+
+def unclipped(boxes, width, height):
+    size = boxes[:, 2:] - boxes[:, :2]
+    around = 2 * size.sum(1)
+    by = F32(1.5) * size.prod(1) / np.where(around == 0, F32(1), around)
+    return np.clip(np.concatenate([boxes[:, :2] - by[:, None], boxes[:, 2:] + by[:, None]], 1), 0, np.array([width, height, width, height], F32))
+
+
+def text_boxes():
+    labels, _ = scipy.ndimage.label(HEAT > 0.3, np.ones((3, 3)))
+    boxes, scores = [], []
+    for rows, columns in scipy.ndimage.find_objects(labels):
+        score = HEAT[rows, columns].mean()
+        if score > 0.6 and min(rows.stop - rows.start, columns.stop - columns.start) >= 3:
+            boxes.append((columns.start, rows.start, columns.stop, rows.stop))
+            scores.append(score)
+    return unclipped(np.array(boxes, F32), 320, 320), np.array(scores)
 
 
 def decoded():
@@ -150,6 +226,16 @@ def top_p():
     y = np.full_like(LOGITS, -np.inf)
     kept = order[:np.searchsorted(upto, 0.9) + 1]
     y[kept] = LOGITS[kept]
+    return y
+
+
+def top_k_mask():
+    return np.where(LOGITS < np.partition(LOGITS, -50)[-50], F32(-np.inf), LOGITS)
+
+
+def penalised():
+    y, x = LOGITS.copy(), LOGITS[SEEN]
+    y[SEEN] = np.where(x < 0, x * F32(1.2), x / F32(1.2))
     return y
 
 
@@ -194,6 +280,16 @@ NUMPY = {
     "matmul": lambda: A @ B,
     "mean": lambda: X.mean(dtype=np.float64),
     "deviation": lambda: X.std(dtype=np.float64),
+    "argmax-rows": lambda: M.argmax(1),
+    "top-k-rows": lambda: top_k_rows(M, 10),
+    "concat-columns": lambda: np.concatenate([A, B], 1),
+    "split": lambda: X.reshape(100, -1).copy(),
+    "last-at": last_at,
+    "pad2": padded,
+    "nonzero": lambda: np.flatnonzero(WHERE),
+    "outer": lambda: np.outer(A[0], B[0]),
+    "bmm": lambda: LEFT @ RIGHT,
+    "var": lambda: X.var(dtype=np.float64),
     "scale-clip-where": lambda: np.where(WHERE, np.clip(WHERE_A * F32(2) + F32(1), -1, 1), WHERE_B * F32(0.5)),
     "softmax-rows": lambda: scipy.special.softmax(M, 1),
     "log-softmax-rows": lambda: scipy.special.log_softmax(M, 1),
@@ -201,14 +297,32 @@ NUMPY = {
     "layer-norm": lambda: layer_norm(LAYER),
     "l2-normalise-rows": lambda: ROWS / np.maximum(np.linalg.norm(ROWS, axis=1, keepdims=True), F32(1e-12)),
     "cosine-rows": lambda: ROWS @ VALUES[0] / (np.linalg.norm(ROWS, axis=1) * np.linalg.norm(VALUES[0])),
+    "softmax": lambda: scipy.special.softmax(LOGITS),
+    "log-softmax": lambda: scipy.special.log_softmax(LOGITS),
+    "l2-normalise": lambda: X / np.maximum(np.linalg.norm(X), F32(1e-12)),
+    "cosine": lambda: np.dot(WHERE_A, WHERE_B) / (np.linalg.norm(WHERE_A) * np.linalg.norm(WHERE_B)),
     "box-iou": lambda: iou(BOXES[:, None], BOXES[None]),
     "decode-boxes": decoded,
-    "nms": nms,
+    "nms": lambda: nms(BOXES),
+    "nms-by-class": lambda: nms(BOXES + (CLASSES * F32(1000))[:, None]),
+    "soft-nms": soft_nms,
+    "iou": lambda: iou(BOXES[:-1], BOXES[1:]),
+    "box-area": lambda: (ANCHORS[:, 2] - ANCHORS[:, 0]) * (ANCHORS[:, 3] - ANCHORS[:, 1]),
+    "cxcywh-to-xyxy": lambda: from_centres(ANCHORS),
+    "xyxy-to-cxcywh": lambda: to_centres(ANCHORS),
+    "xywh-to-xyxy": lambda: np.concatenate([ANCHORS[:, :2], ANCHORS[:, :2] + ANCHORS[:, 2:]], 1),
+    "clip-boxes": lambda: np.clip(ANCHORS, 0, np.array([640, 480, 640, 480], F32)),
+    "unclip": lambda: unclipped(ANCHORS, 640, 480),
+    "text-boxes": text_boxes,
     "connected-components": components,
     "ctc-greedy": ctc_greedy,
     "mean-pool": mean_pool,
+    "max-pool": lambda: TOKENS[TOKEN_MASK != 0].max(0),
     "top-p-mask": top_p,
+    "top-k-mask": top_k_mask,
+    "repetition-penalty": penalised,
     "sample": sample,
+    "durations": lambda: COUNTS * DAY + COUNTS * HOUR + COUNTS * MINUTE + COUNTS * SECOND + COUNTS * MILLISECOND,
     "bucketise": lambda: np.digitize(X, BOUNDS),
     "embedding-bag": lambda: np.add.reduceat(TABLE[IDS], STARTS),
     "log1p": lambda: np.log1p(POSITIVE),
@@ -225,6 +339,14 @@ PYTHON = {
     "gather": lambda: [XS[i] for i in PLACES],
     "contains": lambda: "not there" in XS,
     "count-of": lambda: XS.count("abc"),
+    "drop": lambda: XS[500:],
+    "fill": lambda: ["same"] * len(XS),
+    "index-of": lambda: XS.index("not there") if "not there" in XS else None,
+    "has": lambda: [word in MAP_OF_NUMBERS for word in WANTED],
+    "truncate": lambda: [at.replace(hour=0, minute=0, second=0, microsecond=0) for at in PARTS],
+    "in-seconds": lambda: [at.total_seconds() for at in DURATIONS],
+    "days-in-month": lambda: [calendar.monthrange(at.year, at.month)[1] for at in PARTS],
+    "is-leap": lambda: sum(calendar.isleap(at.year) for at in PARTS),
     "distinct": lambda: list(dict.fromkeys(LIST_OF_INTEGERS)),
     "values": lambda: list(MAP_OF_NUMBERS.values()),
     "values-of": lambda: [MAP_OF_NUMBERS.get(word, -1.0) for word in WANTED],
@@ -235,17 +357,22 @@ PYTHON = {
     "from-parts": lambda: [datetime.datetime(at.year, at.month, at.day, at.hour, tzinfo=datetime.timezone.utc).timestamp() for at in PARTS],
 }
 XXHASH = {
+    "xxh64-bytes": lambda: xxhash.xxh64_intdigest(BLOB),
+    "bucket": lambda: [xxhash.xxh64_intdigest(word) % 1000 for word in WORDS],
     "xxh64": lambda: xxhash.xxh64_intdigest(TEXT),
     "hash-bucket": lambda: np.array([xxhash.xxh64_intdigest(word) % 1000 for word in WORDS]),
     "hash-cross": crossed,
 }
-CALLS = {(name, package): call for package, calls in (("numpy", NUMPY), ("python", PYTHON), ("xxhash", XXHASH)) for name, call in calls.items()}
+# It drops classes of a step that are less likely than a bound; ours reads all, as it does at 0.
+CTC = {"ctc-beam": lambda: fast_ctc_decode.beam_search(STEPS, LETTERS, 8, 0.0)}
+CALLS = {(name, package): call for package, calls in (("numpy", NUMPY), ("python", PYTHON), ("xxhash", XXHASH), ("fast-ctc-decode", CTC)) for name, call in calls.items()}
 
 
 def main():
     folder = Path(sys.argv[1])
     for kind, values in GIVEN.items():
         (folder / f"{kind}.json").write_text(json.dumps(values, default=lambda value: value.tolist()))
+    (folder / "given.blob").write_bytes(BLOB)
     serve(CALLS)
 
 

@@ -24,6 +24,7 @@ def sound():
 
 
 STEREO = sound()
+HERTZ = np.random.default_rng(6).uniform(0, 8000, 10_000)
 X = np.ascontiguousarray(STEREO[:, 0])
 
 
@@ -46,6 +47,12 @@ CALLS = {
     **{(f"decode-{kind}", "soundfile"): lambda kind=kind: soundfile.read(io.BytesIO(FILES[kind]), dtype="float32") for kind in FILES},
     ("mono", "librosa"): lambda: librosa.to_mono(STEREO.T),
     ("resample", "librosa"): lambda: librosa.resample(X, orig_sr=44100, target_sr=16000, res_type="polyphase"),
+    ("resample-channels", "librosa"): lambda: librosa.resample(STEREO.T, orig_sr=44100, target_sr=16000, res_type="polyphase"),
+    ("reflect", "numpy"): lambda: np.pad(X, 200, mode="reflect"),
+    ("hann", "librosa"): lambda: librosa.filters.get_window("hann", 400),
+    ("hz-to-mel", "librosa"): lambda: librosa.hz_to_mel(HERTZ),
+    ("mel-to-hz", "librosa"): lambda: librosa.mel_to_hz(HERTZ / 100),
+    ("mel-filters", "librosa"): lambda: librosa.filters.mel(sr=16000, n_fft=400, n_mels=80),
     ("spectrogram", "librosa"): lambda: power(400, 160),
     # With the filters made before, as ours are.
     ("log-mel-400", "librosa"): lambda: np.log(np.maximum(SPEECH @ power(400, 160), 1e-10)),
@@ -59,6 +66,8 @@ def main():
         (folder / f"given.{kind}").write_bytes(data)
     (folder / "stereo.json").write_text(json.dumps({"samples": STEREO.T.tolist()}))
     (folder / "sound.json").write_text(json.dumps({"x": X.tolist()}))
+    (folder / "window.json").write_text(json.dumps({"n": 400}))
+    (folder / "hertz.json").write_text(json.dumps({"x": HERTZ.tolist()}))
     serve(CALLS)
 
 

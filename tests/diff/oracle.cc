@@ -22,9 +22,12 @@ wf_tensor View(ir::DType dtype, const ir::Value& value) {
   wf_tensor tensor{};
   tensor.data = const_cast<char*>(value.text->data());
   tensor.dtype = static_cast<uint8_t>(dtype);
-  tensor.rank = 1;
-  tensor.dim[0] = value.dims[0];
-  tensor.stride[0] = 1;
+  tensor.rank = static_cast<uint8_t>(value.dims.size());
+  int64_t stride = 1;
+  for (size_t axis = value.dims.size(); axis-- > 0; stride *= value.dims[axis]) {
+    tensor.dim[axis] = value.dims[axis];
+    tensor.stride[axis] = stride;
+  }
   return tensor;
 }
 
@@ -47,12 +50,17 @@ ir::Outcome CallNative(const ir::Program& program, const std::string& symbol, st
     wf_tensor made{};
     return ended((symbol == "wf_n_sort" ? wf_n_sort : wf_n_cumsum)(scratch.bus.ctx(), &x, &made), &made);
   }
-  if (symbol == "wf_n_argmax") {  // the result does not tell the type of x: no two that are written have one size
+  if (symbol == "wf_n_argmax" ||
+      symbol == "wf_n_argmax_rows") {  // the result does not tell the type of x: no two that are written have one size
     static constexpr ir::DType kTypes[] = {ir::DType::kU8, ir::DType::kF16, ir::DType::kF32, ir::DType::kI64};
-    const size_t bytes = args[0].dims[0] == 0 ? 1 : args[0].text->size() / static_cast<size_t>(args[0].dims[0]);
+    int64_t count = 1;
+    for (const int64_t extent : args[0].dims) count *= extent;
+    const size_t bytes = count == 0 ? 1 : args[0].text->size() / static_cast<size_t>(count);
     const wf_tensor x = View(*std::ranges::find(kTypes, bytes, ir::SizeOf), args[0]);
     int64_t index = 0;
-    return ended(wf_n_argmax(scratch.bus.ctx(), &x, &index), &index);
+    if (symbol == "wf_n_argmax") return ended(wf_n_argmax(scratch.bus.ctx(), &x, &index), &index);
+    wf_tensor indices{};
+    return ended(wf_n_argmax_rows(scratch.bus.ctx(), &x, &indices), &indices);
   }
   if (symbol.starts_with("wf_n_json_")) return natives::Call(program.types, symbol, args, result, kMostBytes);
   const KnownExtern* const known = FindExtern(symbol);

@@ -409,6 +409,8 @@ FUNCTIONS = {
                     [(x, I64(before), I64(after)) for x in TAME_EDGES for before, after in ((0, 0), (1, 0), (0, 2), (3, 4), (-1, 1), (1, -1), (-2, -3))]),
     "PadTwo": Function("x: f32[h, w], top: i64, bottom: i64, left: i64, right: i64", "y: f32[_, _]", "tensor.pad2(x, top, bottom, left, right, 7.0)",
                        lambda x, t, b, l, r: padded(padded(x, t, b).T, l, r).T, [(x, *map(I64, by)) for x in matrices() for by in ((0, 0, 0, 0), (1, 2, 3, 4), (0, 0, 1, 0))]),
+    "PixelsBehind": Function("x: u8[h, w, 3], start: i64", "y: u8[_, _, _]", "[i < h, j < w, c < 3] => if j < start { 7 } else { x[i, j - max(start, 0), c] }",
+                             lambda x, start: np.pad(x, ((0, 0), (min(max(start, 0), x.shape[1]), 0), (0, 0)), constant_values=7)[:, :x.shape[1]], [(dice.integers(0, 256, (2, 5, 3)).astype(np.uint8), I64(start)) for start in (0, 1, 4, 5, -1, 2**62, -2**62, 6148914691236517206, 2**63 - 1, -2**63)]),
     "Tile": Function("x: f32[n], times: i64", "y: f32[_]", "tensor.tile(x, times)", np.tile, [(x, I64(times)) for x in EDGES for times in (0, 1, 3)]),
     "Repeat": Function("x: f32[n, w], times: i64", "y: f32[_, _]", "tensor.repeat(x, times)", lambda x, times: np.repeat(x, times, 0), [(x, I64(times)) for x in matrices() for times in (1, 3)]),
     "Flip": Function("x: f32[n]", "y: f32[_]", "tensor.flip(x)", np.flip, each(EDGES)),

@@ -253,6 +253,36 @@ TEST(MergeAxes, MakesNeighboursOfChannelsThatAreCopiedFromAStart) {
   EXPECT_THAT(text, HasSubstr(": f32[2, 5, 3] = reshape"));
 }
 
+// y[column, channel] = x[0, column - start, channel] from start on, 7 before; or that of a condition which is none of columns alone.
+void PadPixels(Fixture& f, bool is_turned) {
+  Builder b(f.program, f.body());
+  const ValueId x = b.Slot(ir::SlotId{0}), start = b.Slot(ir::SlotId{1}), columns = b.Dim(x, 1);
+  b.Open(Integers(b, 2));
+  const ValueId before = b.Binary(OpKind::kLt, b.Param(is_turned ? 1 : 0), start);
+  const ValueId column = b.Sub(b.Param(0), start), channel = b.Param(1);
+  b.Open({});
+  const BlockId fill = b.Close(b.F32(7));
+  b.Open({});
+  const BlockId copy = b.Close(b.Load(x, {b.I64(0), b.CheckIndex(column, columns), channel}));
+  const BlockId block = b.Close(b.If(before, b.ScalarType(DType::kF32), fill, copy));
+  b.Close(b.Build(DType::kF32, {b.I64(5), b.I64(3)}, block));
+}
+
+TEST(MergeAxes, MakesNeighboursOfChannelsBesideOthersThanAreCopied) {
+  Fixture f({-1, -1, 3});
+  PadPixels(f, false);
+  MergeAxes(f.program);
+  const std::string text = f.Text();
+  EXPECT_THAT(text, HasSubstr(": f32[15] = build"));
+  EXPECT_THAT(text, HasSubstr("check_index"));
+  EXPECT_THAT(text, HasSubstr(": f32[5, 3] = reshape"));
+  Fixture turned({-1, -1, 3});
+  PadPixels(turned, true);
+  const std::string before = turned.Text();
+  MergeAxes(turned.program);
+  EXPECT_EQ(turned.Text(), before);
+}
+
 TEST(MergeAxes, LeavesASumThatIsAnElementItself) {
   Fixture f({-1, -1, 2});
   Builder b(f.program, f.body());

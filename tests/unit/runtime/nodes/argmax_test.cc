@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -59,6 +60,33 @@ TEST(ArgMax, FailsOnAnEmptyVector) {
   const wf_tensor x = Vector(data, WF_F32);
   int64_t index = 0;
   EXPECT_EQ(wf_n_argmax(&job.ctx, &x, &index), WF_FAILED);
+  EXPECT_EQ(job.code, 7005);
+}
+
+// wf_n_argmax_rows of data whose rows begin `stride` elements one behind the other.
+wf_code ArgMaxRows(FakeJob& job, std::vector<float> data, std::array<int64_t, 2> shape, int64_t stride, wf_tensor& indices) {
+  wf_tensor x = Vector(data, WF_F32);
+  x.rank = 2;
+  std::copy(shape.begin(), shape.end(), x.dim);
+  x.stride[0] = stride;
+  x.stride[1] = 1;
+  return wf_n_argmax_rows(&job.ctx, &x, &indices);
+}
+
+TEST(ArgMaxRows, FindsTheLargestOfEach) {
+  FakeJob job;
+  wf_tensor indices{};
+  EXPECT_EQ(ArgMaxRows(job, {1, 3, 3, kNan, kNan, kNan, kNan, -1, -2}, {3, 3}, 3, indices), 0) << job.message;
+  EXPECT_EQ(Elements<int64_t>(indices), (std::vector<int64_t>{1, 0, 1}));
+  EXPECT_EQ(ArgMaxRows(job, {1, 3, 9, 4, 2, 9}, {2, 2}, 3, indices), 0) << job.message;
+  EXPECT_EQ(Elements<int64_t>(indices), (std::vector<int64_t>{1, 0}));
+}
+
+TEST(ArgMaxRows, FailsOnRowsOfNothing) {
+  FakeJob job;
+  wf_tensor indices{};
+  EXPECT_EQ(ArgMaxRows(job, {}, {0, 0}, 0, indices), 0) << job.message;
+  EXPECT_EQ(ArgMaxRows(job, {}, {3, 0}, 0, indices), WF_FAILED);
   EXPECT_EQ(job.code, 7005);
 }
 

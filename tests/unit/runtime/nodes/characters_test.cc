@@ -59,7 +59,10 @@ TEST(Slice, CountsCharacters) {
 }
 
 TEST(Characters, AreCodePoints) {
-  for (const auto& [text, wanted] : {std::pair<const char*, int64_t>("", 0), {"ab", 2}, {"e\u0301\U0001f600", 3}}) {
+  std::string many;
+  for (int i = 0; i < 300; ++i) many += "ab\u00e9";
+  for (const auto& [text, wanted] :
+       {std::pair<std::string, int64_t>("", 0), {"ab", 2}, {"e\u0301\U0001f600", 3}, {many, 900}, {std::string(256, 'a'), 256}}) {
     FakeJob job;
     const wf_bytes all = View(text);
     int64_t count = -1;

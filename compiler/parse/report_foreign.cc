@@ -63,6 +63,12 @@ std::string ScalarFor(std::string_view word) {
   return std::string(is_ours ? word : OursFor(Foreign::kType, word));
 }
 
+bool IsTypeWord(std::string_view word) {
+  return IsOneOf("string bytes list map", word) || !ScalarFor(word).empty() || !OursFor(Foreign::kGeneric, word).empty();
+}
+
+bool BeginsWithCapital(std::string_view word) { return word.front() >= 'A' && word.front() <= 'Z'; }
+
 }  // namespace
 
 // `not x`, `lambda x: e`: the word is a name as far as the grammar goes, and the mistake behind it.
@@ -129,6 +135,73 @@ Help Reporter::HelpForParameter(const Mistake& mistake) const {
     return fmt::format("the name stands before the type: `{}: {}`", Spelling(at), ours.empty() ? name : ours);
   }
   return fmt::format("a parameter has a type: `{}: f32`", name);
+}
+
+// The name of `x i64`, where no more than the `:` is missing.
+std::optional<size_t> Reporter::NameWithoutColon(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (at < 2 || TypeAt(at) != T::NAME) return std::nullopt;
+  const bool has_name_outside = at > 3 && TypeAt(at - 1) == T::STRING && TypeAt(at - 2) == T::KW_AS;
+  const size_t name = has_name_outside ? at - 3 : at - 1;
+  if (TypeAt(name) != T::NAME || !IsBetweenNameAndType(mistake, name)) return std::nullopt;
+  if (TypeAt(at + 1) == T::NAME && !FirstOnLine(text_, At(at + 1))) return std::nullopt;  // `final int x`
+  const std::string first = Spelling(name), second = Spelling(at);
+  const bool is_type = IsTypeWord(second) || TypeAt(at + 1) == T::DOT || (BeginsWithCapital(second) && !BeginsWithCapital(first));
+  return is_type && (has_name_outside || !IsTypeWord(first)) ? std::optional(name) : std::nullopt;
+}
+
+// Whether a `:` may stand before the mistake, and a type behind that.
+bool Reporter::IsBetweenNameAndType(const Mistake& mistake, size_t name) const {
+  const size_t before = TypeAt(name - 1);
+  if (before == T::KW_CONST || before == T::KW_LET || before == T::KW_NODE) return Expects(mistake, T::ASSIGN);
+  const bool is_typed =
+      mistake.rule == P::RuleParam || mistake.rule == P::RuleParams || mistake.rule == P::RuleField || mistake.rule == P::RuleTypeField;
+  return is_typed && Expects(mistake, T::COLON);
+}
+
+// Behind the `>` that closes the `<` at `open`.
+size_t Reporter::EndOfHeld(size_t open) const {
+  size_t at = open, depth = 0;
+  do {
+    if (TypeAt(at) == T::LT) ++depth;
+    if (TypeAt(at) == T::GT) --depth;
+    ++at;
+  } while (depth > 0 && TypeAt(at) != T::SEMI && TypeAt(at) != Token::EOF);
+  return at;
+}
+
+// `x i64`, and `i64 x` of results and of what is bound.
+Help Reporter::HelpForNameAndType(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (const auto name = NameWithoutColon(mistake)) {
+    size_t end = at + 1;
+    while (TypeAt(end) == T::DOT || TypeAt(end - 1) == T::DOT) ++end;
+    if (TypeAt(end) == T::LT) end = EndOfHeld(end);
+    if (TypeAt(end) == T::LBRACKET) end = CloserOf(end) + 1;
+    if (TypeAt(end) == T::QUESTION) ++end;
+    const std::string scalar = end == at + 1 ? ScalarFor(Spelling(at)) : "";
+    return fmt::format("a `:` parts a name from its type: `{}: {}`", TextBetween(*name, at, Spelling(*name)),
+                       scalar.empty() ? TextBetween(at, end, "..") : scalar);
+  }
+  const bool are_names = at > 1 && TypeAt(at) == T::NAME && TypeAt(at - 1) == T::NAME;
+  if (!are_names || mistake.rule == P::RuleTypeField || !IsBetweenNameAndType(mistake, at - 1)) return std::nullopt;
+  const std::string type = Spelling(at - 1), scalar = ScalarFor(type);
+  if (!IsTypeWord(type) && (!BeginsWithCapital(type) || TypeAt(at - 2) == T::KW_CONST)) return std::nullopt;
+  return fmt::format("the name stands before the type: `{}: {}`", Spelling(at), scalar.empty() ? type : scalar);
+}
+
+// `x: i64 as "count"`, of parameters, results and fields.
+Help Reporter::HelpForNameOutside(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (at < 3 || TypeAt(at) != T::KW_AS || TypeAt(at + 1) != T::STRING) return std::nullopt;
+  if (mistake.rule == P::RuleTypeField) return "a field has one name, inside and outside; inputs and results may have two";
+  const int32_t around = tokens_.opener[at];
+  if (around < 1 || TypeAt(static_cast<size_t>(around)) != T::LPAREN) return std::nullopt;
+  if (!IsOfParameters(at) && TypeAt(static_cast<size_t>(around) - 1) != T::ARROW) return std::nullopt;
+  const size_t type = StartOfValue(at);
+  const bool has_name = type > 1 && TypeAt(type - 1) == T::COLON && TypeAt(type - 2) == T::NAME;
+  return fmt::format("the name outside stands before the type: `{} as {}: {}`", has_name ? Spelling(type - 2) : "x",
+                     TextBetween(at + 1, at + 2, "\"..\""), has_name ? TextBetween(type, at, "..") : "i64");
 }
 
 Help Reporter::HelpForAssign(const Mistake& mistake) const {
@@ -346,6 +419,7 @@ Help Reporter::HelpForInfix(const Mistake& mistake) const {
     return fmt::format("what is published is told by `workflow` or `model`: `workflow {} as ..;`", Spelling(at - 1));
   }
   if (type == T::KW_AS) {
+    if (TypeAt(at + 1) == T::STRING) return std::nullopt;
     const auto ours = ScalarFor(Spelling(at + 1));
     const std::string value = TextBetween(StartOfValue(at), at, "x");
     return fmt::format("numbers are converted by a call: `{}({})`", ours.empty() ? "f32" : ours, value);
@@ -475,6 +549,7 @@ Help Reporter::HelpForHabit(const Mistake& mistake) const {
 Help Reporter::HelpForForeign(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (const auto number = TypeAt(at) == T::MEASURE ? diag::ReadForeignNumber(Spelling(at)) : std::nullopt) return number->help;
+  if (auto outside = HelpForNameOutside(mistake)) return outside;
   if (auto infix = HelpForInfix(mistake)) return infix;
   for (const size_t place : {at, at - (at > 0 ? 1 : 0)}) {
     const std::string word = TypeAt(place) == Token::EOF ? "" : Spelling(place);
@@ -482,6 +557,7 @@ Help Reporter::HelpForForeign(const Mistake& mistake) const {
     if (!ours.empty()) return fmt::format("`{}` is written `{}`", word, ours);
   }
   if (auto choice = HelpForChoice(mistake)) return choice;
+  if (auto typed = HelpForNameAndType(mistake)) return typed;
   const bool of_params = mistake.rule == P::RuleParam || mistake.rule == P::RuleParams;
   if (of_params && Expects(mistake, T::COLON)) {
     if (auto parameter = HelpForParameter(mistake)) return parameter;

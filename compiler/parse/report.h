@@ -100,6 +100,7 @@ class Reporter {
   std::optional<std::string> HelpForUnnamed(const Mistake& mistake) const;
   std::optional<std::string> HelpForTypeOfCpp(size_t at) const;
   std::string HelpForDimension(size_t at) const;
+  std::optional<std::string> HelpForListOfPython(const Mistake& mistake) const;
   std::optional<std::string> HelpForResult(size_t at) const;
   std::optional<std::string> HelpForColon(const Mistake& mistake) const;
   std::optional<std::string> HelpFor(const Mistake& mistake) const;

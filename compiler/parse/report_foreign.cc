@@ -159,17 +159,6 @@ bool Reporter::IsBetweenNameAndType(const Mistake& mistake, size_t name) const {
   return is_typed && Expects(mistake, T::COLON);
 }
 
-// Behind the `>` that closes the `<` at `open`.
-size_t Reporter::EndOfHeld(size_t open) const {
-  size_t at = open, depth = 0;
-  do {
-    if (TypeAt(at) == T::LT) ++depth;
-    if (TypeAt(at) == T::GT) --depth;
-    ++at;
-  } while (depth > 0 && TypeAt(at) != T::SEMI && TypeAt(at) != Token::EOF);
-  return at;
-}
-
 // `x i64`, and `i64 x` of results and of what is bound.
 Help Reporter::HelpForNameAndType(const Mistake& mistake) const {
   const size_t at = mistake.at;
@@ -190,25 +179,14 @@ Help Reporter::HelpForNameAndType(const Mistake& mistake) const {
   return fmt::format("the name stands before the type: `{}: {}`", Spelling(at), scalar.empty() ? type : scalar);
 }
 
-// `x: i64 as "count"`, of parameters, results and fields.
-Help Reporter::HelpForNameOutside(const Mistake& mistake) const {
-  const size_t at = mistake.at;
-  if (at < 3 || TypeAt(at) != T::KW_AS || TypeAt(at + 1) != T::STRING) return std::nullopt;
-  if (mistake.rule == P::RuleTypeField) return "a field has one name, inside and outside; inputs and results may have two";
-  const int32_t around = tokens_.opener[at];
-  if (around < 1 || TypeAt(static_cast<size_t>(around)) != T::LPAREN) return std::nullopt;
-  if (!IsOfParameters(at) && TypeAt(static_cast<size_t>(around) - 1) != T::ARROW) return std::nullopt;
-  const size_t type = StartOfValue(at);
-  const bool has_name = type > 1 && TypeAt(type - 1) == T::COLON && TypeAt(type - 2) == T::NAME;
-  return fmt::format("the name outside stands before the type: `{} as {}: {}`", has_name ? Spelling(type - 2) : "x",
-                     TextBetween(at + 1, at + 2, "\"..\""), has_name ? TextBetween(type, at, "..") : "i64");
-}
-
 Help Reporter::HelpForAssign(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (at > 1 && TypeAt(at - 2) == T::KW_SERVICE)  // `service S = W;`
     return fmt::format("a service publishes what stands in its braces: `service {} {{ workflow {}; }}`", Spelling(at - 1),
                        TypeAt(at + 1) == T::NAME ? Spelling(at + 1) : "W");
+  if (at > 1 && TypeAt(at - 2) == T::KW_FN && TypeAt(at - 1) == T::NAME)
+    return fmt::format("a function has parameters and a result: `fn {0}(x: f32) -> f32 = ..;`; a value of its own is `const {0} = ..;`",
+                       Spelling(at - 1));
   if (mistake.rule == P::RuleSetting) return std::nullopt;
   if (mistake.rule == P::RuleTypeField) {
     const int32_t braces = tokens_.opener[at];
@@ -326,6 +304,17 @@ Help Reporter::HelpForResult(size_t at) const {
   return fmt::format("results stand in parentheses: `-> ({})`", TextBetween(at - 1, end, "y: i64"));
 }
 
+// `[for x in xs: e]`.
+Help Reporter::HelpForListOfPython(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  const int32_t around = tokens_.opener[at];
+  if (around < 0 || TypeAt(static_cast<size_t>(around)) != T::LBRACKET || !Expects(mistake, T::LBRACE)) return std::nullopt;
+  const auto loop = static_cast<size_t>(around) + 1;
+  if (TypeAt(loop) != T::KW_FOR) return std::nullopt;
+  return fmt::format("what an element is stands in front: `[{} {}]`", TextBetween(at + 1, EndOfValue(at + 1), "x"),
+                     TextBetween(loop, at, "for x in xs"));
+}
+
 // `x[::2]`, `if c:`, `a::b`, `-> y: i64`.
 Help Reporter::HelpForColon(const Mistake& mistake) const {
   const size_t at = mistake.at;
@@ -335,6 +324,7 @@ Help Reporter::HelpForColon(const Mistake& mistake) const {
   if (item && TypeAt(*item) == T::KW_FOR && Expects(mistake, T::LBRACE))
     return "`fold y = 0 for i in [k < 10] => k { y + i }` goes from step to step, `sum[i < 10](i)` adds, `[i < 10] => i` makes a tensor";
   if (const auto result = HelpForResult(at)) return result;
+  if (const auto list = HelpForListOfPython(mistake)) return list;
   if (Expects(mistake, T::LBRACE)) return "a block stands in braces, `{ .. }`";
   if (const auto type = HelpForTypeOfCpp(at)) return type;
   if (TypeAt(at - 1) == T::NAME && TypeAt(at + 1) == T::COLON) return "the parts of a name are joined by `.`, as in `nn.softmax`";

@@ -313,9 +313,15 @@ int Explain(const Options& options, Console& console) {
     return kFine;
   }
   if (options.inputs.size() != 1) return Usage(console, "`wfc explain` needs one code, such as WF3001, or --list");
-  const int number = ParseCode(options.inputs.front());
-  const std::string page = ErrorPageOf(static_cast<diag::Code>(number));
-  if (page.empty()) return Usage(console, fmt::format("no diagnostic has the code `{}`; see `wfc explain --list`", options.inputs.front()));
+  const std::string& wanted = options.inputs.front();
+  const auto code = static_cast<diag::Code>(ParseCode(wanted));
+  const std::string page = ErrorPageOf(code), answer = AnswerOf(wanted, !page.empty());
+  if (!answer.empty()) {
+    console.out << answer;
+    if (!page.empty()) console.out << fmt::format("`wfc explain {0}` shows the diagnostic {0}.\n", diag::CodeName(code));
+    return kFine;
+  }
+  if (page.empty()) return Usage(console, fmt::format("no diagnostic has the code `{}`; see `wfc explain --list`", wanted));
   console.out << page;
   return kFine;
 }

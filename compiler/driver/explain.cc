@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "compiler/diag/render.h"
+#include "runtime/base/error_codes.h"
 
 namespace wf::driver {
 namespace {
@@ -29,7 +30,35 @@ std::string WithoutBinaries(std::string_view page) {
   return shown.append(page);
 }
 
+struct AnswerCode {
+  int32_t first, last;
+  std::string_view name, text;  // no name: one of the class that covers it
+};
+constexpr AnswerCode kAnswerCodes[] = {
+#define CODE(first, last, constant, name, status, text) {first, last, name, text},
+#define PART(code, constant, text) {code, code, "", text},
+#include "runtime/base/error_codes.def"
+};
+
 }  // namespace
+
+std::string AnswerOf(std::string_view digits, bool exact) {
+  int32_t code = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code);
+  if (error != std::errc() || end != digits.data() + digits.size()) return "";
+  const auto is_it = [&](const AnswerCode& row) { return code == row.first || (!exact && code > row.first && code <= row.last); };
+  if (std::ranges::none_of(kAnswerCodes, is_it)) return "";
+  std::string_view name, text, part;
+  for (const AnswerCode& row : kAnswerCodes) {
+    if (code < row.first || code > row.last) continue;
+    if (row.name.empty()) part = row.text;
+    if (row.name.empty() || !name.empty()) continue;
+    name = row.name;
+    text = row.text;
+  }
+  if (code::IsOfProgram(code)) return fmt::format("An answer with the code {}: {}.\n", code, text);
+  return fmt::format("An answer with the code {} (`{}`): {}{}{}.\n", code, name, text, part.empty() ? "" : "; ", part);
+}
 
 int ParseCode(std::string_view text) {
   if (text.starts_with("WF") || text.starts_with("wf")) text.remove_prefix(2);

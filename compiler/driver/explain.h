@@ -20,6 +20,10 @@ int ParseCode(std::string_view text);
 
 std::string ErrorPageOf(diag::Code code);  // empty: it has none
 
+// What an answer of a server means by "7004"; empty: none carries it. `exact`: only what stands in the table, and no code that the range of
+// a class covers, as 7321.
+std::string AnswerOf(std::string_view digits, bool exact);
+
 std::string ListOfCodes();  // one line for each code that exists
 
 }  // namespace wf::driver

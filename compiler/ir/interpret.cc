@@ -29,16 +29,10 @@ Outcome Interpreter::RunBody(const Body& body, std::span<const Value> slots, uin
 
 std::string_view StickyText(int32_t code) {
   switch (code) {
-    case code::kIndex:
-      return "index out of range";
-    case code::kDivisor:
-      return "division by zero";
-    case code::kZip:
-      return "`zip` of different lengths";
-    case code::kDimension:
-      return "a dimension is not as wanted, or below 0";
-    case code::kEmpty:
-      return "`min` or `max` of nothing";
+#define PART(number, constant, text) \
+  case code::constant:               \
+    return text;
+#include "runtime/base/error_codes.def"
     default:
       WF_CHECK(false, code);
       return "";

@@ -551,6 +551,8 @@ void Reporter::ReportUnexpected(const Mistake& mistake) {
   if (WantsDimension(mistake)) expected = "a dimension";
   if (IsNamedByAssign(mistake.at)) expected = "`:`";
   if (IsInUnnamedTuple(mistake)) expected = "`)`";
+  const bool lacks_colon = NameWithoutColon(mistake).has_value();
+  if (lacks_colon) expected = "`:`";
   auto built = emitter_.Emit(SpanAt(mistake.at), diag::kUnexpectedToken, {Quoted(mistake.at), expected});
   const int32_t opener = tokens_.opener[mistake.at];
   const bool closer = Expects(mistake, T::RPAREN) || Expects(mistake, T::RBRACKET);
@@ -562,6 +564,10 @@ void Reporter::ReportUnexpected(const Mistake& mistake) {
   built.HelpIf(help);
   LabelDivision(mistake.at, built);
   if (const auto fix = FixFor(mistake)) built.Fix(SpanAt(mistake.at), *fix);
+  if (lacks_colon) {
+    const Span before = SpanAt(mistake.at - 1);
+    built.Fix({before.file, before.end, before.end}, ":");
+  }
 }
 
 }  // namespace wf::parse

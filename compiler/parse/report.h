@@ -86,6 +86,8 @@ class Reporter {
   std::optional<size_t> FoldWithoutFor(size_t in) const;
   std::optional<std::string> HelpForChoice(const Mistake& mistake) const;
   std::optional<std::string> HelpForParameter(const Mistake& mistake) const;
+  std::optional<std::string> HelpForNameAndType(const Mistake& mistake) const;
+  std::optional<std::string> HelpForNameOutside(const Mistake& mistake) const;
   std::optional<std::string> HelpForQuestion(const Mistake& mistake) const;
   std::optional<std::string> HelpForField(const Mistake& mistake) const;
   std::optional<std::string> HelpForHead(const Mistake& mistake) const;
@@ -98,6 +100,7 @@ class Reporter {
   std::optional<std::string> HelpForUnnamed(const Mistake& mistake) const;
   std::optional<std::string> HelpForTypeOfCpp(size_t at) const;
   std::string HelpForDimension(size_t at) const;
+  std::optional<std::string> HelpForListOfPython(const Mistake& mistake) const;
   std::optional<std::string> HelpForResult(size_t at) const;
   std::optional<std::string> HelpForColon(const Mistake& mistake) const;
   std::optional<std::string> HelpFor(const Mistake& mistake) const;
@@ -132,8 +135,11 @@ class Reporter {
 
   std::optional<size_t> ItemAt(size_t at) const;
   std::optional<size_t> StatementAt(const Mistake& mistake) const;
+  bool IsBetweenNameAndType(const Mistake& mistake, size_t name) const;
+  std::optional<size_t> NameWithoutColon(const Mistake& mistake) const;
   std::optional<size_t> FirstOfBlock(size_t at) const;
   size_t CloserOf(size_t open) const;
+  size_t EndOfHeld(size_t open) const;
   size_t EndOfTarget(size_t first) const;
   size_t StartOfValue(size_t at) const;
   size_t EndOfValue(size_t at) const;

@@ -63,6 +63,12 @@ std::string ScalarFor(std::string_view word) {
   return std::string(is_ours ? word : OursFor(Foreign::kType, word));
 }
 
+bool IsTypeWord(std::string_view word) {
+  return IsOneOf("string bytes list map", word) || !ScalarFor(word).empty() || !OursFor(Foreign::kGeneric, word).empty();
+}
+
+bool BeginsWithCapital(std::string_view word) { return word.front() >= 'A' && word.front() <= 'Z'; }
+
 }  // namespace
 
 // `not x`, `lambda x: e`: the word is a name as far as the grammar goes, and the mistake behind it.
@@ -131,11 +137,56 @@ Help Reporter::HelpForParameter(const Mistake& mistake) const {
   return fmt::format("a parameter has a type: `{}: f32`", name);
 }
 
+// The name of `x i64`, where no more than the `:` is missing.
+std::optional<size_t> Reporter::NameWithoutColon(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (at < 2 || TypeAt(at) != T::NAME) return std::nullopt;
+  const bool has_name_outside = at > 3 && TypeAt(at - 1) == T::STRING && TypeAt(at - 2) == T::KW_AS;
+  const size_t name = has_name_outside ? at - 3 : at - 1;
+  if (TypeAt(name) != T::NAME || !IsBetweenNameAndType(mistake, name)) return std::nullopt;
+  if (TypeAt(at + 1) == T::NAME && !FirstOnLine(text_, At(at + 1))) return std::nullopt;  // `final int x`
+  const std::string first = Spelling(name), second = Spelling(at);
+  const bool is_type = IsTypeWord(second) || TypeAt(at + 1) == T::DOT || (BeginsWithCapital(second) && !BeginsWithCapital(first));
+  return is_type && (has_name_outside || !IsTypeWord(first)) ? std::optional(name) : std::nullopt;
+}
+
+// Whether a `:` may stand before the mistake, and a type behind that.
+bool Reporter::IsBetweenNameAndType(const Mistake& mistake, size_t name) const {
+  const size_t before = TypeAt(name - 1);
+  if (before == T::KW_CONST || before == T::KW_LET || before == T::KW_NODE) return Expects(mistake, T::ASSIGN);
+  const bool is_typed =
+      mistake.rule == P::RuleParam || mistake.rule == P::RuleParams || mistake.rule == P::RuleField || mistake.rule == P::RuleTypeField;
+  return is_typed && Expects(mistake, T::COLON);
+}
+
+// `x i64`, and `i64 x` of results and of what is bound.
+Help Reporter::HelpForNameAndType(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (const auto name = NameWithoutColon(mistake)) {
+    size_t end = at + 1;
+    while (TypeAt(end) == T::DOT || TypeAt(end - 1) == T::DOT) ++end;
+    if (TypeAt(end) == T::LT) end = EndOfHeld(end);
+    if (TypeAt(end) == T::LBRACKET) end = CloserOf(end) + 1;
+    if (TypeAt(end) == T::QUESTION) ++end;
+    const std::string scalar = end == at + 1 ? ScalarFor(Spelling(at)) : "";
+    return fmt::format("a `:` parts a name from its type: `{}: {}`", TextBetween(*name, at, Spelling(*name)),
+                       scalar.empty() ? TextBetween(at, end, "..") : scalar);
+  }
+  const bool are_names = at > 1 && TypeAt(at) == T::NAME && TypeAt(at - 1) == T::NAME;
+  if (!are_names || mistake.rule == P::RuleTypeField || !IsBetweenNameAndType(mistake, at - 1)) return std::nullopt;
+  const std::string type = Spelling(at - 1), scalar = ScalarFor(type);
+  if (!IsTypeWord(type) && (!BeginsWithCapital(type) || TypeAt(at - 2) == T::KW_CONST)) return std::nullopt;
+  return fmt::format("the name stands before the type: `{}: {}`", Spelling(at), scalar.empty() ? type : scalar);
+}
+
 Help Reporter::HelpForAssign(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (at > 1 && TypeAt(at - 2) == T::KW_SERVICE)  // `service S = W;`
     return fmt::format("a service publishes what stands in its braces: `service {} {{ workflow {}; }}`", Spelling(at - 1),
                        TypeAt(at + 1) == T::NAME ? Spelling(at + 1) : "W");
+  if (at > 1 && TypeAt(at - 2) == T::KW_FN && TypeAt(at - 1) == T::NAME)
+    return fmt::format("a function has parameters and a result: `fn {0}(x: f32) -> f32 = ..;`; a value of its own is `const {0} = ..;`",
+                       Spelling(at - 1));
   if (mistake.rule == P::RuleSetting) return std::nullopt;
   if (mistake.rule == P::RuleTypeField) {
     const int32_t braces = tokens_.opener[at];
@@ -253,6 +304,17 @@ Help Reporter::HelpForResult(size_t at) const {
   return fmt::format("results stand in parentheses: `-> ({})`", TextBetween(at - 1, end, "y: i64"));
 }
 
+// `[for x in xs: e]`.
+Help Reporter::HelpForListOfPython(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  const int32_t around = tokens_.opener[at];
+  if (around < 0 || TypeAt(static_cast<size_t>(around)) != T::LBRACKET || !Expects(mistake, T::LBRACE)) return std::nullopt;
+  const auto loop = static_cast<size_t>(around) + 1;
+  if (TypeAt(loop) != T::KW_FOR) return std::nullopt;
+  return fmt::format("what an element is stands in front: `[{} {}]`", TextBetween(at + 1, EndOfValue(at + 1), "x"),
+                     TextBetween(loop, at, "for x in xs"));
+}
+
 // `x[::2]`, `if c:`, `a::b`, `-> y: i64`.
 Help Reporter::HelpForColon(const Mistake& mistake) const {
   const size_t at = mistake.at;
@@ -262,6 +324,7 @@ Help Reporter::HelpForColon(const Mistake& mistake) const {
   if (item && TypeAt(*item) == T::KW_FOR && Expects(mistake, T::LBRACE))
     return "`fold y = 0 for i in [k < 10] => k { y + i }` goes from step to step, `sum[i < 10](i)` adds, `[i < 10] => i` makes a tensor";
   if (const auto result = HelpForResult(at)) return result;
+  if (const auto list = HelpForListOfPython(mistake)) return list;
   if (Expects(mistake, T::LBRACE)) return "a block stands in braces, `{ .. }`";
   if (const auto type = HelpForTypeOfCpp(at)) return type;
   if (TypeAt(at - 1) == T::NAME && TypeAt(at + 1) == T::COLON) return "the parts of a name are joined by `.`, as in `nn.softmax`";
@@ -346,6 +409,7 @@ Help Reporter::HelpForInfix(const Mistake& mistake) const {
     return fmt::format("what is published is told by `workflow` or `model`: `workflow {} as ..;`", Spelling(at - 1));
   }
   if (type == T::KW_AS) {
+    if (TypeAt(at + 1) == T::STRING) return std::nullopt;
     const auto ours = ScalarFor(Spelling(at + 1));
     const std::string value = TextBetween(StartOfValue(at), at, "x");
     return fmt::format("numbers are converted by a call: `{}({})`", ours.empty() ? "f32" : ours, value);
@@ -475,6 +539,7 @@ Help Reporter::HelpForHabit(const Mistake& mistake) const {
 Help Reporter::HelpForForeign(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (const auto number = TypeAt(at) == T::MEASURE ? diag::ReadForeignNumber(Spelling(at)) : std::nullopt) return number->help;
+  if (auto outside = HelpForNameOutside(mistake)) return outside;
   if (auto infix = HelpForInfix(mistake)) return infix;
   for (const size_t place : {at, at - (at > 0 ? 1 : 0)}) {
     const std::string word = TypeAt(place) == Token::EOF ? "" : Spelling(place);
@@ -482,6 +547,7 @@ Help Reporter::HelpForForeign(const Mistake& mistake) const {
     if (!ours.empty()) return fmt::format("`{}` is written `{}`", word, ours);
   }
   if (auto choice = HelpForChoice(mistake)) return choice;
+  if (auto typed = HelpForNameAndType(mistake)) return typed;
   const bool of_params = mistake.rule == P::RuleParam || mistake.rule == P::RuleParams;
   if (of_params && Expects(mistake, T::COLON)) {
     if (auto parameter = HelpForParameter(mistake)) return parameter;

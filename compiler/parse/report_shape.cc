@@ -55,6 +55,31 @@ Help Reporter::HelpForField(const Mistake& mistake) const {
   return fmt::format("the name stands before the type: `{}: {};`", Spelling(at), ours(word));
 }
 
+// Behind the `>` that closes the `<` at `open`.
+size_t Reporter::EndOfHeld(size_t open) const {
+  size_t at = open, depth = 0;
+  do {
+    if (TypeAt(at) == T::LT) ++depth;
+    if (TypeAt(at) == T::GT) --depth;
+    ++at;
+  } while (depth > 0 && TypeAt(at) != T::SEMI && TypeAt(at) != Token::EOF);
+  return at;
+}
+
+// `x: i64 as "count"`, of parameters, results and fields.
+Help Reporter::HelpForNameOutside(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (at < 3 || TypeAt(at) != T::KW_AS || TypeAt(at + 1) != T::STRING) return std::nullopt;
+  if (mistake.rule == P::RuleTypeField) return "a field has one name, inside and outside; inputs and results may have two";
+  const int32_t around = tokens_.opener[at];
+  if (around < 1 || TypeAt(static_cast<size_t>(around)) != T::LPAREN) return std::nullopt;
+  if (!IsOfParameters(at) && TypeAt(static_cast<size_t>(around) - 1) != T::ARROW) return std::nullopt;
+  const size_t type = StartOfValue(at);
+  const bool has_name = type > 1 && TypeAt(type - 1) == T::COLON && TypeAt(type - 2) == T::NAME;
+  return fmt::format("the name outside stands before the type: `{} as {}: {}`", has_name ? Spelling(type - 2) : "x",
+                     TextBetween(at + 1, at + 2, "\"..\""), has_name ? TextBetween(type, at, "..") : "i64");
+}
+
 // `workflow W {`, `model M {`, `f(*rest: i64)`, `f(...rest: i64)`: heads of declarations.
 Help Reporter::HelpForHead(const Mistake& mistake) const {
   const size_t at = mistake.at, type = TypeAt(at);

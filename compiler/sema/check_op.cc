@@ -136,12 +136,18 @@ std::optional<std::string> HelpWithPrecedence(Body& body, const ast::Expr& opera
   return "`" + std::string(op) + "` binds tighter than `??`: `" + before + "(" + value + ")`";
 }
 
+// An `i64`, a `u8`.
+std::string WithArticle(const std::string& type) {
+  const bool is_signed = type.size() > 1 && type[0] == 'i' && type[1] >= '0' && type[1] <= '9';
+  return (is_signed ? "an `" : "a `") + type + "`";
+}
+
 // `none` beside what never is.
 ExprPtr ReportNone(Body& body, const ast::BinaryExpr& step, TypeRef left, TypeRef right) {
   auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(left)});
   const TypeRef value = left->kind == TypeKind::kNone ? right : left;
   if (IsEquality(step.op) && value->kind != TypeKind::kNone)
-    builder.Help("a `" + ToString(value) + "` is never `none`; `" + ToString(value) + "?` may be");
+    builder.Help(WithArticle(ToString(value)) + " is never `none`; `" + ToString(value) + "?` may be");
   return Poison(body, step.span);
 }
 

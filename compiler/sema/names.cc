@@ -141,6 +141,7 @@ void Visit(Module& module, std::vector<Module*>& order) {
 
 std::optional<std::string> HelpWithout(EntityKind kind) {
   if (kind == EntityKind::kFn) return "a `fn` does not call itself; `fold` goes round a loop";
+  if (kind == EntityKind::kWorkflow) return "a `workflow` does not call itself; `fold` goes round a loop";
   if (kind == EntityKind::kType) return "a record does not hold itself; a `list` of indices into a list does";
   return std::nullopt;
 }

@@ -8,7 +8,7 @@ struct Row {
   CodeInfo info;
 };
 constexpr Row kRows[] = {
-#define CODE(first, last, constant, name, status) {first, last, {name, status}},
+#define CODE(first, last, constant, name, status, text) {first, last, {name, status}},
 #include "runtime/base/error_codes.def"
 };
 

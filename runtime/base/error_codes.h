@@ -8,8 +8,8 @@
 // Error codes of the framework; error_codes.def is the table.
 namespace wf::code {
 
-#define CODE(first, last, constant, name, status) inline constexpr int32_t constant = first;
-#define PART(code, constant) inline constexpr int32_t constant = code;
+#define CODE(first, last, constant, name, status, text) inline constexpr int32_t constant = first;
+#define PART(code, constant, text) inline constexpr int32_t constant = code;
 #include "runtime/base/error_codes.def"
 
 // The first code of its thousand: 7004 is a kType.

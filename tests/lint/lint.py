@@ -409,7 +409,7 @@ def check_statuses(tree):
         return
     status = {name: (http, grpc) for name, grpc, http in re.findall(r'^STATUS\((\w+), "\w+", (\d+), (\d+)\)', tree.text(statuses), re.M)}
     rows = {name: (plain, grpc) for name, plain, grpc in re.findall(r"^\| [^|]* \| (\w+) \| (\d+) \| \d+ \| \w+ (\d+) \|", tree.text(page), re.M)}
-    for name, canonical in re.findall(r'^CODE\(\d+, \d+, \w+, "(\w+)", (\w+)\)', tree.text(codes), re.M):
+    for name, canonical in re.findall(r'^CODE\(\d+, \d+, \w+, "(\w+)", (\w+), ', tree.text(codes), re.M):
         if name not in ("Product", "Declared") and rows.get(name) != status[canonical]:  # of those a program says which it is
             yield page, 1, f"`{name}` is answered with {' and '.join(status[canonical])} (plain, gRPC); the table says {rows.get(name, 'nothing')}"
 

@@ -122,13 +122,13 @@ class Lint(unittest.TestCase):
         self.assert_finds("diagnostics", {"compiler/diag/sema.def": 'DIAG(kA, 3001, Error, "a")\nDIAG(kB, 3001, Error, "b")\n'}, right, "is also kA")
 
     def test_error_codes_are_named(self):
-        table = {"runtime/base/error_codes.def": 'CODE(5000, 5999, kInputParams, "InputParams", kInvalidArgument)\nPART(7004, kDimension)\n'}
+        table = {"runtime/base/error_codes.def": 'CODE(5000, 5999, kInputParams, "InputParams", kInvalidArgument, "a")\nPART(7004, kDimension, "b")\n'}
         right = {**table, "runtime/base/a.cc": "int n = 5'000 + 7007;  // never 7004\nint m = kInputParams;\n"}
         for code in ("5000", "7004"):
             self.assert_finds("codes", {**table, "runtime/base/a.cc": f"int n = F({code});\n"}, right, "a bare " + code)
 
     def test_statuses_of_error_codes_are_told(self):
-        tables = {"runtime/base/error_codes.def": 'CODE(7000, 7999, kType, "Type", kInternal)\nCODE(50, 999, kProduct, "Product", kInvalidArgument)\n',
+        tables = {"runtime/base/error_codes.def": 'CODE(7000, 7999, kType, "Type", kInternal, "a")\nCODE(50, 999, kProduct, "Product", kInvalidArgument, "b")\n',
                   "runtime/base/status_codes.def": 'STATUS(kInternal, "internal", 13, 500)\nSTATUS(kInvalidArgument, "invalid_argument", 3, 400)\n'}
         right = {**tables, "docs/protocols.md": "| 7000-7999 | Type | 500 | 500 | INTERNAL 13 | wrong data |\n"}
         self.assert_finds("statuses", {**tables, "docs/protocols.md": "| 7000-7999 | Type | 400 | 400 | INTERNAL 13 | wrong data |\n"}, right, "`Type` is answered with 500")

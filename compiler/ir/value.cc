@@ -62,21 +62,20 @@ std::string Joined(const TypeTable& types, TypeId element, const Value& value) {
   return text;
 }
 
-constexpr size_t kHashedBytes = size_t{64} << 10;  // of a text or tensor
-
-size_t HashOf(const Value& value, size_t& left) {
+// Of so many parts at most, and so many bytes of each text and tensor.
+size_t HashOf(const Value& value, size_t most_bytes, size_t& left) {
   size_t hash = std::hash<uint64_t>{}(value.bits);
   const auto mix = [&](size_t part) { hash = (hash ^ part) * 0x9e3779b97f4a7c15u + (hash >> 29); };
   if (value.text) {
     mix(value.text->size());
-    mix(std::hash<std::string_view>{}(std::string_view(*value.text).substr(0, kHashedBytes)));
+    mix(std::hash<std::string_view>{}(std::string_view(*value.text).substr(0, most_bytes)));
   }
   for (const int64_t dim : value.dims) mix(static_cast<size_t>(dim));
   mix(CountOf(value));
   for (size_t i = 0; i < CountOf(value) && left > 0; ++i) {
     --left;
     if (value.keys) mix(std::hash<std::string>{}((*value.keys)[i]));
-    mix(HashOf((*value.items)[i], left));
+    mix(HashOf((*value.items)[i], most_bytes, left));
   }
   return hash;
 }
@@ -102,8 +101,13 @@ Value Value::Items(std::vector<Value> items) {
 }
 
 size_t HashOf(const Value& value) {
-  size_t left = 10'000;  // parts: more tell little more apart, and parts may be shared by the million
-  return HashOf(value, left);
+  size_t parts = 10'000;
+  return HashOf(value, size_t{64} << 10, parts);
+}
+
+size_t WholeHashOf(const Value& value) {
+  size_t parts = SIZE_MAX;
+  return HashOf(value, SIZE_MAX, parts);
 }
 
 bool SameBits(const TypeTable& types, TypeId type_id, const Value& a, const Value& b) {
@@ -116,7 +120,7 @@ bool SameBits(const TypeTable& types, TypeId type_id, const Value& a, const Valu
       return a.text && b.text && (a.text == b.text || *a.text == *b.text);
     case TypeKind::kTensor: {
       if (a.dims != b.dims || !a.text || !b.text || a.text->size() != b.text->size()) return false;
-      if (a.text == b.text) return true;
+      if (a.text == b.text || *a.text == *b.text) return true;
       const size_t count = a.text->size() / SizeOf(type.dtype);
       for (size_t i = 0; i < count; ++i) {
         if (!SameScalar(type.dtype, ElementBits(type.dtype, *a.text, i), ElementBits(type.dtype, *b.text, i))) return false;

@@ -23,7 +23,8 @@ struct Value {
   static Value Tensor(std::vector<int64_t> dims, std::string elements);
   static Value Items(std::vector<Value> items);  // record or list
 };
-size_t HashOf(const Value& value);  // of its first parts
+size_t HashOf(const Value& value);  // of its first parts, whatever it holds
+size_t WholeHashOf(const Value& value);
 bool SameBits(const TypeTable& types, TypeId type, const Value& a, const Value& b);
 std::string ToString(const TypeTable& types, TypeId type, const Value& value);  // stable; floats with all their digits
 

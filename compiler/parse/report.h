@@ -140,6 +140,7 @@ class Reporter {
   std::optional<size_t> FirstOfBlock(size_t at) const;
   size_t CloserOf(size_t open) const;
   size_t EndOfHeld(size_t open) const;
+  size_t EndOfType(size_t at) const;
   size_t EndOfTarget(size_t first) const;
   size_t StartOfValue(size_t at) const;
   size_t EndOfValue(size_t at) const;

@@ -153,21 +153,27 @@ std::optional<size_t> Reporter::NameWithoutColon(const Mistake& mistake) const {
 // Whether a `:` may stand before the mistake, and a type behind that.
 bool Reporter::IsBetweenNameAndType(const Mistake& mistake, size_t name) const {
   const size_t before = TypeAt(name - 1);
-  if (before == T::KW_CONST || before == T::KW_LET || before == T::KW_NODE) return Expects(mistake, T::ASSIGN);
+  if (before == T::KW_CONST || before == T::KW_LET || before == T::KW_NODE)
+    return Expects(mistake, T::ASSIGN) && TypeAt(EndOfType(mistake.at)) == T::ASSIGN;  // else the `=` is what is missing
   const bool is_typed =
       mistake.rule == P::RuleParam || mistake.rule == P::RuleParams || mistake.rule == P::RuleField || mistake.rule == P::RuleTypeField;
   return is_typed && Expects(mistake, T::COLON);
+}
+
+// Behind the type that begins at `at`, however it ends.
+size_t Reporter::EndOfType(size_t at) const {
+  size_t end = at + 1;
+  while (TypeAt(end) == T::DOT || TypeAt(end - 1) == T::DOT) ++end;
+  if (TypeAt(end) == T::LT) end = EndOfHeld(end);
+  if (TypeAt(end) == T::LBRACKET) end = CloserOf(end) + 1;
+  return TypeAt(end) == T::QUESTION ? end + 1 : end;
 }
 
 // `x i64`, and `i64 x` of results and of what is bound.
 Help Reporter::HelpForNameAndType(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (const auto name = NameWithoutColon(mistake)) {
-    size_t end = at + 1;
-    while (TypeAt(end) == T::DOT || TypeAt(end - 1) == T::DOT) ++end;
-    if (TypeAt(end) == T::LT) end = EndOfHeld(end);
-    if (TypeAt(end) == T::LBRACKET) end = CloserOf(end) + 1;
-    if (TypeAt(end) == T::QUESTION) ++end;
+    const size_t end = EndOfType(at);
     const std::string scalar = end == at + 1 ? ScalarFor(Spelling(at)) : "";
     return fmt::format("a `:` parts a name from its type: `{}: {}`", TextBetween(*name, at, Spelling(*name)),
                        scalar.empty() ? TextBetween(at, end, "..") : scalar);
@@ -311,7 +317,10 @@ Help Reporter::HelpForListOfPython(const Mistake& mistake) const {
   if (around < 0 || TypeAt(static_cast<size_t>(around)) != T::LBRACKET || !Expects(mistake, T::LBRACE)) return std::nullopt;
   const auto loop = static_cast<size_t>(around) + 1;
   if (TypeAt(loop) != T::KW_FOR) return std::nullopt;
-  return fmt::format("what an element is stands in front: `[{} {}]`", TextBetween(at + 1, EndOfValue(at + 1), "x"),
+  const size_t end = EndOfValue(at + 1);
+  bool is_value = TypeAt(end) == T::RBRACKET;
+  for (size_t i = at + 1; i < end; ++i) is_value = is_value && TypeAt(i) != T::KW_IF;
+  return fmt::format("what an element is stands in front: `[{} {}]`", is_value ? TextBetween(at + 1, end, "x") : "x",
                      TextBetween(loop, at, "for x in xs"));
 }
 

@@ -313,7 +313,7 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
 }
 
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose) {
-  if (env.const_steps_left == 0 || env.constants_end) return std::nullopt;  // told where they ended
+  if (env.constants_end) return std::nullopt;  // told where they ended
   if (auto value = Simple(env, expr)) return value;
   ir::Limits left{.max_steps = env.const_steps_left, .max_bytes = LeftForConsts(env)};
   ir::Outcome outcome = EvaluateConst(env.program, expr, left, env.input.folded, env.input.options.natives);
@@ -325,7 +325,7 @@ std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view pu
     why = "more than " + std::to_string(kMostConstBytes >> 20) + " MiB of values for the constants up to this one";
   if (outcome.failure && env.const_steps_left == 0)
     why = "more than " + std::to_string(kMostConstSteps) + " steps for the constants up to this one";
-  if (outcome.failure && outcome.failure->code == ir::kOutOfSteps) env.const_steps_left = 0;  // to find that out takes long each time
+  if (outcome.failure && outcome.failure->code == ir::kOutOfSteps) env.constants_end = true;  // to find that out takes long each time
   env.Report(expr.span, kNotConstant, {why, purpose});
   return std::nullopt;
 }

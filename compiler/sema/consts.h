@@ -28,7 +28,7 @@ std::filesystem::path ProgramFolder(const Env& env);
 // The same place seen from the program's folder, as it is looked for where there are no .wf files: by servers.
 std::string PathInProgram(const Env& env, const Span& span, const std::string& name);
 
-// Adds what the value takes to the bytes of all constants, unless it is another or a large part of it; false after a report that there
+// Adds what the value takes to the bytes of all constants, unless it is another or a part of it of 16 items or more; false after a report that there
 // would be too many, the last of its kind.
 bool CountConst(Env& env, const ir::Value& value, const Span& span);
 

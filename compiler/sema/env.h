@@ -118,7 +118,7 @@ struct Env {
   std::set<std::string> unread;                               // files as in `embedded` that could not be read, which is said once
   std::map<const Module*, UnknownTypes> unknown_types;        // of those that have one
   std::set<std::shared_ptr<const void>> counted;              // in constant_bytes: long texts, and items of values and of their large parts
-  bool constants_end = false;                                 // there was one that had no room
+  bool constants_end = false;                                 // one had no room, or no steps left
 
   diag::Builder Report(const Span& span, diag::Code code, std::initializer_list<diag::Argument> arguments = {}) const {
     return diag.Emit(span, code, arguments);

@@ -54,7 +54,18 @@ void Locate(const Instance* at, const wf_plan& plan, Failure& failure) {
 
 }  // namespace
 
-const Failure& WhyFailed(const wf_sink& answer) noexcept { return answer.failure() == base::SinkFailure::kTooLong ? kTooLong : kNoRoom; }
+const Failure& WhyFailed(const wf_sink& answer) noexcept {
+  switch (answer.failure()) {
+    case base::SinkFailure::kTooLong:
+      return kTooLong;
+    case base::SinkFailure::kUnwanted:
+      return kWithdrawn;
+    case base::SinkFailure::kNone:
+    case base::SinkFailure::kNoMemory:
+      break;
+  }
+  return kNoRoom;
+}
 
 const Failure& WhyRefused(const Budget& budget) noexcept {
   return budget.others_hold.load(std::memory_order_relaxed) ? kNoRoom : kOutOfMemory;

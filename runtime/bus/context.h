@@ -19,7 +19,7 @@ struct Annotation {
   Annotation* next;
 };
 
-const Failure& WhyFailed(const wf_sink& answer) noexcept;  // one that has failed: kNoRoom or kTooLong
+const Failure& WhyFailed(const wf_sink& answer) noexcept;  // one that has failed: kNoRoom, kTooLong or kWithdrawn
 const Failure& WhyRefused(const Budget& budget) noexcept;  // its last allocation: kNoRoom or kOutOfMemory
 
 // What stands behind a wf_ctx: one job of one request. Generated code sees the head only and calls wf_alloc, wf_fail,

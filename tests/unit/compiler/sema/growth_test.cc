@@ -120,6 +120,11 @@ TEST(Growth, LongProgramsCostNoMoreThanTheirLength) {
        "const A0 = \"" + std::string(64, 'x') + "\";" + Doubles(18) + "const B = \"" + Each(20, [](auto) { return "{A18}"; }) + "\";" +
            kServed,
        "WF3037 more than 256 MiB of values for the constants up to this one"},
+      {"a constant that takes the last step",
+       "const L: list<i64> = [1, 2, 3]; const A: i64 = (fold s = 0 for _i in [k < 12307690] => k { s + 1 }); const P: i64 = len(L); "
+       "const B: i64 = 3; const C: i64 = len(L) + B;" +
+           kServed,
+       "WF3037 more than 50000000 steps for the constants up to this one"},
       {"numbers", "const A: list<i64> = [" + Each(40'000, [](auto i) { return i + ", "; }) + "0];" + kServed, ""},
   };
   for (const Case& one : cases) HoldAgainst(one);

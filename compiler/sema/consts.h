@@ -28,8 +28,8 @@ std::filesystem::path ProgramFolder(const Env& env);
 // The same place seen from the program's folder, as it is looked for where there are no .wf files: by servers.
 std::string PathInProgram(const Env& env, const Span& span, const std::string& name);
 
-// Adds what the value takes to the bytes of all constants, unless it is another or a part of it of 16 items or more; false after a report that there
-// would be too many, the last of its kind.
+// Adds what the value takes to the bytes of all constants, unless it is another or a part of it of 16 items or more; false after a report
+// that there would be too many, the last of its kind.
 bool CountConst(Env& env, const ir::Value& value, const Span& span);
 
 // An expression that stands for a value: embedded files, constants.

@@ -2,12 +2,18 @@
 
 namespace wf::ir {
 
+// Values that begin alike are compared as they are; where there are many of them, those whose hashes differ are not.
 size_t ConstantTable::Add(const TypeTable& types, TypeId type, const Value& value) {
-  std::optional<size_t> whole_hash;
+  constexpr size_t kMany = 8;
   const size_t hash = HashOf(value);
+  std::optional<size_t> whole_hash;
+  size_t seen = 0;
   const auto [begin, end] = by_hash_.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
-    if (IsAlike(types, at->second, type, value, whole_hash)) return at->second;
+    const size_t index = at->second;
+    if (constants_[index].type != type) continue;
+    if (++seen > kMany && WholeHash(whole_hashes_[index], constants_[index].value) != WholeHash(whole_hash, value)) continue;
+    if (SameBits(types, type, constants_[index].value, value)) return index;
   }
   by_hash_.emplace(hash, constants_.size());
   constants_.push_back({type, value});
@@ -15,14 +21,9 @@ size_t ConstantTable::Add(const TypeTable& types, TypeId type, const Value& valu
   return constants_.size() - 1;
 }
 
-// Whole values are compared where their hashes, of which each is computed once, are equal: there may be thousands that begin alike.
-bool ConstantTable::IsAlike(const TypeTable& types, size_t index, TypeId type, const Value& value, std::optional<size_t>& whole_hash) {
-  const Constant& known = constants_[index];
-  if (known.type != type) return false;
-  std::optional<size_t>& known_hash = whole_hashes_[index];
-  if (!known_hash) known_hash = WholeHashOf(known.value);
-  if (!whole_hash) whole_hash = WholeHashOf(value);
-  return known_hash == whole_hash && SameBits(types, type, known.value, value);
+size_t ConstantTable::WholeHash(std::optional<size_t>& known, const Value& value) {
+  if (!known) known = WholeHashOf(value, text_hashes_);
+  return *known;
 }
 
 }  // namespace wf::ir

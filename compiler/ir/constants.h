@@ -22,11 +22,12 @@ class ConstantTable {
   size_t size() const { return constants_.size(); }
 
  private:
-  bool IsAlike(const TypeTable& types, size_t known, TypeId type, const Value& value, std::optional<size_t>& whole_hash);
+  size_t WholeHash(std::optional<size_t>& known, const Value& value);
 
   std::vector<Constant> constants_;
   std::vector<std::optional<size_t>> whole_hashes_;  // by constant; none: nothing began as it does
   std::unordered_multimap<size_t, size_t> by_hash_;
+  TextHashes text_hashes_;
 };
 
 }  // namespace wf::ir

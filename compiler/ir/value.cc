@@ -1,5 +1,6 @@
 #include "compiler/ir/value.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "compiler/ir/scalar.h"
@@ -13,6 +14,8 @@ uint64_t ElementBits(DType dtype, const std::string& elements, size_t index) {
   std::memcpy(&bits, elements.data() + index * SizeOf(dtype), SizeOf(dtype));
   return bits;
 }
+
+constexpr size_t kMostOfText = size_t{64} << 10;  // that a hash of the beginning reads
 
 size_t CountOf(const Value& value) { return value.items ? value.items->size() : 0; }
 
@@ -62,20 +65,21 @@ std::string Joined(const TypeTable& types, TypeId element, const Value& value) {
   return text;
 }
 
-// Of so many parts at most, and so many bytes of each text and tensor.
-size_t HashOf(const Value& value, size_t most_bytes, size_t& left) {
+// Of so many parts at most; `hash_text` takes each text and tensor.
+template <typename HashText>
+size_t HashOf(const Value& value, size_t& left, const HashText& hash_text) {
   size_t hash = std::hash<uint64_t>{}(value.bits);
   const auto mix = [&](size_t part) { hash = (hash ^ part) * 0x9e3779b97f4a7c15u + (hash >> 29); };
   if (value.text) {
     mix(value.text->size());
-    mix(std::hash<std::string_view>{}(std::string_view(*value.text).substr(0, most_bytes)));
+    mix(hash_text(value.text));
   }
   for (const int64_t dim : value.dims) mix(static_cast<size_t>(dim));
   mix(CountOf(value));
   for (size_t i = 0; i < CountOf(value) && left > 0; ++i) {
     --left;
     if (value.keys) mix(std::hash<std::string>{}((*value.keys)[i]));
-    mix(HashOf((*value.items)[i], most_bytes, left));
+    mix(HashOf((*value.items)[i], left, hash_text));
   }
   return hash;
 }
@@ -101,13 +105,23 @@ Value Value::Items(std::vector<Value> items) {
 }
 
 size_t HashOf(const Value& value) {
-  size_t parts = 10'000;
-  return HashOf(value, size_t{64} << 10, parts);
+  size_t parts = 10'000, bytes = size_t{1} << 20;
+  return HashOf(value, parts, [&bytes](const auto& text) {
+    const std::string_view begin = std::string_view(*text).substr(0, std::min(kMostOfText, bytes));
+    bytes -= begin.size();
+    return std::hash<std::string_view>{}(begin);
+  });
 }
 
-size_t WholeHashOf(const Value& value) {
+size_t WholeHashOf(const Value& value, TextHashes& known) {
+  constexpr size_t kLong = 4096;
   size_t parts = SIZE_MAX;
-  return HashOf(value, SIZE_MAX, parts);
+  return HashOf(value, parts, [&](const std::shared_ptr<const std::string>& text) {
+    if (text->size() < kLong) return std::hash<std::string>{}(*text);
+    const auto [at, is_new] = known.try_emplace(text);
+    if (is_new) at->second = std::hash<std::string>{}(*text);
+    return at->second;
+  });
 }
 
 bool SameBits(const TypeTable& types, TypeId type_id, const Value& a, const Value& b) {

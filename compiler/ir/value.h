@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,8 +24,9 @@ struct Value {
   static Value Tensor(std::vector<int64_t> dims, std::string elements);
   static Value Items(std::vector<Value> items);  // record or list
 };
-size_t HashOf(const Value& value);  // of its first parts, whatever it holds
-size_t WholeHashOf(const Value& value);
+size_t HashOf(const Value& value);  // of its first parts and bytes: cheap however large it is
+using TextHashes = std::map<std::shared_ptr<const std::string>, size_t>;
+size_t WholeHashOf(const Value& value, TextHashes& known);  // long texts that values share are read once
 bool SameBits(const TypeTable& types, TypeId type, const Value& a, const Value& b);
 std::string ToString(const TypeTable& types, TypeId type, const Value& value);  // stable; floats with all their digits
 

@@ -320,7 +320,7 @@ Help Reporter::HelpForListOfPython(const Mistake& mistake) const {
   const size_t end = EndOfValue(at + 1);
   bool is_value = TypeAt(end) == T::RBRACKET;
   for (size_t i = at + 1; i < end; ++i) is_value = is_value && TypeAt(i) != T::KW_IF;
-  return fmt::format("what an element is stands in front: `[{} {}]`", is_value ? TextBetween(at + 1, end, "x") : "x",
+  return fmt::format("what an element is stands in front: `[{} {}]`", is_value ? TextBetween(at + 1, end, "..") : "..",
                      TextBetween(loop, at, "for x in xs"));
 }
 

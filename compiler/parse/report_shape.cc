@@ -62,7 +62,8 @@ size_t Reporter::EndOfHeld(size_t open) const {
     if (TypeAt(at) == T::LT) ++depth;
     if (TypeAt(at) == T::GT) --depth;
     ++at;
-  } while (depth > 0 && TypeAt(at) != T::SEMI && TypeAt(at) != T::ASSIGN && TypeAt(at) != T::LBRACE && TypeAt(at) != Token::EOF);
+  } while (depth > 0 && TypeAt(at) != T::SEMI && TypeAt(at) != T::ASSIGN && TypeAt(at) != T::ARROW && TypeAt(at) != T::LBRACE &&
+           TypeAt(at) != Token::EOF);
   return at;
 }
 

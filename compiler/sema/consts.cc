@@ -323,7 +323,7 @@ std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view pu
   std::string why = outcome.failure ? outcome.failure->message : "it has no value";
   if (outcome.failure && outcome.failure->code == code::kMemoryCap)
     why = "more than " + std::to_string(kMostConstBytes >> 20) + " MiB of values for the constants up to this one";
-  if (outcome.failure && env.const_steps_left == 0)
+  if (outcome.failure && outcome.failure->code == ir::kOutOfSteps && env.const_steps_left == 0)
     why = "more than " + std::to_string(kMostConstSteps) + " steps for the constants up to this one";
   if (outcome.failure && outcome.failure->code == ir::kOutOfSteps) env.constants_end = true;  // to find that out takes long each time
   env.Report(expr.span, kNotConstant, {why, purpose});

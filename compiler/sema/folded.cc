@@ -1,6 +1,7 @@
 #include "compiler/sema/folded.h"
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 
 #include "compiler/base/sha256.h"
@@ -35,7 +36,11 @@ class KeyWriter {
   }
   void Value(const ir::Value& value) {
     Number(value.bits);
-    Text(value.text ? std::string_view(*value.text) : std::string_view());
+    if (value.text) {
+      SharedText(*value.text);
+    } else {
+      Text({});
+    }
     Ids(value.dims);
     Number(value.items ? value.items->size() + 1 : 0);
     if (value.items) {
@@ -49,7 +54,18 @@ class KeyWriter {
   Folded::Key Finish() { return hash_.Finish(); }
 
  private:
+  // One that values share is read once, however often it stands in them.
+  void SharedText(const std::string& text) {
+    constexpr size_t kLong = 4096;
+    if (text.size() < kLong) return Text(text);
+    const auto [known, is_new] = texts_.try_emplace(&text, texts_.size());
+    if (is_new) return Text(text);
+    Number(UINT64_MAX);  // no text is so long
+    Number(known->second);
+  }
+
   source::Sha256 hash_;
+  std::map<const std::string*, size_t> texts_;
 };
 
 size_t BytesOf(const ir::Value& value) {

@@ -25,7 +25,7 @@ class ConstantTable {
   size_t WholeHash(std::optional<size_t>& known, const Value& value);
 
   std::vector<Constant> constants_;
-  std::vector<std::optional<size_t>> whole_hashes_;  // by constant; none: nothing began as it does
+  std::vector<std::optional<size_t>> whole_hashes_;  // by constant; none: nobody has asked for it
   std::unordered_multimap<size_t, size_t> by_hash_;
   TextHashes text_hashes_;
 };

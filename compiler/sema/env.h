@@ -106,8 +106,8 @@ struct Env {
   Module* prelude = nullptr;                                          // "std.prelude", if it is among them
   std::map<int32_t, Span> error_codes;                                // that the program declares
   std::map<std::pair<ExprKind, uint32_t>, const ast::Type*> results;  // as written, by what calls them: where their members have names
-  std::map<std::string, std::shared_ptr<const std::string>>
-      embedded;                                               // files read by constants and of externs, by path: part of the source hash
+  // Files read by constants and of externs, by path: part of the source hash.
+  std::map<std::string, std::shared_ptr<const std::string>> embedded;
   uint64_t constant_bytes = 0;                                // of the values of all `const`s, defaults and embedded files
   uint64_t const_steps_left = 0;                              // to compute them
   std::set<std::string> metadata;                             // keys that a `meta` reads

@@ -107,11 +107,13 @@ def scaled(width, factor, operator="Mul", inputs=("x",)):
 
 
 def chain(width, layers, weights=None):
-    """Fully connected layers, f32[1, width] -> f32[1, width], one sample a call; weights are small and fixed, so that outputs stay finite.
+    """Fully connected layers, f32[1, width] -> f32[1, width], one sample a call. The weights are fixed, and each row of them comes to 1: values stay as
+    large as they are, for those too small to be normal numbers take a CPU fifty times as long.
     weights: how many matrices there are, which the layers take in turn; each its own if not given."""
     weights = weights or layers
     dice = random.Random(1)
-    row = [dice.uniform(-1, 1) / width for _ in range(width)]
+    drawn = [dice.uniform(-1, 1) for _ in range(width)]
+    row = [(1 + each - sum(drawn) / width) / width for each in drawn]
     data = b"".join(struct.pack(f"<{width}f", *(row[-shift % width:] + row[:-shift % width])) for shift in range(width))
     ends = ["x", *(f"h{layer}" for layer in range(layers - 1)), "y"]
     return model([node("MatMul", [ends[layer], f"w{layer % weights}"], [ends[layer + 1]], f"layer{layer}") for layer in range(layers)],

@@ -114,10 +114,9 @@ size_t HashOf(const Value& value) {
 }
 
 size_t WholeHashOf(const Value& value, TextHashes& known) {
-  constexpr size_t kLong = 4096;
   size_t parts = SIZE_MAX;
   return HashOf(value, parts, [&](const std::shared_ptr<const std::string>& text) {
-    if (text->size() < kLong) return std::hash<std::string>{}(*text);
+    if (text->size() < kLongText) return std::hash<std::string>{}(*text);
     const auto [at, is_new] = known.try_emplace(text);
     if (is_new) at->second = std::hash<std::string>{}(*text);
     return at->second;

@@ -24,7 +24,8 @@ struct Value {
   static Value Tensor(std::vector<int64_t> dims, std::string elements);
   static Value Items(std::vector<Value> items);  // record or list
 };
-size_t HashOf(const Value& value);  // of its first parts and bytes: cheap however large it is
+inline constexpr size_t kLongText = 4096;  // bytes; of texts and tensors so long, those that values share are looked at once
+size_t HashOf(const Value& value);         // of its first parts and bytes: cheap however large it is
 using TextHashes = std::map<std::shared_ptr<const std::string>, size_t>;
 size_t WholeHashOf(const Value& value, TextHashes& known);  // long texts that values share are read once
 bool SameBits(const TypeTable& types, TypeId type, const Value& a, const Value& b);

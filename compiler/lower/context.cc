@@ -77,12 +77,12 @@ void AppendItems(Context& context, const ir::Type& type, const ir::Value& value,
 void AppendTensor(Context& context, const ir::Type& type, const ir::Value& value, size_t at, Image* image) {
   const wf_tensor tensor = ir::DenseTensor(type, value);
   image->Write(at, &tensor, sizeof tensor);
-  image->Pointer(at, context.TensorData(value.text ? std::string_view(*value.text) : std::string_view()));
+  image->Pointer(at, context.Bytes(type, value));
 }
 
-void AppendText(Context& context, const ir::Value& value, size_t at, Image* image) {
+void AppendText(Context& context, const ir::Type& type, const ir::Value& value, size_t at, Image* image) {
   const uint64_t length = value.text ? value.text->size() : 0;
-  image->Pointer(at, context.Text(value.text ? std::string_view(*value.text) : std::string_view()));
+  image->Pointer(at, context.Bytes(type, value));
   image->Write(at + 8, &length, 8);
 }
 
@@ -94,7 +94,7 @@ void AppendValue(Context& context, ir::TypeId id, const ir::Value& value, size_t
       return;
     case ir::TypeKind::kString:
     case ir::TypeKind::kBytes:
-      AppendText(context, value, at, image);
+      AppendText(context, type, value, at, image);
       return;
     case ir::TypeKind::kTensor:
       AppendTensor(context, type, value, at, image);
@@ -118,6 +118,7 @@ void AppendValue(Context& context, ir::TypeId id, const ir::Value& value, size_t
   }
 }
 
+// But for long ones, each of which is worth a constant of its own.
 void CollectTexts(const Context& context, ir::TypeId id, const ir::Value& value, std::vector<std::string_view>* texts) {
   const ir::Type& type = context.type(id);
   const size_t n = value.items ? value.items->size() : 0;
@@ -127,7 +128,7 @@ void CollectTexts(const Context& context, ir::TypeId id, const ir::Value& value,
       return;
     case ir::TypeKind::kString:
     case ir::TypeKind::kBytes:
-      if (value.text) texts->push_back(*value.text);
+      if (value.text && value.text->size() < ir::kLongText) texts->push_back(*value.text);
       return;
     case ir::TypeKind::kList:
     case ir::TypeKind::kMap:
@@ -250,12 +251,18 @@ llvm::Constant* Context::TensorData(std::string_view bytes) {
   return global;
 }
 
-llvm::Constant* Context::ConstantData(size_t program_constant) {
-  const ir::Value& value = program_.constants[program_constant].value;
+llvm::Constant* Context::Bytes(const ir::Type& type, const ir::Value& value) {
   const std::string_view bytes = value.text ? std::string_view(*value.text) : std::string_view();
-  if (bytes.size() < kBigConstantBytes) {
-    return type(program_.constants[program_constant].type).kind == ir::TypeKind::kTensor ? TensorData(bytes) : Text(bytes);
-  }
+  const bool is_tensor = type.kind == ir::TypeKind::kTensor;
+  if (bytes.size() < ir::kLongText) return is_tensor ? TensorData(bytes) : Text(bytes);
+  llvm::Constant*& known = long_bytes_[{value.text, is_tensor}];
+  if (known == nullptr) known = is_tensor ? TensorData(bytes) : Text(bytes);
+  return known;
+}
+
+llvm::Constant* Context::ConstantData(size_t program_constant) {
+  const auto& [type_id, value] = program_.constants[program_constant];
+  if (!value.text || value.text->size() < kBigConstantBytes) return Bytes(type(type_id), value);
   const std::string symbol = BigConstantSymbol(program_constant);
   if (llvm::GlobalVariable* known = module_.getNamedGlobal(symbol)) return known;
   auto* global = new llvm::GlobalVariable(module_, I8(), true, llvm::GlobalValue::ExternalLinkage, nullptr, symbol);

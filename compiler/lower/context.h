@@ -54,6 +54,8 @@ class Context {
   void AddTexts(const std::vector<std::string_view>& texts);
   // The data of a tensor: 64-aligned, readable to the next multiple of 64 bytes. Long ones are declared and left to codegen (BigConstants).
   llvm::Constant* TensorData(std::string_view bytes);
+  // One of both, as the type wants it; long ones that values share are looked at once.
+  llvm::Constant* Bytes(const ir::Type& type, const ir::Value& value);
   llvm::Constant* ConstantData(size_t program_constant);
   // The image as a private constant that nobody changes; equal ones share one, so that functions that name it may be equal, too. Null: it
   // is empty.
@@ -88,7 +90,8 @@ class Context {
   WrittenTypes written_types_;
   llvm::StringMap<llvm::Constant*> texts_;
   std::map<std::string, llvm::Constant*, std::less<>> tensors_;
-  std::map<llvm::Constant*, llvm::GlobalVariable*> shared_;  // by initializer, which LLVM has once
+  std::map<std::pair<std::shared_ptr<const std::string>, bool>, llvm::Constant*> long_bytes_;  // and whether of a tensor
+  std::map<llvm::Constant*, llvm::GlobalVariable*> shared_;                                    // by initializer, which LLVM has once
 };
 
 // A constant of at least this many bytes is a section of its own (BigConstants).

@@ -59,9 +59,9 @@ class Sum {
 
   // False: it is more than `most`, however much.
   bool Add(const ir::Value& value) {
-    constexpr size_t kLong = 4096, kMany = 16;
+    constexpr size_t kMany = 16;
     bytes_ += sizeof value;
-    if (value.text && (value.text->size() < kLong || env_.counted.insert(value.text).second)) bytes_ += value.text->size();
+    if (value.text && (value.text->size() < ir::kLongText || env_.counted.insert(value.text).second)) bytes_ += value.text->size();
     if (value.keys) {
       for (const std::string& key : *value.keys) bytes_ += sizeof key + key.size();
     }

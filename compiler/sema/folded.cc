@@ -56,8 +56,7 @@ class KeyWriter {
  private:
   // One that values share is read once, however often it stands in them.
   void SharedText(const std::string& text) {
-    constexpr size_t kLong = 4096;
-    if (text.size() < kLong) return Text(text);
+    if (text.size() < ir::kLongText) return Text(text);
     const auto [known, is_new] = texts_.try_emplace(&text, texts_.size());
     if (is_new) return Text(text);
     Number(UINT64_MAX);  // no text is so long

@@ -49,6 +49,7 @@ PROGRAMS = {
     "items": (500, lambda n: function("x: i64", "list<i64>", "= [" + ", ".join(f"x * {k % 113 + 1} + {k}" for k in range(n)) + "];")),
     "checked items": (150, lambda n: function("x: list<i64>", "list<i64>", "= [" + ", ".join(f"x[{k}] * {k % 113 + 1} + {k}" for k in range(n)) + "];")),
     "workflows": (15, workflows),
+    "mentions of a long text": (500, lambda n: f'const T = "{"t" * 1000 * n}";\nconst L: list<string> = [{", ".join(["T"] * n)}];\n' + function("x: i64", "string", "= L[x];")),
     "builds in builds": (3, lambda n: nested(n, lambda f: f"[k] => x[k] + {f}(x)[0]")),
     "builds in sums": (3, lambda n: nested(n, lambda f: f"[k] => x[k] + sum[j < 3]({f}(x)[j])")),
     "sums in sums": (2, lambda n: function("x: f32[n]", "f32", "= " + "".join(f"sum[k{k}](x[k{k}] * " + (f"x[n - 1 - k{k - 1}] * " if k else "") for k in range(n)) + "1.0" + ")" * n + ";")),

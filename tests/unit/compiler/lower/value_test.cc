@@ -199,6 +199,21 @@ TEST_F(BodyTest, ManyTextsOfAConstantAreWhatTheyAreOneByOne) {
   Check({1});
 }
 
+TEST_F(BodyTest, LongTextsAndTensorsThatAConstantHoldsSeveralTimes) {
+  const TypeId text = types().String(), texts = types().List(text);
+  const TypeId tensor = Tensor(DType::kU8, {-1}), tensors = types().List(tensor);
+  const std::string bytes(3 * ir::kLongText, 'b');  // of a text and of a tensor, which lie apart
+  const ir::Value shared = ir::Value::Text(bytes), same = ir::Value::Text(bytes);
+  ir::Value elements = shared;
+  elements.dims = {static_cast<int64_t>(bytes.size())};
+  const auto list_of = [](TypeId type, std::vector<ir::Value> items) {
+    return [type, items](Builder& b, const In&) { return b.Constant(ir::AddConstant(b.program(), type, ir::Value::Items(items))); };
+  };
+  cases_.Add("texts", {}, texts, list_of(texts, {shared, same, ir::Value::Text("b"), shared}));
+  cases_.Add("tensors", {}, tensors, list_of(tensors, {elements, elements}));
+  Check({1});
+}
+
 TEST_F(BodyTest, ItemsOfLists) {
   const TypeId text = types().String();
   const TypeId pair = types().Record("", {{"i", I64()}, {"s", text}});

@@ -156,7 +156,10 @@ ValueId Values::Read(BodyWriter& writer, LocalId local) {
   if (const auto element = elements_.find(local); element != elements_.end()) return ReadElement(writer, local, element->second);
   const auto let = lets_.find(local);
   WF_CHECK(let != lets_.end(), workflow_.locals[local].name);
-  return writer.Write(*let->second);
+  being_written_.push_back(local);
+  const ValueId value = writer.Write(*let->second);
+  being_written_.pop_back();
+  return value;
 }
 
 // Written where it is read; regions inside the element's own have no position, so there it is in a slot.
@@ -177,6 +180,7 @@ std::optional<ValueId> Values::Symbol(BodyWriter& writer, const std::string& sym
   const auto found = symbols_.find(symbol);
   if (found == symbols_.end()) return {};
   const SymbolSource& at = found->second;
+  if (at.source.local && std::find(being_written_.begin(), being_written_.end(), *at.source.local) != being_written_.end()) return {};
   if (!at.source.local && !tasks_.IsInside(tasks_.region(), out_[at.source.slot].region)) return {};
   return writer.AtRoot([&] {
     const ValueId value = at.source.local ? writer.ReadOuter(*at.source.local) : writer.builder().Slot(at.source.slot);

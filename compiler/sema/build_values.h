@@ -90,6 +90,7 @@ class Values : public Outer {
   std::unordered_map<LocalId, const Expr*> lets_;
   std::unordered_map<LocalId, Element> elements_;
   std::map<std::string, SymbolSource> symbols_;
+  std::vector<LocalId> being_written_;  // of which no extent is known yet
   std::unordered_map<const Expr*, ir::SlotId> cut_;
   std::unordered_set<const Expr*> flattened_;
 };

@@ -26,8 +26,16 @@ class PngDecoder {
   bool ReadHeader();
   Size size() const { return {png_get_image_height(png_, info_), png_get_image_width(png_, info_)}; }
   bool has_colour() const { return (png_get_color_type(png_, info_) & PNG_COLOR_MASK_COLOR) != 0; }
-  // Of sRGB, `channels` bytes each, one row behind the other; transparency is laid over white.
-  bool ReadPixels(int64_t channels, uint8_t* px);
+  bool has_opacity() const {
+    return (png_get_color_type(png_, info_) & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
+  }
+  // Rows of pixels with opacity that are wanted beside the result: one, or all, which the passes of an interlaced file fill bit by bit.
+  int64_t rows_of_opacity() const {
+    if (!has_opacity()) return 0;
+    return png_get_interlace_type(png_, info_) == PNG_INTERLACE_NONE ? 1 : size().height;
+  }
+  // Of sRGB, `channels` bytes each, one row behind the other; transparency is laid over white. `rgba`: memory for rows_of_opacity().
+  bool ReadPixels(int64_t channels, uint8_t* rgba, uint8_t* px);
   wf_code Fail() const;
 
  private:
@@ -37,7 +45,7 @@ class PngDecoder {
   static png_voidp Allocate(png_structp png, png_alloc_size_t bytes);
   static void Release(png_structp, png_voidp memory) { std::free(memory); }
   static void Read(png_structp png, png_bytep to, size_t length);
-  void ChooseOutput(int64_t channels);
+  int64_t ChooseOutput(int64_t channels);
 
   wf_ctx* const ctx_;
   wf_bytes rest_;
@@ -80,28 +88,30 @@ bool PngDecoder::ReadHeader() {
   });
 }
 
-void PngDecoder::ChooseOutput(int64_t channels) {
+// How many bytes libpng gives for a pixel. (Its own mixing with a background computes with 8 bits of light, which is levels off where it is
+// dark.)
+int64_t PngDecoder::ChooseOutput(int64_t channels) {
   png_set_expand(png_);
-  if (channels == 3) png_set_gray_to_rgb(png_);
+  if (channels == 3 || has_opacity()) png_set_gray_to_rgb(png_);
   if (png_get_bit_depth(png_, info_) == 16) png_set_scale_16(png_);
   // A file that does not say its gamma has that of sRGB, with 16 bits, too.
   png_set_alpha_mode_fixed(png_, PNG_ALPHA_PNG, PNG_DEFAULT_sRGB);
-  const png_color_16 white = {0, 255, 255, 255, 255};
-  const bool has_opacity = (png_get_color_type(png_, info_) & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(png_, info_, PNG_INFO_tRNS) != 0;
-  if (has_opacity) png_set_background_fixed(png_, &white, PNG_BACKGROUND_GAMMA_SCREEN, 0, 0);
-  png_set_alpha_mode_fixed(png_, PNG_ALPHA_PNG, PNG_DEFAULT_sRGB);
+  return has_opacity() ? 4 : channels;
 }
 
-bool PngDecoder::ReadPixels(int64_t channels, uint8_t* px) {
+bool PngDecoder::ReadPixels(int64_t channels, uint8_t* rgba, uint8_t* px) {
+  const int64_t width = size().width, rows = rows_of_opacity();
   const bool has_ended = exit_.Try([&] {
-    ChooseOutput(channels);
+    const int64_t given = ChooseOutput(channels);
     const int passes = png_set_interlace_handling(png_);
     png_read_update_info(png_, info_);
-    const size_t row_bytes = png_get_rowbytes(png_, info_);
-    if (row_bytes != static_cast<size_t>(channels * size().width)) png_error(png_, "unknown kind of pixels");
-    for (int pass = 0; pass < passes; ++pass) {
+    if (png_get_rowbytes(png_, info_) != static_cast<size_t>(given * width)) png_error(png_, "unknown kind of pixels");
+    for (int pass = 1; pass <= passes; ++pass) {
       for (int64_t y = 0; y < size().height && !is_stopped_; ++y) {
-        png_read_row(png_, px + static_cast<size_t>(y) * row_bytes, nullptr);
+        uint8_t* const row = px + y * channels * width;
+        uint8_t* const read = rows == 0 ? row : rgba + (rows == 1 ? 0 : y) * given * width;
+        png_read_row(png_, read, nullptr);
+        if (rows != 0 && pass == passes) LayOverWhite(read, width, channels, row);
         is_stopped_ = Stopped(ctx_);
       }
     }
@@ -127,7 +137,12 @@ wf_code DecodePng(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_te
   // libpng's own grey of colours is their luminance in linear light: another one than that of the same picture as JPEG.
   const int64_t channels = wanted.channels == 1 && !decoder.has_colour() ? 1 : 3;
   if (!AllocateTensor(ctx, WF_U8, Shape(size, channels).axes(), px)) return WF_FAILED;
-  if (!decoder.ReadPixels(channels, static_cast<uint8_t*>(px->data))) return decoder.Fail();
+  uint8_t* rgba = nullptr;
+  if (const int64_t rows = decoder.rows_of_opacity(); rows != 0) {
+    rgba = static_cast<uint8_t*>(wf_alloc(ctx, static_cast<size_t>(rows * size.width * 4 / WF_ALIGN + 1) * WF_ALIGN, WF_ALIGN));
+    if (rgba == nullptr) return WF_FAILED;
+  }
+  if (!decoder.ReadPixels(channels, rgba, static_cast<uint8_t*>(px->data))) return decoder.Fail();
   if (channels != wanted.channels && !ColoursToLuma(ctx, size, px)) return WF_FAILED;
   return Upright(ctx, OrientationOfPng(file), size, wanted.channels, px);
 }

@@ -94,17 +94,6 @@ bool IsAllocated(uint64_t count, size_t size, size_t* bytes) {
   return !__builtin_mul_overflow(count, size, bytes) && *bytes <= kMost;
 }
 
-// Four channels to three, in place.
-bool LayOverWhite(wf_ctx* ctx, uint8_t* px, int64_t count) {
-  return InSteps(ctx, count, [px](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      const uint8_t* from = px + 4 * i;
-      const uint8_t opacity = from[3];
-      for (int channel = 0; channel < 3; ++channel) px[3 * i + channel] = OverWhite(from[channel], opacity);
-    }
-  });
-}
-
 // The file in parts of about so many pixels each, between which the job may be stopped (VP8_STATUS_USER_ABORT). Its pixels may lie in a few
 // bytes, and so in one part: libwebp itself cannot be interrupted.
 VP8StatusCode DecodeInParts(const wf_ctx* ctx, const wf_bytes& file, WebPDecoderConfig* config) {
@@ -162,7 +151,8 @@ wf_code DecodeWebp(wf_ctx* ctx, const wf_bytes& file, const Wanted& wanted, wf_t
   if (status == VP8_STATUS_USER_ABORT) return WF_FAILED;
   if (status != VP8_STATUS_OK) return FailWebp(ctx, status);
   if (channels == 4) {
-    if (!LayOverWhite(ctx, data, size.pixels())) return WF_FAILED;
+    const auto lay = [data](int64_t first, int64_t last) { LayOverWhite(data + 4 * first, last - first, 3, data + 3 * first); };
+    if (!InSteps(ctx, size.pixels(), lay)) return WF_FAILED;
     *px = Dense(WF_U8, Shape(size, 3).axes());
     px->data = data;
   }

@@ -82,6 +82,13 @@ uint8_t OverWhite(uint8_t value, uint8_t opacity) {
   return static_cast<uint8_t>(std::upper_bound(std::begin(kLight.between), std::end(kLight.between), light) - std::begin(kLight.between));
 }
 
+void LayOverWhite(const uint8_t* rgba, int64_t count, int64_t channels, uint8_t* to) {
+  for (; count > 0; --count, rgba += 4, to += channels) {
+    const uint8_t opacity = rgba[3];
+    for (int64_t channel = 0; channel < channels; ++channel) to[channel] = OverWhite(rgba[channel], opacity);
+  }
+}
+
 wf_code Upright(wf_ctx* ctx, int orientation, Size size, int64_t channels, wf_tensor* px) {
   if (orientation == 1) return 0;
   return channels == 1 ? Turn<Pixel<1>>(ctx, orientation, size, 1, px) : Turn<Pixel<3>>(ctx, orientation, size, 3, px);

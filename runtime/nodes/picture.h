@@ -68,8 +68,10 @@ inline uint8_t Luma(int red, int green, int blue) {
 // Red, green and blue become grey, in place; false once the job is stopped.
 bool ColoursToLuma(wf_ctx* ctx, Size size, wf_tensor* px);
 
-// `value`, of sRGB, so opaque (0..255) over white, in linear light as libpng does it.
+// `value`, of sRGB, so opaque (0..255) over white, in linear light.
 uint8_t OverWhite(uint8_t value, uint8_t opacity);
+// Pixels of red, green, blue and opacity as the first one or three of these, over white; `to` may be where they begin.
+void LayOverWhite(const uint8_t* rgba, int64_t count, int64_t channels, uint8_t* to);
 
 // What EXIF says of how a picture lies, 1..8; 1 where it says nothing that can be read. `tiff` is what follows "Exif\0\0".
 int Orientation(std::string_view tiff);

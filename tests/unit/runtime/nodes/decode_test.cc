@@ -47,8 +47,8 @@ Pixels Repeated(const Pixels& pixel, int count) {
   return all;
 }
 
-// 16 bits a pixel, of grey, from the coarsest pixels to the finest.
-std::string InterlacedPng(uint32_t width, uint32_t height, std::vector<uint16_t> pixels) {
+// 16 bits a channel, from the coarsest pixels to the finest.
+std::string InterlacedPng(uint32_t width, uint32_t height, std::vector<uint16_t> pixels, int colours = PNG_COLOR_TYPE_GRAY) {
   std::string file;
   png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, nullptr);
   png_infop info = png_create_info_struct(png);
@@ -56,11 +56,11 @@ std::string InterlacedPng(uint32_t width, uint32_t height, std::vector<uint16_t>
     static_cast<std::string*>(png_get_io_ptr(to))->append(reinterpret_cast<char*>(bytes), length);
   };
   png_set_write_fn(png, &file, add, nullptr);
-  png_set_IHDR(png, info, width, height, 16, PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_ADAM7, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
+  png_set_IHDR(png, info, width, height, 16, colours, PNG_INTERLACE_ADAM7, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
   png_write_info(png, info);
   png_set_swap(png);
   std::vector<png_bytep> rows;
-  for (uint32_t y = 0; y < height; ++y) rows.push_back(reinterpret_cast<png_bytep>(pixels.data() + size_t{width} * y));
+  for (uint32_t y = 0; y < height; ++y) rows.push_back(reinterpret_cast<png_bytep>(pixels.data() + pixels.size() / height * y));
   png_write_image(png, rows.data());
   png_write_end(png, info);
   png_destroy_write_struct(&png, &info);
@@ -115,11 +115,12 @@ TEST(DecodeGray, WeighsColoursAlikeInPngAndJpeg) {
 }
 
 TEST(DecodeGray, LaysTransparencyOverWhite) {
-  const Pixels pixels{0, 0, 0, 255};  // grey, alpha: a transparent black and an opaque black
+  const Pixels pixels{0,   0, 0,
+                      255, 0, 254};  // grey, alpha: a transparent black, an opaque one, and one that lets a 255th of the light through
   FakeJob job;
   wf_tensor gray;
-  ASSERT_EQ(Decode(job, Png(2, 1, PNG_FORMAT_GA, pixels.data()), &gray), 0) << job.message;
-  EXPECT_EQ(Elements<uint8_t>(gray), (Pixels{255, 0}));
+  ASSERT_EQ(Decode(job, Png(3, 1, PNG_FORMAT_GA, pixels.data()), &gray), 0) << job.message;
+  EXPECT_EQ(Elements<uint8_t>(gray), (Pixels{255, 0, 13}));
 }
 
 TEST(DecodeGray, ReadsAScanOfTheDigitsExample) {
@@ -335,8 +336,10 @@ TEST(Decode, LaysTransparencyOverWhiteAlikeInEveryFormat) {
   Pixels rgba;
   for (int i = 0; i < 256; ++i)
     rgba.insert(rgba.end(), {static_cast<uint8_t>(i), static_cast<uint8_t>(255 - i), 90, static_cast<uint8_t>(i == 0 ? 1 : i * 7)});
-  const Pixels of_png = Colours(Png(16, 16, PNG_FORMAT_RGBA, rgba.data()));
-  ExpectNear(Colours(Webp(16, 16, rgba)), of_png, 4);  // libpng keeps 8 bits of the light
+  EXPECT_EQ(Colours(Png(16, 16, PNG_FORMAT_RGBA, rgba.data())), Colours(Webp(16, 16, rgba)));
+  std::vector<uint16_t> wide;
+  for (const uint8_t value : rgba) wide.push_back(static_cast<uint16_t>(257 * value));
+  EXPECT_EQ(Colours(InterlacedPng(16, 16, wide, PNG_COLOR_TYPE_RGB_ALPHA)), Colours(Webp(16, 16, rgba)));
   const std::string masks = Number(0xff, 4) + Number(0xff00, 4) + Number(0xff0000, 4) + Number(0xff000000, 4);
   ExpectNear(Colours(Bmp({16, -16, 32, 6, masks + std::string(rgba.begin(), rgba.end()), 16})), Colours(Webp(16, 16, rgba)), 0);
 }

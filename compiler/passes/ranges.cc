@@ -40,8 +40,8 @@ struct Linear {
   }
 };
 
-// Removes checks that hold: an index between 0 and its extent, a divisor other than 0. What is proved never relies on a loop being run,
-// only on the bounds of the loop's own index, so what depends on no index may be hoisted out of the loop later.
+// Removes checks that hold: an index between 0 and its extent, a divisor other than 0, a slice inside its axis. What is proved never relies
+// on a loop being run, only on the bounds of the loop's own index, so what depends on no index may be hoisted out of the loop later.
 class RangeProver : public Rewriter {
  public:
   using Rewriter::Rewriter;
@@ -56,7 +56,40 @@ class RangeProver : public Rewriter {
       const ValueId divisor = Mapped(op.args[0]);
       if (b_.DTypeOf(divisor) == ir::DType::kI64 && LeastOf(divisor, 0) >= 1) return divisor;
     }
+    const bool compares = op.kind == OpKind::kLt && b_.DTypeOf(Mapped(op.args[0])) == ir::DType::kI64;
+    if (compares && IsNever(Mapped(op.args[0]), Mapped(op.args[1]))) return b_.Bool(false);
     return Copy(id, op);
+  }
+
+  bool IsNear(ValueId id, int64_t far) const {
+    const ir::Bounds bounds = BoundsOf(id);
+    return -far <= bounds.least && bounds.most <= far;
+  }
+
+  // That a < b. Their difference does not wrap, so that it is what its parts say.
+  bool IsNever(ValueId a, ValueId b) {
+    constexpr int64_t kNear = int64_t{1} << 61;
+    return IsNear(a, kNear) && IsNear(b, kNear) && (IsAtMost(b, a) || IsNeverByQuotient(a, b));
+  }
+
+  // A quotient n / c that is taken away k times: c times the difference is no less than without it, less k * n.
+  bool IsNeverByQuotient(ValueId a, ValueId b) {
+    constexpr int64_t kNear = int64_t{1} << 42, kMostDivisor = int64_t{1} << 19;  // so that no multiple wraps
+    if (!IsNear(a, kNear) || !IsNear(b, kNear)) return false;
+    Linear difference = LinearOf(a, 0);
+    difference.Add(LinearOf(b, 0), -1);
+    for (const auto& [quotient, times] : difference.terms) {
+      const ir::Op& op = At(quotient);
+      if (times > 0 || op.kind != OpKind::kDiv || !b_.IsConstant(op.args[1]) || LeastOf(op.args[0], 0) < 0) continue;
+      const auto divisor = static_cast<int64_t>(At(op.args[1]).imm);
+      if (divisor < 1 || divisor > kMostDivisor) continue;
+      Linear others = difference, multiple;
+      others.terms.erase(quotient);
+      multiple.Add(others, divisor);
+      multiple.Add(LinearOf(op.args[0], 0), times);
+      if (LeastOfSum(multiple, ValueId::kNone, 0) >= 0) return true;
+    }
+    return false;
   }
 
   const ir::Op& At(ValueId id) const { return b_.body()[id]; }

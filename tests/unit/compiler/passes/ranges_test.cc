@@ -65,6 +65,35 @@ TEST(ProveRanges, TakesALoopOverAClampedExtentForOneOverTheExtent) {
   }
 }
 
+// What checks a slice `x[n - n % 3 : n]`, `x[0 : n / 2]` and the like: that an end is not before the beginning, nor behind the axis.
+TEST(ProveRanges, DecidesComparisonsOfExtents) {
+  const auto is_decided = [](bool is_extent, const std::function<ValueId(Builder&, ValueId)>& compare) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), n = is_extent ? b.Dim(x, 0) : b.Slot(ir::SlotId{1});
+    b.StickyIf(compare(b, n), 7001);
+    b.Close(b.Dim(x, 0));
+    ProveRanges(f.program);
+    return f.Text().find("lt") == std::string::npos;
+  };
+  const auto less = [](Builder& b, ValueId a, ValueId c) { return b.Binary(OpKind::kLt, a, c); };
+  const auto part = [](Builder& b, ValueId n, int64_t by) { return b.Binary(OpKind::kDiv, n, b.I64(by)); };
+  const std::vector<std::function<ValueId(Builder&, ValueId)>> never = {
+      [&](Builder& b, ValueId n) { return less(b, b.Add(n, b.I64(1)), n); },
+      [&](Builder& b, ValueId n) { return less(b, n, part(b, n, 2)); },
+      [&](Builder& b, ValueId n) { return less(b, n, b.Mul(part(b, n, 3), b.I64(3))); },
+      [&](Builder& b, ValueId n) { return less(b, b.Sub(n, part(b, n, 2)), b.I64(0)); },
+  };
+  for (size_t i = 0; i < never.size(); ++i) {
+    EXPECT_TRUE(is_decided(true, never[i])) << i;
+    EXPECT_FALSE(is_decided(false, never[i])) << i << ": n + 1 wraps, and n / 2 is above n, where n may be any number";
+  }
+  EXPECT_FALSE(is_decided(true, [&](Builder& b, ValueId n) { return less(b, n, b.Add(part(b, n, 2), b.I64(1))); })) << "0 < 1";
+  EXPECT_FALSE(is_decided(true, [&](Builder& b, ValueId n) { return less(b, n, b.Mul(part(b, b.Add(n, b.I64(1)), 2), b.I64(2))); }))
+      << "1 < 2 * 1";
+  EXPECT_FALSE(is_decided(true, [&](Builder& b, ValueId n) { return less(b, b.Sub(n, b.I64(1)), part(b, n, 2)); })) << "0 - 1 < 0";
+}
+
 // 4 * n is 0 where n is 2^62, which no extent is, but a parameter may be.
 TEST(ProveRanges, KeepsWhatHoldsOnlyWhereNothingWraps) {
   for (const bool is_extent : {true, false}) {

@@ -98,7 +98,7 @@ struct ServiceDecl : Decl {
     bool is_model = false;
     Path target;
     std::optional<std::string> published_name;
-    Span span;
+    Span span, name_span;  // name_span: of the name that it is published under
   };
   std::vector<Member> members;
   std::vector<Setting> settings;

@@ -92,6 +92,7 @@ class Emitter {
   struct Found {
     std::map<Place, Diagnostic> errors, warnings;
     size_t error_count = 0, warning_count = 0;
+    bool is_cut = false;
   };
 
  public:
@@ -104,6 +105,9 @@ class Emitter {
   size_t dropped_warning_count() const { return Beyond(found_.warning_count); }
   bool has_errors() const { return found_.error_count != 0; }
   std::vector<Diagnostic> Sorted() const;  // by file, position, code
+  // A file with very many errors is not read to its end: nobody knows how many it has.
+  void StopCounting() { found_.is_cut = true; }
+  bool is_cut() const { return found_.is_cut; }
 
   // While one of these lives with `on`, nothing is kept or counted: what is looked at did not parse, which has been said.
   class Muted {

@@ -132,11 +132,21 @@ class Externs {
     std::vector<std::string> arguments = ArgumentsFor(external.source);
     arguments.insert(arguments.end() - 1, {"-include", object + ".h", "-MMD", "-MF", object + ".d", "-o", object, "-x", "c++", "-c"});
     const Ran ran = RunProgram(compiler_, arguments, object + ".log");
-    if (!ran.fine) emitter_.Emit(external.span, diag::kExternCompile, {external.source, diag::Words{"\n" + ran.output}});
+    if (!ran.fine)
+      emitter_.Emit(external.span, diag::kExternCompile, {external.source, diag::Words{"\n" + AsUsersKnow(ran.output, object)}});
     if (!ran.fine) return AddFilesOfFailed(external.source, object);
     const auto rule = ReadFile(object + ".d", kMaxOutputBytes);
     for (const std::string& file : rule.ok() ? FilesOfRule(*rule) : std::vector<std::string>{}) AddFile(file);
     return true;
+  }
+  // Without the paths of files that are gone when it is read. What stands in front of the source is printed by a command.
+  std::string AsUsersKnow(std::string output, const std::string& object) const {
+    for (const auto& [path, name] :
+         {std::pair(object + ".h", std::string("<wfc build --emit=header>")), std::pair(folder_, std::string())}) {
+      for (size_t at = output.find(path); at != std::string::npos; at = output.find(path, at + name.size()))
+        output.replace(at, path.size(), name);
+    }
+    return output;
   }
   void AddFile(const std::string& file) {
     if (!file.starts_with(folder_)) made_.files.push_back(file);

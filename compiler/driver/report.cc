@@ -21,9 +21,9 @@ diag::Color ColorFor(const Options& options, const Console& console) {
   return console.err_is_terminal ? diag::Color::kAlways : diag::Color::kNever;
 }
 
-// "3 errors, 1 warning (2 of them shown; --error-limit=2)"
-std::string Total(size_t errors, size_t warnings, size_t dropped, const Options& options) {
-  std::string total = errors > 0 ? base::Counted(errors, "error") : "";
+// "3 errors, 1 warning (2 of them shown; --error-limit=2)". `is_cut`: there are more errors than were looked for.
+std::string Total(size_t errors, bool is_cut, size_t warnings, size_t dropped, const Options& options) {
+  std::string total = errors > 0 ? (is_cut ? "at least " : "") + base::Counted(errors, "error") : "";
   if (warnings > 0) total += (total.empty() ? "" : ", ") + base::Counted(warnings, "warning");
   const size_t shown = errors + warnings - dropped;
   const std::string some = shown == 0 ? "none" : fmt::format("{} of them", shown);
@@ -43,6 +43,7 @@ void Reports::Add(const diag::Emitter& emitter, const source::SourceMap& sources
   const diag::Color color = ColorFor(options_, console_);
   errors_ += emitter.error_count();
   warnings_ += emitter.warning_count();
+  is_cut_ = is_cut_ || emitter.is_cut();
   dropped_ += emitter.dropped_error_count() + emitter.dropped_warning_count();
   for (const diag::Diagnostic& diagnostic : emitter.Sorted()) {
     const std::string line = diag::RenderGithub(diagnostic, sources);
@@ -58,7 +59,7 @@ void Reports::Add(const diag::Emitter& emitter, const source::SourceMap& sources
 
 ExitStatus Reports::Finish() {
   if (errors_ + warnings_ > 0) {
-    console_.err << TotalLine(Total(errors_, warnings_, dropped_, options_), options_.format, dropped_ > 0);
+    console_.err << TotalLine(Total(errors_, is_cut_, warnings_, dropped_, options_), options_.format, dropped_ > 0);
   }
   return errors_ > 0 ? kProgramHasErrors : kFine;
 }

@@ -23,6 +23,7 @@ class Reports {
   Console& console_;
   std::set<std::string> said_;
   size_t errors_ = 0, warnings_ = 0, dropped_ = 0;  // without repeats
+  bool is_cut_ = false;                             // there are more errors than were looked for
 };
 
 // The same of one program.

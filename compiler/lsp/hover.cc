@@ -6,6 +6,8 @@
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/scope.h"
 #include "compiler/lsp/uses.h"
+#include "compiler/sema/errors.h"
+#include "compiler/sema/resolve_type.h"
 #include "compiler/sema/settings.h"
 
 namespace wf::lsp {
@@ -49,12 +51,38 @@ std::string HoverText(const Thing& thing, const Analysis& analysis) {
   return text;
 }
 
+std::string TokenAt(const Query& query, size_t at) {
+  const std::vector<Span>& tokens = query.analysis.tree()->tokens;
+  return std::string(at < tokens.size() ? query.analysis.sources().Text(tokens[at]) : std::string_view());
+}
+
+std::string ConversionText(const std::string& type) {
+  const bool is_float = type.find('f') != std::string::npos;
+  return "```wf\nfn " + type + "(x: T) -> " + type + "\n```\n\n" +
+         (is_float
+              ? "The nearest value of the type."
+              : "A float without what stands behind its point, at most the ends of the type, and 0 for NaN; an integer that does not fit "
+                "wraps.") +
+         " `true` is 1. Of a tensor, each of its elements.";
+}
+
+// A word of the language that nothing declares: `f32(x)`, `err` of a fallback, `fail Timeout`. Empty: it is none.
+std::string WordText(const Query& query, size_t at) {
+  const std::string word = TokenAt(query, at), before = at > 0 ? TokenAt(query, at - 1) : "";
+  if (sema::DTypeNamed(word) && word != "bool" && TokenAt(query, at + 1) == "(" && before != ".") return ConversionText(word);
+  if (word == "err" && before != ".")
+    return "```wf\nerr: (code: i32, message: string, node: string)\n```\n\nThe failure that this `else` catches: its code, what it says, "
+           "and the "
+           "path of the node that failed first.";
+  if (before != "fail" && before != "fails") return "";
+  const auto known = std::ranges::find(sema::kBuiltInErrors, word, &sema::BuiltInError::name);
+  if (known == sema::kBuiltInErrors.end()) return "";
+  return "```wf\nerror " + word + " = " + std::to_string(known->code) + " \"" + std::string(known->message) + "\"\n```\n\nbuilt in";
+}
+
 // What is called or indexed at the token, of those that are built in.
 const Thing* BuiltInAt(const Query& query, size_t at) {
-  const std::vector<Span>& tokens = query.analysis.tree()->tokens;
-  const auto text = [&](size_t token) {
-    return std::string(token < tokens.size() ? query.analysis.sources().Text(tokens[token]) : std::string_view());
-  };
+  const auto text = [&](size_t token) { return TokenAt(query, token); };
   if (text(at + 1) != "(" && text(at + 1) != "[") return nullptr;
   const bool is_member = at > 1 && text(at - 1) == ".";
   const Thing* called = CalleeOf(query, is_member ? text(at - 2) : "", text(at), text(at + 1) == "[");
@@ -128,6 +156,7 @@ Answer Hover(Workspace& workspace, const json::Object& params) {
     const Span& token = analysis.tree()->tokens[at];
     if (query->byte < token.begin || query->byte > token.end) continue;
     if (const Thing* known = BuiltInAt(*query, at)) return Markdown(HoverText(*known, analysis), analysis, token);
+    if (const std::string word = WordText(*query, at); !word.empty()) return Markdown(word, analysis, token);
     if (const std::string* type = analysis.index().FieldAt(token)) {
       return Markdown("```wf\nfield " + std::string(analysis.sources().Text(token)) + ": " + *type + "\n```", analysis, token);
     }

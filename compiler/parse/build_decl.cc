@@ -181,7 +181,10 @@ ast::DeclPtr TreeBuilder::Service(P::ServiceDeclContext& ctx, const Span& span) 
   for (P::ServiceItemContext* item : ctx.serviceBody()->serviceItem()) {
     if (Failed(*item)) continue;
     if (item->setting() == nullptr) {
-      decl->members.push_back({item->what != nullptr, PathOf(*item->path()), PlainIf(item->STRING()), SpanOfRule(*item)});
+      ast::ServiceDecl::Member member{item->what != nullptr, PathOf(*item->path()), PlainIf(item->STRING()), SpanOfRule(*item), {}};
+      const bool is_named = item->STRING() != nullptr;
+      member.name_span = is_named ? SpanOfToken(static_cast<const Token&>(*item->STRING()->getSymbol())) : member.target.span;
+      decl->members.push_back(std::move(member));
     } else if (!Failed(*item->setting())) {
       decl->settings.push_back(SettingOf(*item->setting()));
     }

@@ -81,7 +81,9 @@ void Recovery::Report(Parser* parser, const Token& offending, const IntervalSet&
   }
   if (tokens_.DamagedWithin(first, offending.getTokenIndex())) return;  // told already, where the lexer met it
   reporter_.Report({offending.getTokenIndex(), first, rule->getRuleIndex(), expected, brace_is_missing});
-  if (reporter_.count() > kMaxMistakes) throw antlr4::ParseCancellationException("too many mistakes");
+  if (reporter_.count() <= kMaxMistakes) return;
+  reporter_.StopCounting();
+  throw antlr4::ParseCancellationException("too many mistakes");
 }
 
 void Recovery::reportError(Parser* parser, const antlr4::RecognitionException& mistake) {

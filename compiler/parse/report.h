@@ -28,6 +28,7 @@ class Reporter {
       : text_(text), tokens_(tokens), names_(names), emitter_(emitter) {}
   void Report(const Mistake& mistake);
   size_t count() const { return count_; }
+  void StopCounting() { emitter_.StopCounting(); }
   static bool IsKeyword(size_t type);
   // A comment that is meant as a division.
   struct Division {

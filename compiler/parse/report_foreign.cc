@@ -310,13 +310,18 @@ Help Reporter::HelpForResult(size_t at) const {
   return fmt::format("results stand in parentheses: `-> ({})`", TextBetween(at - 1, end, "y: i64"));
 }
 
-// `[for x in xs: e]`.
+// `[for x in xs: e]`, `[for x in xs => e]`.
 Help Reporter::HelpForListOfPython(const Mistake& mistake) const {
-  const size_t at = mistake.at;
+  size_t at = mistake.at;
   const int32_t around = tokens_.opener[at];
   if (around < 0 || TypeAt(static_cast<size_t>(around)) != T::LBRACKET || !Expects(mistake, T::LBRACE)) return std::nullopt;
   const auto loop = static_cast<size_t>(around) + 1;
   if (TypeAt(loop) != T::KW_FOR) return std::nullopt;
+  if (TypeAt(at) == T::RBRACKET) {
+    at = loop;
+    while (at < mistake.at && (TypeAt(at) != T::FAT_ARROW || tokens_.opener[at] != around)) ++at;
+    if (at == mistake.at) return std::nullopt;
+  }
   const size_t end = EndOfValue(at + 1);
   bool is_value = TypeAt(end) == T::RBRACKET;
   for (size_t i = at + 1; i < end; ++i) is_value = is_value && TypeAt(i) != T::KW_IF;
@@ -521,7 +526,7 @@ Help Reporter::HelpForHabit(const Mistake& mistake) const {
   const size_t before = TypeAt(mistake.at - 1), found = TypeAt(mistake.at);
   const size_t after = found == Token::EOF ? found : TypeAt(mistake.at + 1);
   size_t word = mistake.at - 1;
-  if (before == T::RBRACKET && tokens_.opener[word] > 0) word = static_cast<size_t>(tokens_.opener[word]) - 1;
+  if ((before == T::RBRACKET || before == T::RPAREN) && tokens_.opener[word] > 0) word = static_cast<size_t>(tokens_.opener[word]) - 1;
   if (const auto item = ItemAt(mistake.at); item && TypeAt(*item) == T::KW_EXTERN && before != T::COLON &&
                                             (Expects(mistake, T::ASSIGN) || before == T::ASSIGN) && !Expects(mistake, T::ARROW))
     return "an extern is bound to its file: `= cpp(\"file.cc\");`";
@@ -535,8 +540,9 @@ Help Reporter::HelpForHabit(const Mistake& mistake) const {
   if (auto declared = HelpForDeclaration(mistake)) return declared;
   if (const auto arm = HelpForArm(mistake)) return arm;
   if (const auto unnamed = HelpForUnnamed(mistake)) return unnamed;
-  if (found == T::NAME && Spelling(mistake.at) == "where" && IsOfComprehension(mistake.at))
-    return "which elements are taken is told by `if`: `[x for x in xs if x > 1]`";
+  if (found == T::NAME && Spelling(mistake.at) == "where")
+    return IsOfComprehension(mistake.at) ? "which elements are taken is told by `if`: `[x for x in xs if x > 1]`"
+                                         : "what is named stands before it is read: `fn f(x: i64) -> i64 { let y = 2 * x; y + 1 }`";
   if (found == T::COLON && mistake.at == mistake.statement + 2 && TypeAt(mistake.statement) == T::KW_RETURN)
     return fmt::format("results stand in parentheses: `return ({}: ..);`", Spelling(mistake.at - 1));
   if (IsKeyword(before) && Expects(mistake, T::COLON) && !ExpectsExpression(mistake))
@@ -565,6 +571,7 @@ Help Reporter::HelpForForeign(const Mistake& mistake) const {
   if (auto field = HelpForField(mistake)) return field;
   if (auto head = HelpForHead(mistake)) return head;
   if (auto value = HelpForValueOfBody(mistake)) return value;
+  if (auto listed = TypeAt(at) == T::RBRACKET ? HelpForListOfPython(mistake) : std::nullopt) return listed;
   return HelpForHabit(mistake);
 }
 

@@ -235,11 +235,12 @@ bool Reporter::ReportCallInBlock(const Mistake& mistake) {
   const size_t open = EndOfTarget(*first);
   if (static_cast<size_t>(tokens_.opener[at - 1]) != open) return false;
   const std::string last = Spelling(open - 1);
-  const auto told = OursFor(TypeAt(open - 2) == T::DOT ? Foreign::kMember : Foreign::kCall, last);
+  const std::string callee = TextBetween(*first, open, last);
+  auto told = OursFor(Foreign::kCall, callee);
+  if (told.empty() && TypeAt(open - 2) == T::DOT) told = OursFor(Foreign::kMember, last);
   const bool is_value = TypeAt(at + 1) == T::RBRACE;  // of the block
   const bool annotates = last == "annotate" && open == *first + 1;
   if (told.empty() && is_value && !annotates) return false;
-  const std::string callee = TextBetween(*first, open, last);
   if (annotates) {
     emitter_.Emit(source::Join(SpanAt(*first), SpanAt(at - 1)), diag::kUnknownStart, {"annotate(..)", "statement of a block"})
         .Help(IsInFor(at) ? "it annotates the reply, so it stands in no `for`: which of its calls would be the last? yield the text, and "
@@ -265,7 +266,9 @@ bool Reporter::ReportForeignStatement(const Mistake& mistake) {
   if (!first || mistake.at <= *first || TypeAt(*first) != T::NAME) return false;
   const std::string name = Spelling(*first);
   const size_t next = TypeAt(*first + 1);
-  const bool declares = mistake.at == *first + 1 && next == T::NAME && TypeAt(*first + 2) == T::ASSIGN;
+  const bool is_typed = next == T::NAME && TypeAt(*first + 2) == T::NAME;  // `final int y = 1;`
+  const size_t bound = *first + (is_typed ? 2 : 1);
+  const bool declares = mistake.at == *first + 1 && next == T::NAME && TypeAt(bound + 1) == T::ASSIGN;
   const bool is_call = next == T::LPAREN && mistake.at != CloserOf(*first + 1) + 1;
   const bool has_value = mistake.at == *first + 1 && (next == T::NAME || next == T::INT || next == T::FLOAT || next == T::MEASURE);
   auto help = is_call || next == T::ASSIGN ? std::string_view() : OursFor(Foreign::kStatement, name);
@@ -280,9 +283,9 @@ bool Reporter::ReportForeignStatement(const Mistake& mistake) {
   } else if (!is_known && diag::Suggest(name, words)) {
     built.DidYouMean(SpanAt(*first), name, words);
   } else {
-    const auto type = OursFor(Foreign::kType, name);
+    const auto type = OursFor(Foreign::kType, Spelling(bound - 1));
     const std::string_view colon = type.empty() ? "" : ": ";
-    built.Help(fmt::format("a value is named by `let`: `let {}{}{} = …;`", Spelling(*first + 1), colon, type));
+    built.Help(fmt::format("a value is named by `let`: `let {}{}{} = …;`", Spelling(bound), colon, type));
   }
   return true;
 }

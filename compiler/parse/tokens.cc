@@ -104,7 +104,7 @@ class Reader {
   bool TakeSingleQuoted(std::unique_ptr<Token> token, size_t close);
   void TakeHash(size_t begin);
   void NoteCommentOfC(const Token& star);
-  bool CountMistake() { return ++mistakes_ <= kMaxMistakes; }
+  bool CountMistake();  // false: reading stops
 
   const Text& text_;
   diag::Emitter& emitter_;
@@ -114,6 +114,12 @@ class Reader {
   size_t bad_end_ = SIZE_MAX, comment_of_c_end_ = 0, mistakes_ = 0;
   size_t skip_end_ = 0;  // of what has been taken as a whole
 };
+
+bool Reader::CountMistake() {
+  const bool goes_on = ++mistakes_ <= kMaxMistakes;
+  if (!goes_on) emitter_.StopCounting();
+  return goes_on;
+}
 
 std::optional<size_t> Reader::TakeLayout(size_t begin) {
   const std::string_view bytes = text_.bytes;

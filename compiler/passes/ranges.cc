@@ -40,8 +40,8 @@ struct Linear {
   }
 };
 
-// Removes checks that hold: an index between 0 and its extent, a divisor other than 0. What is proved never relies on a loop being run,
-// only on the bounds of the loop's own index, so what depends on no index may be hoisted out of the loop later.
+// Removes checks that hold: an index between 0 and its extent, a divisor other than 0, a slice inside its axis. What is proved never relies
+// on a loop being run, only on the bounds of the loop's own index, so what depends on no index may be hoisted out of the loop later.
 class RangeProver : public Rewriter {
  public:
   using Rewriter::Rewriter;
@@ -56,7 +56,19 @@ class RangeProver : public Rewriter {
       const ValueId divisor = Mapped(op.args[0]);
       if (b_.DTypeOf(divisor) == ir::DType::kI64 && LeastOf(divisor, 0) >= 1) return divisor;
     }
+    const bool compares = op.kind == OpKind::kLt && b_.DTypeOf(Mapped(op.args[0])) == ir::DType::kI64;
+    if (compares && IsNever(Mapped(op.args[0]), Mapped(op.args[1]))) return b_.Bool(false);
     return Copy(id, op);
+  }
+
+  // That a < b. Only where their difference wraps nowhere is it what its parts say.
+  bool IsNever(ValueId a, ValueId b) {
+    const auto is_near = [this](ValueId id) {
+      constexpr int64_t kNear = int64_t{1} << 61;
+      const ir::Bounds bounds = BoundsOf(id);
+      return -kNear <= bounds.least && bounds.most <= kNear;
+    };
+    return is_near(a) && is_near(b) && IsAtMost(b, a);
   }
 
   const ir::Op& At(ValueId id) const { return b_.body()[id]; }
@@ -151,13 +163,38 @@ class RangeProver : public Rewriter {
       sum.Add(last, coefficient);
     }
     if (!sum.ok) return kLeast;
-    Wide least = sum.constant, most = left + sum.constant;
+    const auto [least, most] = RangeOf(sum, self, depth);
+    if (least < kLeast || left + most > kMost) return kLeast;
+    constexpr Wide kNear = Wide{1} << 42;  // so that no multiple wraps
+    const bool is_near = least < 0 && -kNear <= least && most <= kNear && depth < kMaxDepth;
+    return is_near && IsNaturalByQuotient(extents, sum, self, depth) ? 0 : static_cast<int64_t>(least);
+  }
+
+  std::pair<Wide, Wide> RangeOf(const Linear& sum, ValueId self, int depth) {
+    Wide least = sum.constant, most = sum.constant;
     for (const auto& [value, coefficient] : sum.terms) {
       const ir::Bounds bounds = BoundsOf(value);
       least += Wide{coefficient} * (coefficient < 0 ? bounds.most : value == self ? bounds.least : LeastOf(value, depth + 1));
       most += Wide{coefficient} * (coefficient < 0 ? bounds.least : bounds.most);
     }
-    return least < kLeast || most > kMost ? kLeast : static_cast<int64_t>(least);
+    return {least, most};
+  }
+
+  // Where a quotient n / c is taken away, k times: c times the sum is no less than c times the rest of it, less k * n.
+  bool IsNaturalByQuotient(const ir::Counters& extents, const Linear& sum, ValueId self, int depth) {
+    constexpr int64_t kMostDivisor = int64_t{1} << 19;
+    for (const auto& [quotient, times] : sum.terms) {
+      const ir::Op& op = At(quotient);
+      if (times > 0 || op.kind != OpKind::kDiv || !b_.IsConstant(op.args[1]) || LeastOf(op.args[0], depth + 1) < 0) continue;
+      const auto divisor = static_cast<int64_t>(At(op.args[1]).imm);
+      if (divisor < 1 || divisor > kMostDivisor) continue;
+      Linear others = sum, multiple;
+      others.terms.erase(quotient);
+      multiple.Add(others, divisor);
+      multiple.Add(LinearOf(op.args[0], 0), times);
+      return LeastWith(extents, std::move(multiple), self, depth + 1) >= 0;
+    }
+    return false;
   }
 
   bool IsBelow(ValueId id, ValueId extent, int depth) {

@@ -40,6 +40,7 @@ class Body {
   std::vector<Local> locals;
   std::vector<LocalInfo> infos;                                // beside `locals`
   std::map<std::string, Span, std::less<>> symbols;            // of the signature, and of values born in the body
+  std::set<std::string, std::less<>> extents;                  // of those born in the body, which an axis is, no more and no less
   std::map<std::string, TypeRef, std::less<>> type_values;     // T of an instance
   std::map<std::string, std::vector<Dim>, std::less<>> rests;  // s of `*s` of an instance
   bool may_fail = false;                                       // it holds `fail`, `require` or a call that may

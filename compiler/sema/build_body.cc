@@ -118,7 +118,9 @@ ValueId BodyWriter::WriteOperator(const Expr& expr, ValueId first) {
   const ValueId second = Write(*expr.args[1]);
   if (second == ValueId::kNone) return Zero(TypeOf(expr.type));
   WriteChecks(expr.checks, code::kDimension);
-  return WriteBinary(expr, first, second);
+  const bool is_dim = !expr.dim.is_constant();  // and is computed as one: they are one number, whatever a check has noted
+  const std::optional<ValueId> quotient = is_dim ? DimAtHand(expr.dim) : std::nullopt;
+  return quotient ? *quotient : WriteBinary(expr, first, second);
 }
 
 bool BodyWriter::WriteArgs(const Expr& expr, std::vector<ValueId>& args) {

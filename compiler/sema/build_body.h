@@ -147,7 +147,7 @@ class BodyWriter {
   std::optional<ir::ValueId> SymbolValue(const std::string& symbol, Frame* frame),
       SymbolFromParams(const std::string& symbol, Frame* frame);
   std::string Told(const std::vector<Dim>& dims, const std::vector<ir::ValueId>& extents, std::vector<ir::ValueId>& args), NameOf(Dim dim);
-  std::optional<ir::ValueId> DimIn(const Dim& dim, Frame* frame), AtomIn(const Dim::Atom& atom, Frame* frame);
+  std::optional<ir::ValueId> DimIn(const Dim& dim, Frame* frame), DimAtHand(const Dim& dim), AtomIn(const Dim::Atom& atom, Frame* frame);
   ir::ValueId FloorDiv(ir::ValueId a, ir::ValueId b), Wraps(const Dim& dim);
   bool WriteCheck(const DimCheck& check, int32_t code);
   void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what), RequireExact(const Dim& dim);

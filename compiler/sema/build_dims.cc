@@ -78,6 +78,14 @@ std::optional<ValueId> BodyWriter::AtomIn(const Dim::Atom& atom, Frame* frame) {
   return FloorDiv(*a, *b);
 }
 
+// Nothing, too, where the body would have to wait for a symbol.
+std::optional<ValueId> BodyWriter::DimAtHand(const Dim& dim) {
+  const bool at_hand_only = std::exchange(at_hand_only_, true);
+  const std::optional<ValueId> value = DimIn(dim, frame_);
+  at_hand_only_ = at_hand_only;
+  return value;
+}
+
 namespace {
 
 bool IsPlain(const Dim& dim) { return dim.is_constant() || dim.symbol().has_value(); }

@@ -75,10 +75,7 @@ bool BodyWriter::IsReady(ValueId value) const {
 ValueId BodyWriter::AxisExtent(ValueId tensor, TypeRef type, size_t axis) {
   const ValueId own = b_.Dim(tensor, axis);
   if (extents_may_differ_ || b_.IsConstant(own) || !IsReady(tensor) || Divides(type->dims[axis])) return own;
-  at_hand_only_ = true;
-  const std::optional<ValueId> by_type = DimIn(type->dims[axis], frame_);
-  at_hand_only_ = false;
-  return by_type.value_or(own);
+  return DimAtHand(type->dims[axis]).value_or(own);
 }
 
 ValueId BodyWriter::WriteI64(const Expr& expr) {

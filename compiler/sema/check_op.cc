@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/sema/check_call.h"
+#include "compiler/sema/dim_bounds.h"
 #include "compiler/sema/help.h"
 #include "compiler/sema/waiting.h"
 
@@ -266,6 +267,7 @@ ExprPtr Elementwise(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprP
   result->binary = Typed(step.op);
   result->args.push_back(std::move(left));
   result->args.push_back(std::move(right));
+  if (const auto quotient = QuotientOf(body, *result)) result->dim = *quotient;
   return FoldKnown(body, std::move(result));
 }
 

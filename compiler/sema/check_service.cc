@@ -30,7 +30,8 @@ std::optional<Service::Member> CheckMember(Env& env, Module& module, const ast::
   }
   if (!IsPathName(name)) {
     const bool is_dots = name == "." || name == "..";
-    env.Report(member.span, kPublishedName, {name.empty() ? "an empty name" : "`" + name + "`", is_dots ? ", and more than dots" : ""});
+    env.Report(member.name_span, kPublishedName,
+               {name.empty() ? "an empty name" : "`" + name + "`", is_dots ? ", and more than dots" : ""});
     return std::nullopt;
   }
   if (entity == nullptr) return std::nullopt;

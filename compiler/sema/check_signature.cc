@@ -236,6 +236,10 @@ class SignatureCall {
     const Model* const model = call.kind == ExprKind::kCallModel ? &body_.env.program.models[call.index] : nullptr;
     if (model != nullptr) LocateOutputs(*model, [&](const std::string& symbol) { return ResultSymbol(symbol); }, call);
     Settle(body_, call, mark);
+    for (const FreshSymbol& fresh : call.fresh) {
+      const bool is_axis = fresh.axis != FreshSymbol::kWholeValue && fresh.mul == 1 && fresh.add == 0;
+      if (is_axis && body_.IsBornSince(fresh.symbol, mark)) body_.extents.insert(fresh.symbol);
+    }
     if (model != nullptr) AddOutputChecks(*model, call);
     return true;
   }

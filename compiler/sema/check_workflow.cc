@@ -266,7 +266,8 @@ class WorkflowCheck {
       return;
     }
     const std::string& last = call.callee.parts.back().text;
-    const auto told = diag::OursFor(call.callee.parts.size() == 1 ? diag::Foreign::kCall : diag::Foreign::kMember, last);
+    auto told = diag::OursFor(diag::Foreign::kCall, callee);
+    if (told.empty() && call.callee.parts.size() > 1) told = diag::OursFor(diag::Foreign::kMember, last);
     auto builder = env_.Report(call.span, kOnlyAnnotate, {callee});
     if (told.empty()) {
       builder.HelpIf(diag::Suggest(callee, {"annotate"})).Help("a value is kept by `node NAME = " + callee + "(..)`");

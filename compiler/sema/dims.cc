@@ -5,6 +5,7 @@
 
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/dim_bounds.h"
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/rest.h"
 #include "compiler/sema/waiting.h"
@@ -175,6 +176,7 @@ class Settler {
         tensor.dims[axis] = body_.NewSymbol(kAnySymbol, expr_.span);
         expr_.fresh.push_back({*tensor.dims[axis].symbol(), path_, axis});
         located_.insert(*tensor.dims[axis].symbol());
+        body_.extents.insert(*tensor.dims[axis].symbol());
       }
       return types.Intern(std::move(tensor));
     }
@@ -489,6 +491,7 @@ DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message) {
 std::optional<DimCheck> LeastCheck(const Body& body, const Dim::Linear& stated, const Dim& found, std::string message) {
   const bool falls = stated.mul < 0;
   if ((!falls && stated.add <= 0) || found.is_constant()) return std::nullopt;
+  if (const auto bounds = BoundsOf(body, found); bounds && !falls && bounds->least >= stated.add) return std::nullopt;
   if (const size_t hole = message.find("{1}"); falls && hole != std::string::npos) message.replace(hole, 3, "{0}");
   const Dim bound(stated.add);
   DimCheck check = falls ? CheckOf(body, found, bound, std::move(message)) : CheckOf(body, bound, found, std::move(message));
@@ -533,6 +536,7 @@ std::optional<Dim> AsDim(Body& body, const Expr& expr) {
     case ExprKind::kConvert:
       return KeepsValue(*expr.args[0], expr) ? AsDim(body, *expr.args[0]) : std::nullopt;
     case ExprKind::kBinary: {
+      if (!expr.dim.is_constant()) return expr.dim;
       if (expr.binary > BinaryOp::kMul || ir::SizeOf(expr.type->dtype) < 8) return std::nullopt;  // i32 wraps where i64 does not
       const auto left = AsDim(body, *expr.args[0]), right = AsDim(body, *expr.args[1]);
       if (!left || !right) return std::nullopt;

@@ -191,6 +191,14 @@ std::optional<std::vector<int64_t>> ReadExtents(Reader& reader, const ast::Setti
 }
 
 void ReadPad(Reader& reader, SettingValues& out) {
+  const std::vector<ast::SettingArg>& args = reader.setting().args;
+  if (!args.empty() && args.size() < 3 && args.back().kind == ast::SettingArg::Kind::kList) {
+    const bool is_named = !reader.Word(0).empty();
+    reader.WrongShape(args.back().span, is_named
+                                            ? "`to` is missing in front of the sizes"
+                                            : "no dimension is named in front of the sizes: a symbol of the model's signature, and `to`");
+    return;
+  }
   if (!reader.Count(3)) return;
   if (reader.Word(0).empty() || reader.Word(1) != "to") {
     reader.WrongShape(reader.setting().span);

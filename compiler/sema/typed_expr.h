@@ -136,7 +136,7 @@ struct Expr {
   LocalId local = 0;   // kLocal; kFold: the accumulator; kEach: err
   uint32_t index = 0;  // kConst, kField, kCallFn and kCallExtern (Program::functions), kCallModel (Program::models), kCallWorkflow,
                        // kCallRemote, kBuiltin (sema::Builtin)
-  Dim dim;             // kDimValue; kReduce: its extent, where that is computed with extents
+  Dim dim;             // kDimValue; kReduce: its extent, where that is computed with extents; kBinary: as QuotientOf says, or a constant
   UnaryOp unary = UnaryOp::kNegate;
   BinaryOp binary = BinaryOp::kAdd;
   ir::ReduceKind reduce = ir::ReduceKind::kSum;

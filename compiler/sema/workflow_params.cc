@@ -56,6 +56,7 @@ class ParamSymbols {
     if (dim.is_constant()) return dim;  // the codec compares it
     if (IsAny(dim)) {
       Dim symbol = body_.NewSymbol(kAnySymbol, place.param.span);
+      body_.extents.insert(*symbol.symbol());
       out_.param_symbols.push_back({*symbol.symbol(), place.path, axis});
       return symbol;
     }
@@ -64,6 +65,7 @@ class ParamSymbols {
     if (binds) out_.param_symbols.push_back({linear->symbol, place.path, axis, linear->mul, linear->add});
     if (binds && linear->mul == 1 && linear->add <= 0) return dim;
     const Dim found = body_.NewSymbol(kAnySymbol, place.param.span);
+    body_.extents.insert(*found.symbol());
     out_.param_symbols.push_back({*found.symbol(), place.path, axis});
     const std::string text = "axis " + std::to_string(axis) + " of `" + place.name + "` " + ExtentText(dim, binds);
     if (auto least = binds ? LeastCheck(body_, *linear, found, text) : std::nullopt) out_.param_checks.push_back(std::move(*least));

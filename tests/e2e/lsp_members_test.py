@@ -56,6 +56,18 @@ service S {
 
 
 class Members(Session):
+    async def test_words_that_nothing_declares_are_told_of(self):
+        editor = self.edit(
+            "fn f(n: i64) -> f32 {\n  require n > 0 else fail Refused(\"no\");\n  f32(n)\n}\n\n"
+            "workflow W(n: i64) -> (y: f32, code: i32) {\n  node y = f(n) else if err.code == 6000 { 1.0 } else { 2.0 };\n"
+            "  node code = i32(y);\n  return (y: y, code: code);\n}\n\ntest \"t\" {\n  expect f(0) fails Timeout;\n}\n")
+        self.assertIn("fn f32(x: T) -> f32", await self.hover(editor, "f3|2(n)"))
+        self.assertIn("0 for NaN", await self.hover(editor, "i3|2(y)"))
+        self.assertIsNone(await self.hover(editor, "-> f3|2 {"))
+        self.assertIn("err: (code: i32, message: string, node: string)", await self.hover(editor, "er|r.code"))
+        self.assertIn('error Refused = 3010 "the server has no room"', await self.hover(editor, "Refu|sed"))
+        self.assertIn('error Timeout = 6000 "the time is over"', await self.hover(editor, "Time|out"))
+
     async def test_completion_of_members(self):
         editor = self.edit(MEMBERS)
         self.assertEqual(await self.labels(editor, '"x {|pair'), ["n", "boxes", "pair"])

@@ -65,6 +65,65 @@ TEST(ProveRanges, TakesALoopOverAClampedExtentForOneOverTheExtent) {
   }
 }
 
+// What checks a slice `x[n - n % 3 : n]`, `x[0 : n / 2]` and the like: that an end is not before the beginning, nor behind the axis.
+TEST(ProveRanges, DecidesComparisonsOfExtents) {
+  const auto is_decided = [](bool is_extent, const std::function<ValueId(Builder&, ValueId)>& compare) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), n = is_extent ? b.Dim(x, 0) : b.Slot(ir::SlotId{1});
+    b.StickyIf(compare(b, n), 7001);
+    b.Close(b.Dim(x, 0));
+    ProveRanges(f.program);
+    return f.Text().find("lt") == std::string::npos;
+  };
+  const auto less = [](Builder& b, ValueId a, ValueId c) { return b.Binary(OpKind::kLt, a, c); };
+  const auto part = [](Builder& b, ValueId n, int64_t by) { return b.Binary(OpKind::kDiv, n, b.I64(by)); };
+  const std::vector<std::function<ValueId(Builder&, ValueId)>> never = {
+      [&](Builder& b, ValueId n) { return less(b, b.Add(n, b.I64(1)), n); },
+      [&](Builder& b, ValueId n) { return less(b, n, part(b, n, 2)); },
+      [&](Builder& b, ValueId n) { return less(b, n, b.Mul(part(b, n, 3), b.I64(3))); },
+      [&](Builder& b, ValueId n) { return less(b, b.Sub(n, part(b, n, 2)), b.I64(0)); },
+  };
+  for (size_t i = 0; i < never.size(); ++i) {
+    EXPECT_TRUE(is_decided(true, never[i])) << i;
+    EXPECT_FALSE(is_decided(false, never[i])) << i << ": n + 1 wraps, and n / 2 is above n, where n may be any number";
+  }
+  EXPECT_FALSE(is_decided(true, [&](Builder& b, ValueId n) { return less(b, n, b.Add(part(b, n, 2), b.I64(1))); })) << "0 < 1";
+  EXPECT_FALSE(is_decided(true, [&](Builder& b, ValueId n) { return less(b, n, b.Mul(part(b, b.Add(n, b.I64(1)), 2), b.I64(2))); }))
+      << "1 < 2 * 1";
+  EXPECT_FALSE(is_decided(true, [&](Builder& b, ValueId n) { return less(b, b.Sub(n, b.I64(1)), part(b, n, 2)); })) << "0 - 1 < 0";
+}
+
+// A loop over n / 2 reads every second element.
+TEST(ProveRanges, ProvesIndicesOfLoopsOverQuotients) {
+  struct Case {
+    int64_t more, by, times, offset, is_inside;  // a loop over (n + more) / by reads at times * i + offset
+  };
+  for (const Case& each : std::vector<Case>{{0, 2, 2, 0, true},
+                                            {0, 2, 2, 1, true},
+                                            {0, 2, 2, 2, false},
+                                            {1, 2, 2, 0, true},
+                                            {1, 2, 2, 1, false},
+                                            {0, 3, 3, 2, true},
+                                            {0, 3, 2, 1, true},
+                                            {0, 3, 4, 0, false},
+                                            {2, 3, 3, 0, true},
+                                            {3, 3, 3, 0, false}}) {
+    for (const bool is_extent : {true, false}) {
+      Fixture f;
+      Builder b(f.program, f.body());
+      const ValueId x = b.Slot(ir::SlotId{0}), n = is_extent ? b.Dim(x, 0) : b.Slot(ir::SlotId{1});
+      const ValueId extent = b.Binary(OpKind::kDiv, b.Add(n, b.I64(each.more)), b.I64(each.by));
+      const BlockId block = b.Open(Integers(b, 1));
+      b.Close(b.Load(x, {b.CheckIndex(b.Add(b.Mul(b.Param(0), b.I64(each.times)), b.I64(each.offset)), n)}));
+      b.Close(b.Build(DType::kF32, {extent}, block));
+      ProveRanges(f.program);
+      EXPECT_EQ(f.Text().find("check_index") == std::string::npos, is_extent && each.is_inside)
+          << "(n + " << each.more << ") / " << each.by << ", " << each.times << " * i + " << each.offset;
+    }
+  }
+}
+
 // 4 * n is 0 where n is 2^62, which no extent is, but a parameter may be.
 TEST(ProveRanges, KeepsWhatHoldsOnlyWhereNothingWraps) {
   for (const bool is_extent : {true, false}) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/dim_bounds.h"
 #include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
@@ -75,6 +76,36 @@ TEST_F(DimSolverTest, SolvesLinearDimensionsExactly) {
   EXPECT_FALSE(solver.failed());
   EXPECT_EQ(solver.ValueOf(h_), Dim(3));
   EXPECT_EQ(solver.ValueOf(w_), a_ * Dim(2));
+}
+
+TEST_F(DimSolverTest, KnowsWhatExtentsLieBetween) {
+  const auto bounds = [this](const Dim& dim) -> std::string {
+    const auto found = BoundsOf(body_, dim);
+    if (!found) return "unknown";
+    return std::to_string(found->least) + (found->most == DimBounds::kFarBound ? " .. far" : " .. " + std::to_string(found->most));
+  };
+  EXPECT_EQ(bounds(a_ + Dim(1)), "unknown") << "any integer";
+  body_.extents = {"a", "b"};
+  EXPECT_EQ(bounds(a_ + Dim(1)), "1 .. 1099511627777");
+  EXPECT_EQ(bounds(a_ * Dim(2) - b_), "-1099511627776 .. 2199023255552");
+  EXPECT_EQ(bounds(Dim::FloorDiv(a_ + Dim(1), Dim(2)) * Dim(3) + Dim(5)), "5 .. 1649267441669");
+  EXPECT_EQ(bounds(a_ * b_ + Dim(7)), "7 .. far");
+  EXPECT_EQ(bounds(a_ * b_ * b_ * b_ * b_ + Dim(7)), "7 .. far");
+  EXPECT_EQ(bounds(a_ - a_ * b_), "unknown") << "it may wrap";
+  EXPECT_EQ(bounds(Dim::FloorDiv(a_ - Dim(1), Dim(2))), "-1 .. 549755813887") << "it rounds down";
+  EXPECT_EQ(bounds(Dim::FloorDiv(a_, b_)), "unknown") << "by what may be 0";
+  EXPECT_EQ(bounds(a_ + w_), "unknown");
+}
+
+TEST_F(DimSolverTest, ChecksNoLeastThatIsProved) {
+  const Dim::Linear stated{.symbol = "n", .mul = 1, .add = 2};
+  EXPECT_TRUE(LeastCheck(body_, stated, a_ + Dim(2), ""));
+  body_.extents = {"a", "b"};
+  EXPECT_FALSE(LeastCheck(body_, stated, a_ + Dim(2), ""));
+  EXPECT_FALSE(LeastCheck(body_, stated, a_ * b_ * Dim(3) + Dim(2), ""));
+  EXPECT_TRUE(LeastCheck(body_, stated, a_ + Dim(1), "")) << "1 where a is 0";
+  EXPECT_TRUE(LeastCheck(body_, stated, a_ + b_, ""));
+  EXPECT_TRUE(LeastCheck(body_, {.symbol = "n", .mul = -1, .add = 5}, a_ + Dim(2), ""));
 }
 
 TEST_F(DimSolverTest, ReportsWhatDoesNotDivide) {

@@ -1,0 +1,1 @@
+// The compiler of this test does not read it.

@@ -328,7 +328,7 @@ def kept_by_class(boxes, scores, classes, most):
 
 
 def softly_kept(boxes, scores, sigma, least):
-    if not len(boxes) or np.isnan(scores).any():
+    if not len(boxes) or np.isnan(scores).any() or not sigma > 0:
         return None
     left, at = cv2.dnn.softNMSBoxes(of_opencv(boxes, scores)[0], scores.tolist(), float(least), 1, 0, float(sigma), cv2.dnn.SOFT_NMSMETHOD_SOFTNMS_GAUSSIAN)
     return np.array(at, I64), np.array(left, F32)
@@ -453,9 +453,9 @@ FUNCTIONS = {
                     [(np.array([[0, 0, 2, 2], [0, 0, NAN, 2], [0, 0, 2, 2], [NAN] * 4, [1, NAN, 2, 2]], F32), floats(1, 5, 2, 4, 3), F32(0))]),
     "NmsByClass": Function("boxes: f32[n, 4], scores: f32[n], classes: i64[n], most: f32", "y: i64[_]", "nn.nms_by_class(boxes, scores, classes, most)", nms,
                            [(corners(len(s)), s, dice.integers(0, 3, len(s)), F32(most)) for s in SCORES for most in (0.25, 0.5)]),
-    "SoftNms": Function("boxes: f32[n, 4], scores: f32[n], sigma: f32, least: f32", "indices: i64[_], scores: f32[_]", "nn.soft_nms(boxes, scores, sigma, least)", soft_nms,
+    "SoftNms": Function("boxes: f32[n, 4], scores: f32[n], sigma: f32, least: f32", "indices: i64[_], scores: f32[_]", "nn.soft_nms(boxes, scores, sigma, least)", lambda b, s, sigma, least: soft_nms(b, s, sigma, least) if sigma > 0 else TYPE,
                         [(corners(n), dice.random(n).astype(F32), F32(sigma), F32(least)) for n in (1, 2, 20, 60) for sigma, least in ((0.5, 0.001), (0.1, 0.2), (0.5, 2))] +
-                        [(np.zeros((0, 4), F32), floats(), F32(0.5), F32(0)), (corners(3), floats(NAN, 0.5, NAN), F32(0.5), F32(0))], 1e-4),
+                        [(np.zeros((0, 4), F32), floats(), F32(0.5), F32(0)), (corners(3), floats(NAN, 0.5, NAN), F32(0.5), F32(0)), (corners(3), floats(1, 2, 3), F32(0), F32(0)), (corners(3), floats(1, 2, 3), F32(-1), F32(0))], 1e-4),
     "SoftNmsOfMany": Function("boxes: f32[n, 4], scores: f32[n]", "indices: i64[_], scores: f32[_]", "nn.soft_nms(boxes, scores)", apart,
                               [(floats(0, 0, 5, 5) + 10 * np.arange(MANY, dtype=F32)[:, None], (np.arange(MANY) % 500 == 7) * np.arange(MANY, dtype=F32))]),
     "Components": Function("mask: bool[h, w]", "labels: i64[_, _], boxes: i64[_, _], areas: i64[_]", "nn.connected_components(mask)", components,

@@ -5,6 +5,7 @@
 #include "runtime/kernels/attention/brain.h"
 #include "runtime/kernels/attention/vector.h"
 #include "runtime/kernels/conv/winograd.h"
+#include "runtime/kernels/matmul_nbits/vector.h"
 #include "runtime/kernels/normalise/vector.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
@@ -108,6 +109,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Lookup, kAnyType, "row-major", "ref", ref::MakeLookup),
     KERNEL_IMPL(LpNorm, kAnyType, "row-major", "ref", ref::MakeLpNorm),
     KERNEL_IMPL(MatMulBnb4, kAnyType, "row-major", "ref", ref::MakeMatMulBnb4),
+    KERNEL_IMPL(MatMulNBits, WF_F32, "row-major", "avx2", avx2::MakeMatMulNBits),
     KERNEL_IMPL(MatMulNBits, kAnyType, "row-major", "ref", ref::MakeMatMulNBits),
     KERNEL_IMPL(MeanVariance, kAnyType, "row-major", "ref", ref::MakeMeanVariance),
     KERNEL_IMPL(MelWeights, kAnyType, "row-major", "ref", ref::MakeMelWeights),

@@ -1,6 +1,7 @@
 // Every row of the table against `ref`, over shapes that each contract's implementations treat apart.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -227,11 +228,37 @@ std::vector<ShapeCase> NormCases() {
   return cases;
 }
 
+// Weights of 4 bits, also where the last block has room behind them, with zero points of each kind.
+std::vector<ShapeCase> NBitsCases() {
+  std::vector<ShapeCase> cases;
+  for (const auto& [rows, n, k, block] : std::vector<std::array<int64_t, 4>>{{1, 5, 64, 32},
+                                                                             {3, 7, 80, 16},
+                                                                             {2, 4, 45, 16},
+                                                                             {7, 3, 31, 64},
+                                                                             {9, 33, 96, 32},
+                                                                             {64, 19, 71, 16},
+                                                                             {0, 4, 32, 32},
+                                                                             {4, 0, 32, 32}}) {
+    const int64_t blocks = (k + block - 1) / block;
+    std::vector<uint8_t> weights(static_cast<size_t>(n * blocks * block / 2)), packed(static_cast<size_t>(n * ((blocks + 1) / 2)));
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 37 + i / 7);
+    for (size_t i = 0; i < packed.size(); ++i) packed[i] = static_cast<uint8_t>(i * 71 + 5);
+    const Tensor x = Random({rows, k}, 1), w = testing::Of(WF_U8, {n, blocks, block / 2}, weights), scales = Random({n * blocks}, 2);
+    const Tensor zeros = testing::Of(WF_U8, {n * ((blocks + 1) / 2)}, packed), floats = Random({n * blocks}, 3), bias = Random({n}, 4);
+    const MatMulNBits format{k, n, 4, block};
+    cases.push_back({"product of 4 bits", format, {x, w, scales}, {rows, n}});
+    cases.push_back({"product of 4 bits with zeros", format, {x, w, scales, zeros}, {rows, n}});
+    cases.push_back({"product of 4 bits with zeros of floats and a bias", format, {x, w, scales, floats, bias}, {rows, n}});
+    cases.push_back({"product of 4 bits with a bias", format, {x, w, scales, Tensor{}, bias}, {rows, n}});
+  }
+  return cases;
+}
+
 // Some elements of the first input become NaN, or none.
 void ExpectRowsAgree(bool with_nan) {
   std::map<std::string, int> taken;  // cases by row
   std::vector<ShapeCase> cases = ConvCases();
-  for (auto more : {ConvTransposeCases(), MatMulCases(), PoolCases(), ElementwiseCases(), AttentionCases(), NormCases()})
+  for (auto more : {ConvTransposeCases(), MatMulCases(), PoolCases(), ElementwiseCases(), AttentionCases(), NormCases(), NBitsCases()})
     cases.insert(cases.end(), more.begin(), more.end());
   for (const ShapeCase& each : cases) {
     SCOPED_TRACE(each.name);
@@ -259,6 +286,7 @@ void ExpectRowsAgree(bool with_nan) {
     }
   }
   EXPECT_GE(taken["LayerNorm avx2"], avx2::Available() ? 15 : 0);
+  EXPECT_GE(taken["MatMulNBits avx2"], avx2::Available() ? 32 : 0);
   if (onednn::Available()) {
     EXPECT_GE(taken["Attention avx2"], avx2::Available() ? 7 : 0);
     EXPECT_GE(taken["Conv onednn"], 40);

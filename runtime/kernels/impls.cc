@@ -9,6 +9,7 @@
 #include "runtime/kernels/normalise/vector.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
+#include "runtime/kernels/pool/vector.h"
 #include "runtime/kernels/quantise/vector.h"
 #include "runtime/kernels/recurrent/vector.h"
 #include "runtime/kernels/ref.h"
@@ -39,6 +40,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Conv, kAnyType, "row-major", "ref", ref::MakeConv),
     KERNEL_IMPL(MatMul, WF_F32, "row-major, bf16", "onednn", onednn::MakeMatMul, onednn::MatMulWays),
     KERNEL_IMPL(MatMul, kAnyType, "row-major", "ref", ref::MakeMatMul),
+    KERNEL_IMPL(Pool, WF_F32, "row-major", "avx2", avx2::MakePool),
     KERNEL_IMPL(Pool, WF_F32, "any, bf16", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, WF_U8, "any", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, WF_I8, "any", "onednn", onednn::MakePool),

@@ -6,6 +6,7 @@
 #include "runtime/kernels/attention/vector.h"
 #include "runtime/kernels/conv/winograd.h"
 #include "runtime/kernels/matmul_nbits/vector.h"
+#include "runtime/kernels/move/vector.h"
 #include "runtime/kernels/normalise/vector.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
@@ -55,6 +56,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Reduce, kAnyType, "row-major", "ref", ref::MakeReduce),
     KERNEL_IMPL(BatchNorm, kAnyType, "row-major", "ref", ref::MakeBatchNorm),
     KERNEL_IMPL(Cast, kAnyType, "row-major", "ref", ref::MakeCast),
+    KERNEL_IMPL(Transpose, kAnyType, "row-major", "avx2", avx2::MakeTranspose),
     KERNEL_IMPL(Transpose, kAnyType, "row-major", "ref", ref::MakeTranspose),
     KERNEL_IMPL(Concat, WF_F32, "any, bf16", "onednn", onednn::MakeConcat),
     KERNEL_IMPL(Concat, kAnyType, "row-major", "ref", ref::MakeConcat),

@@ -262,11 +262,32 @@ std::vector<ShapeCase> NBitsCases() {
   return cases;
 }
 
+std::vector<ShapeCase> TransposeCases() {
+  std::vector<ShapeCase> cases;
+  for (const auto& [dim, perm] : std::vector<std::pair<std::vector<int64_t>, std::vector<size_t>>>{{{9, 8}, {1, 0}},
+                                                                                                   {{33, 70}, {1, 0}},
+                                                                                                   {{8, 7}, {1, 0}},
+                                                                                                   {{2, 19, 5, 7}, {0, 2, 3, 1}},
+                                                                                                   {{2, 5, 7, 19}, {0, 3, 1, 2}},
+                                                                                                   {{9, 3, 17}, {2, 1, 0}},
+                                                                                                   {{3, 16, 24}, {0, 2, 1}},
+                                                                                                   {{8, 2, 3, 16}, {3, 2, 1, 0}},
+                                                                                                   {{3, 10, 2, 9}, {2, 0, 3, 1}},
+                                                                                                   {{4, 5, 8}, {1, 0, 2}},
+                                                                                                   {{0, 9, 8}, {0, 2, 1}}}) {
+    std::vector<int64_t> out;
+    for (const size_t from : perm) out.push_back(dim[from]);
+    cases.push_back({"transposed", Transpose{perm}, {Random(dim, 1)}, out});
+  }
+  return cases;
+}
+
 // Some elements of the first input become NaN, or none.
 void ExpectRowsAgree(bool with_nan) {
   std::map<std::string, int> taken;  // cases by row
   std::vector<ShapeCase> cases = ConvCases();
-  for (auto more : {ConvTransposeCases(), MatMulCases(), PoolCases(), ElementwiseCases(), AttentionCases(), NormCases(), NBitsCases()})
+  for (auto more : {ConvTransposeCases(), MatMulCases(), PoolCases(), ElementwiseCases(), AttentionCases(), NormCases(), NBitsCases(),
+                    TransposeCases()})
     cases.insert(cases.end(), more.begin(), more.end());
   for (const ShapeCase& each : cases) {
     SCOPED_TRACE(each.name);
@@ -294,6 +315,7 @@ void ExpectRowsAgree(bool with_nan) {
     }
   }
   EXPECT_GE(taken["LayerNorm avx2"], avx2::Available() ? 15 : 0);
+  EXPECT_EQ(taken["Transpose avx2"], avx2::Available() ? 8 : 0);
   EXPECT_GE(taken["Pool avx2"], avx2::Available() ? 8 : 0);
   EXPECT_GE(taken["MatMulNBits avx2"], avx2::Available() ? 32 : 0);
   if (onednn::Available()) {

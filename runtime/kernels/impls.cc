@@ -10,6 +10,7 @@
 #include "runtime/kernels/normalise/vector.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
+#include "runtime/kernels/order/vector.h"
 #include "runtime/kernels/pool/vector.h"
 #include "runtime/kernels/quantise/vector.h"
 #include "runtime/kernels/recurrent/vector.h"
@@ -66,6 +67,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Where, kAnyType, "row-major", "ref", ref::MakeWhere),
     KERNEL_IMPL(Copy, kAnyType, "row-major", "ref", ref::MakeCopy),
     KERNEL_IMPL(AffineGrid, kAnyType, "row-major", "ref", ref::MakeAffineGrid),
+    KERNEL_IMPL(ArgExtreme, WF_F32, "row-major", "avx2", avx2::MakeArgExtreme),
     KERNEL_IMPL(ArgExtreme, kAnyType, "row-major", "ref", ref::MakeArgExtreme),
     KERNEL_IMPL(ArgPool, kAnyType, "row-major", "ref", ref::MakeArgPool),
     KERNEL_IMPL(Attention, WF_F32, "row-major, bf16", "avx512", avx512::MakeAttention),
@@ -95,6 +97,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(GatherElements, kAnyType, "row-major", "ref", ref::MakeGatherElements),
     KERNEL_IMPL(GatherND, kAnyType, "row-major", "ref", ref::MakeGatherND),
     KERNEL_IMPL(GridSample, kAnyType, "row-major", "ref", ref::MakeGridSample),
+    KERNEL_IMPL(GroupNorm, WF_F32, "row-major", "avx2", avx2::MakeGroupNorm),
     KERNEL_IMPL(GroupNorm, kAnyType, "row-major", "ref", ref::MakeGroupNorm),
     KERNEL_IMPL(Hardmax, kAnyType, "row-major", "ref", ref::MakeHardmax),
     KERNEL_IMPL(Impute, kAnyType, "row-major", "ref", ref::MakeImpute),

@@ -8,6 +8,7 @@
 
 #include "runtime/kernels/onednn/layout.h"
 #include "runtime/kernels/onednn/onednn.h"
+#include "runtime/kernels/order/vector.h"
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/unary/vector.h"
 #include "tests/unit/runtime/kernels/cases.h"
@@ -232,7 +233,13 @@ std::vector<ShapeCase> NormCases() {
     cases.push_back({"layer norm of a sum", norm, {x, scale, Tensor{}, skip, shift}, dim});
     norm.centre = false;
     cases.push_back({"layer norm by the root of squares", norm, {x, scale}, dim});
+    const std::vector<int64_t> image = {2, 6, 3, n};
+    const Tensor of_channels = Random({6}, 5), of_groups = Random({3}, 6);
+    cases.push_back({"norm of each channel", GroupNorm{6}, {Random(image, 1), of_channels, of_channels}, image});
+    cases.push_back({"norm of groups", GroupNorm{3}, {Random(image, 1), of_channels, of_channels}, image});
+    cases.push_back({"norm of groups with one scale each", GroupNorm{3}, {Random(image, 1), of_groups, of_groups}, image});
   }
+  cases.push_back({"norm of no sample", GroupNorm{2}, {Random({0, 2, 9}, 1), Random({2}, 2), Random({2}, 3)}, {0, 2, 9}});
   return cases;
 }
 
@@ -282,6 +289,31 @@ std::vector<ShapeCase> TransposeCases() {
   return cases;
 }
 
+// Places of extremes, with equal elements, NaN and infinities among them, against `ref`.
+TEST(Impls, PlacesOfExtremesByVectors) {
+  if (!avx2::Available()) GTEST_SKIP() << "no AVX2";
+  for (const auto& [dim, out] : std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>>{
+           {{2, 5, 8}, {2, 8}}, {{1, 21, 37}, {1, 37}}, {{3, 1, 9}, {3, 9}}, {{1, 7, 1100}, {1, 1100}}, {{0, 7, 16}, {0, 16}}}) {
+    const Tensor x = Random(dim, 1);
+    auto* const values = reinterpret_cast<float*>(x.data.get());
+    for (int64_t i = 0; i < x.info.count(); ++i) {
+      values[i] = std::round(values[i] * 3);
+      if (i % 11 == 5) values[i] = std::numeric_limits<float>::quiet_NaN();
+      if (i % 13 == 7) values[i] = (i % 2 == 0 ? 1.0f : -1.0f) * std::numeric_limits<float>::infinity();
+    }
+    for (const bool largest : {true, false}) {
+      for (const bool last : {true, false}) {
+        const ArgExtreme arg{1, largest, last};
+        const auto got = RunKernel(avx2::MakeArgExtreme, arg, {x}, WF_I64, out),
+                   want = RunKernel(ref::MakeArgExtreme, arg, {x}, WF_I64, out);
+        ASSERT_TRUE(got.made);
+        EXPECT_EQ(got.out.As<int64_t>(), want.out.As<int64_t>()) << dim[2] << largest << last;
+      }
+    }
+  }
+  EXPECT_FALSE(RunKernel(avx2::MakeArgExtreme, ArgExtreme{1}, {Random({2, 30}, 1)}, WF_I64, {2}).made) << "along the last axis";
+}
+
 // Some elements of the first input become NaN, or none.
 void ExpectRowsAgree(bool with_nan) {
   std::map<std::string, int> taken;  // cases by row
@@ -317,6 +349,7 @@ void ExpectRowsAgree(bool with_nan) {
   EXPECT_GE(taken["LayerNorm avx2"], avx2::Available() ? 15 : 0);
   EXPECT_EQ(taken["Transpose avx2"], avx2::Available() ? 8 : 0);
   EXPECT_GE(taken["Pool avx2"], avx2::Available() ? 8 : 0);
+  EXPECT_GE(taken["GroupNorm avx2"], avx2::Available() ? 16 : 0);
   EXPECT_GE(taken["MatMulNBits avx2"], avx2::Available() ? 32 : 0);
   if (onednn::Available()) {
     EXPECT_GE(taken["Attention avx2"], avx2::Available() ? 7 : 0);

@@ -69,7 +69,7 @@ int64_t InWholeBlocks(const Shape& s) { return s.k - s.k % s.block; }
 
 // Products of kRows rows, k elements apart, with a column; y: n elements apart.
 template <int64_t kRows>
-WF_AVX2 inline void Dot(const Shape& s, const Column& column, const float* x, float bias, float* y) {
+WF_AVX2 void Dot(const Shape& s, const Column& column, const float* x, float bias, float* y) {
   const int64_t whole = InWholeBlocks(s);
   __m256 sum[kRows][2] = {};
   for (int64_t at = 0, block = 0; at < whole; ++block) {
@@ -102,11 +102,9 @@ WF_AVX2 void Unpack(const Shape& s, const Column& column, float* to) {
   for (int64_t i = whole; i < s.k; ++i) to[i] = column.At(s, i);
 }
 
-WF_AVX2 void MultiplyRows(const Shape& s, const Column& column, int64_t rows, const float* x, float bias, float* y) {
-  if (rows == 1) return Dot<1>(s, column, x, bias, y);
-  if (rows == 2) return Dot<2>(s, column, x, bias, y);
-  rows == 3 ? Dot<3>(s, column, x, bias, y) : Dot<4>(s, column, x, bias, y);
-}
+using Multiplier = void (*)(const Shape& s, const Column& column, const float* x, float bias, float* y);
+
+Multiplier MultiplierOf(int64_t rows) { return rows == 1 ? Dot<1> : rows == 2 ? Dot<2> : rows == 3 ? Dot<3> : Dot<kMostRows>; }
 
 // Columns from `first` on, unpacked beside one another.
 bool MultiplyUnpacked(const Shape& s, const Buffers& b, int64_t first) {
@@ -133,8 +131,8 @@ const char* Run(const Shape& s, const Buffers& b) {
   for (int64_t i = 0; i < s.n; ++i) {
     const Column column = ColumnOf(s, b, i);
     for (int64_t row = 0; row < s.rows; row += kMostRows) {
-      const int64_t rows = std::min(kMostRows, s.rows - row);
-      MultiplyRows(s, column, rows, x + row * s.k, bias == nullptr ? 0 : bias[i], y + row * s.n + i);
+      const Multiplier multiply = MultiplierOf(std::min(kMostRows, s.rows - row));
+      multiply(s, column, x + row * s.k, bias == nullptr ? 0 : bias[i], y + row * s.n + i);
     }
   }
   return nullptr;

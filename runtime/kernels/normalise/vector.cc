@@ -128,9 +128,13 @@ WF_AVX2 double WideTotal(const float* x, int64_t n, double middle) {
   return total;
 }
 
+struct Change {
+  float middle, factor, offset;
+};
+
 // (x - middle) * factor + offset
-WF_AVX2 void Shift(const float* x, int64_t n, float middle, float factor, float offset, float* y) {
-  const __m256 middles = _mm256_set1_ps(middle), factors = _mm256_set1_ps(factor), offsets = _mm256_set1_ps(offset);
+WF_AVX2 void Shift(const float* x, int64_t n, const Change& by, float* y) {
+  const __m256 middles = _mm256_set1_ps(by.middle), factors = _mm256_set1_ps(by.factor), offsets = _mm256_set1_ps(by.offset);
   for (int64_t i = 0; i < n; i += kLanes) {
     const __m256i lanes = FirstLanes(n - i);
     const __m256 far = _mm256_sub_ps(Load(x + i, lanes), middles);
@@ -148,7 +152,7 @@ const char* RunGroups(const Groups& s, const Buffers& b) {
     const int64_t group = part % s.groups;
     for (int64_t i = 0; i < s.channels; ++i, x += s.inner, y += s.inner) {
       const int64_t k = s.by_channel ? group * s.channels + i : group;
-      Shift(x, s.inner, static_cast<float>(mean), static_cast<float>(inverse * static_cast<double>(scale[k])), shift[k], y);
+      Shift(x, s.inner, {static_cast<float>(mean), static_cast<float>(inverse * static_cast<double>(scale[k])), shift[k]}, y);
     }
   }
   return nullptr;

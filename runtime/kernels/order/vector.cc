@@ -29,7 +29,7 @@ WF_AVX2 inline __m256 IsTaken(__m256 next, __m256 held) {
 
 // `count` places, at most kTogether; rows lie around.inner apart.
 template <bool kLargest, bool kLast>
-WF_AVX2 inline void Find(const Around& around, const float* x, int64_t count, Held& held, int64_t* to) {
+WF_AVX2 void Find(const Around& around, const float* x, int64_t count, Held& held, int64_t* to) {
   std::copy_n(x, count, held.value);
   std::fill_n(held.at, count, 0);
   for (int64_t k = 1; k < around.extent; ++k) {
@@ -46,19 +46,21 @@ WF_AVX2 inline void Find(const Around& around, const float* x, int64_t count, He
   std::copy_n(held.at, count, to);
 }
 
-WF_AVX2 void FindAny(const Around& around, const ArgExtreme& arg, const float* x, int64_t count, Held& held, int64_t* to) {
-  if (arg.largest) return arg.last ? Find<true, true>(around, x, count, held, to) : Find<true, false>(around, x, count, held, to);
-  arg.last ? Find<false, true>(around, x, count, held, to) : Find<false, false>(around, x, count, held, to);
+using Finder = void (*)(const Around& around, const float* x, int64_t count, Held& held, int64_t* to);
+
+Finder FinderOf(const ArgExtreme& arg) {
+  if (arg.largest) return arg.last ? Find<true, true> : Find<true, false>;
+  return arg.last ? Find<false, true> : Find<false, false>;
 }
 
-const char* Run(const Around& around, const ArgExtreme& arg, const Buffers& b) {
+const char* Run(const Around& around, Finder find, const Buffers& b) {
   const auto* x = static_cast<const float*>(b.in[0]);
   auto* to = static_cast<int64_t*>(b.out[0]);
   Held& held = *static_cast<Held*>(b.scratch);
   for (int64_t o = 0; o < around.outer; ++o, x += around.extent * around.inner) {
     for (int64_t first = 0; first < around.inner; first += kTogether) {
       const int64_t count = std::min(kTogether, around.inner - first);
-      FindAny(around, arg, x + first, count, held, to);
+      find(around, x + first, count, held, to);
       to += count;
     }
   }
@@ -73,7 +75,7 @@ base::Result<std::unique_ptr<Kernel>> MakeArgExtreme(const Operation& operation)
   const bool fits = Available() && operation.in[0].dtype == WF_F32 && around.inner >= kLanes && around.extent > 0 &&
                     around.extent <= std::numeric_limits<int32_t>::max();
   if (!fits) return std::unique_ptr<Kernel>();
-  auto kernel = MakeFunction(1, [around, arg](const Buffers& b) { return Run(around, arg, b); });
+  auto kernel = MakeFunction(1, [around, find = FinderOf(arg)](const Buffers& b) { return Run(around, find, b); });
   kernel->scratch_bytes = sizeof(Held);
   return kernel;
 }

@@ -5,9 +5,13 @@
 #include "runtime/kernels/attention/brain.h"
 #include "runtime/kernels/attention/vector.h"
 #include "runtime/kernels/conv/winograd.h"
+#include "runtime/kernels/matmul_nbits/vector.h"
+#include "runtime/kernels/move/vector.h"
 #include "runtime/kernels/normalise/vector.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
+#include "runtime/kernels/order/vector.h"
+#include "runtime/kernels/pool/vector.h"
 #include "runtime/kernels/quantise/vector.h"
 #include "runtime/kernels/recurrent/vector.h"
 #include "runtime/kernels/ref.h"
@@ -38,6 +42,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Conv, kAnyType, "row-major", "ref", ref::MakeConv),
     KERNEL_IMPL(MatMul, WF_F32, "row-major, bf16", "onednn", onednn::MakeMatMul, onednn::MatMulWays),
     KERNEL_IMPL(MatMul, kAnyType, "row-major", "ref", ref::MakeMatMul),
+    KERNEL_IMPL(Pool, WF_F32, "row-major", "avx2", avx2::MakePool),
     KERNEL_IMPL(Pool, WF_F32, "any, bf16", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, WF_U8, "any", "onednn", onednn::MakePool),
     KERNEL_IMPL(Pool, WF_I8, "any", "onednn", onednn::MakePool),
@@ -52,6 +57,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Reduce, kAnyType, "row-major", "ref", ref::MakeReduce),
     KERNEL_IMPL(BatchNorm, kAnyType, "row-major", "ref", ref::MakeBatchNorm),
     KERNEL_IMPL(Cast, kAnyType, "row-major", "ref", ref::MakeCast),
+    KERNEL_IMPL(Transpose, kAnyType, "row-major", "avx2", avx2::MakeTranspose),
     KERNEL_IMPL(Transpose, kAnyType, "row-major", "ref", ref::MakeTranspose),
     KERNEL_IMPL(Concat, WF_F32, "any, bf16", "onednn", onednn::MakeConcat),
     KERNEL_IMPL(Concat, kAnyType, "row-major", "ref", ref::MakeConcat),
@@ -61,6 +67,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Where, kAnyType, "row-major", "ref", ref::MakeWhere),
     KERNEL_IMPL(Copy, kAnyType, "row-major", "ref", ref::MakeCopy),
     KERNEL_IMPL(AffineGrid, kAnyType, "row-major", "ref", ref::MakeAffineGrid),
+    KERNEL_IMPL(ArgExtreme, WF_F32, "row-major", "avx2", avx2::MakeArgExtreme),
     KERNEL_IMPL(ArgExtreme, kAnyType, "row-major", "ref", ref::MakeArgExtreme),
     KERNEL_IMPL(ArgPool, kAnyType, "row-major", "ref", ref::MakeArgPool),
     KERNEL_IMPL(Attention, WF_F32, "row-major, bf16", "avx512", avx512::MakeAttention),
@@ -90,6 +97,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(GatherElements, kAnyType, "row-major", "ref", ref::MakeGatherElements),
     KERNEL_IMPL(GatherND, kAnyType, "row-major", "ref", ref::MakeGatherND),
     KERNEL_IMPL(GridSample, kAnyType, "row-major", "ref", ref::MakeGridSample),
+    KERNEL_IMPL(GroupNorm, WF_F32, "row-major", "avx2", avx2::MakeGroupNorm),
     KERNEL_IMPL(GroupNorm, kAnyType, "row-major", "ref", ref::MakeGroupNorm),
     KERNEL_IMPL(Hardmax, kAnyType, "row-major", "ref", ref::MakeHardmax),
     KERNEL_IMPL(Impute, kAnyType, "row-major", "ref", ref::MakeImpute),
@@ -108,6 +116,7 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Lookup, kAnyType, "row-major", "ref", ref::MakeLookup),
     KERNEL_IMPL(LpNorm, kAnyType, "row-major", "ref", ref::MakeLpNorm),
     KERNEL_IMPL(MatMulBnb4, kAnyType, "row-major", "ref", ref::MakeMatMulBnb4),
+    KERNEL_IMPL(MatMulNBits, WF_F32, "row-major", "avx2", avx2::MakeMatMulNBits),
     KERNEL_IMPL(MatMulNBits, kAnyType, "row-major", "ref", ref::MakeMatMulNBits),
     KERNEL_IMPL(MeanVariance, kAnyType, "row-major", "ref", ref::MakeMeanVariance),
     KERNEL_IMPL(MelWeights, kAnyType, "row-major", "ref", ref::MakeMelWeights),

@@ -97,4 +97,83 @@ base::Result<std::unique_ptr<Kernel>> MakeLayerNorm(const Operation& operation) 
   return MakeFunction(operation.in.size(), [shape](const Buffers& b) { return Run(shape, b); });
 }
 
+namespace {
+
+struct Groups {
+  int64_t parts, groups, channels, inner;  // channels of a group
+  bool by_channel;
+  double epsilon;
+};
+
+// The sum of x - middle, or of its squares.
+template <bool kSquares>
+WF_AVX2 double WideTotal(const float* x, int64_t n, double middle) {
+  constexpr int64_t kHalf = 4, kSums = 4;
+  const __m256d middles = _mm256_set1_pd(middle);
+  __m256d sum[kSums] = {};
+  int64_t i = 0;
+  for (; i + kSums * kHalf <= n; i += kSums * kHalf) {
+    for (int64_t k = 0; k < kSums; ++k) {
+      const __m256d far = _mm256_sub_pd(_mm256_cvtps_pd(_mm_loadu_ps(x + i + k * kHalf)), middles);
+      sum[k] = kSquares ? _mm256_fmadd_pd(far, far, sum[k]) : _mm256_add_pd(sum[k], far);
+    }
+  }
+  double each[kHalf];
+  _mm256_storeu_pd(each, _mm256_add_pd(_mm256_add_pd(sum[0], sum[1]), _mm256_add_pd(sum[2], sum[3])));
+  double total = (each[0] + each[1]) + (each[2] + each[3]);
+  for (; i < n; ++i) {
+    const double far = static_cast<double>(x[i]) - middle;
+    total += kSquares ? far * far : far;
+  }
+  return total;
+}
+
+struct Change {
+  float middle, factor, offset;
+};
+
+// (x - middle) * factor + offset
+WF_AVX2 void Shift(const float* x, int64_t n, const Change& by, float* y) {
+  const __m256 middles = _mm256_set1_ps(by.middle), factors = _mm256_set1_ps(by.factor), offsets = _mm256_set1_ps(by.offset);
+  for (int64_t i = 0; i < n; i += kLanes) {
+    const __m256i lanes = FirstLanes(n - i);
+    const __m256 far = _mm256_sub_ps(Load(x + i, lanes), middles);
+    _mm256_maskstore_ps(y + i, lanes, _mm256_add_ps(_mm256_mul_ps(far, factors), offsets));
+  }
+}
+
+const char* RunGroups(const Groups& s, const Buffers& b) {
+  const float *x = InOf(b, kX), *scale = InOf(b, kScale), *shift = InOf(b, kShift);
+  auto* y = static_cast<float*>(b.out[0]);
+  const int64_t size = s.channels * s.inner;
+  for (int64_t part = 0; part < s.parts; ++part) {
+    const double count = static_cast<double>(size), mean = WideTotal<false>(x, size, 0) / count;
+    const double inverse = 1 / std::sqrt(WideTotal<true>(x, size, mean) / count + s.epsilon);
+    const int64_t group = part % s.groups;
+    for (int64_t i = 0; i < s.channels; ++i, x += s.inner, y += s.inner) {
+      const int64_t k = s.by_channel ? group * s.channels + i : group;
+      Shift(x, s.inner, {static_cast<float>(mean), static_cast<float>(inverse * static_cast<double>(scale[k])), shift[k]}, y);
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Kernel>> MakeGroupNorm(const Operation& operation) {
+  const GroupNorm& norm = std::get<GroupNorm>(operation.params);
+  const std::vector<int64_t>& dim = operation.in[kX].dim;
+  bool fits = Available();
+  for (size_t i = 0; i <= kShift; ++i) fits = fits && operation.in[i].dtype == WF_F32;
+  if (!fits) return std::unique_ptr<Kernel>();
+  Groups groups{dim[0] * norm.groups,
+                norm.groups,
+                dim[1] / norm.groups,
+                1,
+                operation.in[kScale].count() == dim[1],
+                static_cast<double>(norm.epsilon)};
+  for (size_t i = 2; i < dim.size(); ++i) groups.inner *= dim[i];
+  return MakeFunction(3, [groups](const Buffers& b) { return RunGroups(groups, b); });
+}
+
 }  // namespace wf::kernels::avx2

@@ -15,4 +15,7 @@ namespace wf::kernels::avx2 {
 // Null: the operation is another, and the next row of the table is asked.
 base::Result<std::unique_ptr<Kernel>> MakeLayerNorm(const Operation&);
 
+// Of f32, with sums of f64. The same.
+base::Result<std::unique_ptr<Kernel>> MakeGroupNorm(const Operation&);
+
 }  // namespace wf::kernels::avx2

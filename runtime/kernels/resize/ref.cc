@@ -15,8 +15,10 @@ struct Picked {
   std::vector<std::vector<int64_t>> from;  // per axis, per output position: byte offset in the input, or -1
   int64_t size = 1;                        // bytes of what lies behind the axes
 
-  // What is picked whole at the end lies side by side.
+  // What is picked whole at the end lies side by side. Not where something lies outside, of which there is one element alone.
   void JoinWhole(const std::vector<int64_t>& dim) {
+    const auto reaches_out = [](const std::vector<int64_t>& places) { return std::find(places.begin(), places.end(), -1) != places.end(); };
+    if (std::any_of(from.begin(), from.end(), reaches_out)) return;
     const auto is_whole = [&](const std::vector<int64_t>& places) {
       for (size_t i = 0; i < places.size(); ++i) {
         if (places[i] != static_cast<int64_t>(i) * size) return false;
@@ -30,15 +32,40 @@ struct Picked {
   }
 
   uint8_t* Fill(size_t axis, const uint8_t* in, const uint8_t* outside, uint8_t* out) const {
-    if (axis == from.size()) {
-      if (in != nullptr) {
-        std::memcpy(out, in, static_cast<size_t>(size));
-      } else {
-        std::memcpy(out, outside, static_cast<size_t>(size));
-      }
-      return out + size;
+    if (axis == from.size()) return CopyOne(in != nullptr ? in : outside, out, size);
+    if (axis + 1 == from.size() && in != nullptr) {
+      if (size == 1) return Row<1>(in, outside, out);
+      if (size == 2) return Row<2>(in, outside, out);
+      if (size == 4) return Row<4>(in, outside, out);
+      if (size == 8) return Row<8>(in, outside, out);
     }
-    for (const int64_t each : from[axis]) out = Fill(axis + 1, in != nullptr && each >= 0 ? in + each : nullptr, outside, out);
+    const uint8_t* last = nullptr;  // where the result of the place before begins
+    for (size_t i = 0; i < from[axis].size(); ++i) {
+      const int64_t each = from[axis][i];
+      uint8_t* const begin = out;
+      if (i > 0 && each == from[axis][i - 1]) {
+        out = CopyOne(last, out, begin - last);
+      } else {
+        out = Fill(axis + 1, in != nullptr && each >= 0 ? in + each : nullptr, outside, out);
+      }
+      last = begin;
+    }
+    return out;
+  }
+
+ private:
+  static uint8_t* CopyOne(const uint8_t* from, uint8_t* to, int64_t bytes) {
+    if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+    return to + bytes;
+  }
+
+  // Elements of the last axis, which a copy of a known size makes a load and a store.
+  template <size_t kSize>
+  uint8_t* Row(const uint8_t* in, const uint8_t* outside, uint8_t* out) const {
+    for (const int64_t each : from.back()) {
+      std::memcpy(out, each >= 0 ? in + each : outside, kSize);
+      out += kSize;
+    }
     return out;
   }
 };

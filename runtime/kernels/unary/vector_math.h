@@ -64,6 +64,50 @@ WF_AVX2 inline __m256 MishOf(__m256 x) {
   return _mm256_mul_ps(x, _mm256_div_ps(n, _mm256_add_ps(n, two)));
 }
 
+// Two polynomials: of x near 0, and of |x| for the power in 1 - e^-p. Within two of the last digit; NaN and the sign of 0 stay.
+WF_AVX2 inline __m256 ErfOf(__m256 x) {
+  const __m256 sign = _mm256_set1_ps(-0.0F), size = _mm256_andnot_ps(sign, x), square = _mm256_mul_ps(x, x);
+  __m256 near = _mm256_set1_ps(-5.96761703e-4F);
+  for (const float factor : {4.99119423e-3F, -2.67681349e-2F, 1.12819925e-1F, -3.76125336e-1F, 1.28379166e-1F})
+    near = _mm256_fmadd_ps(near, square, _mm256_set1_ps(factor));
+  near = _mm256_fmadd_ps(near, x, x);
+  __m256 far = _mm256_set1_ps(-1.72853470e-5F);
+  for (const float factor : {3.83197126e-4F, -3.88396438e-3F, 2.42546219e-2F, -1.06777877e-1F, -6.34846687e-1F, -1.28717512e-1F})
+    far = _mm256_fmadd_ps(far, size, _mm256_set1_ps(factor));
+  far = _mm256_sub_ps(_mm256_set1_ps(1), Exp(_mm256_fmsub_ps(far, size, size)));
+  return _mm256_blendv_ps(near, _mm256_or_ps(far, _mm256_and_ps(sign, x)), _mm256_cmp_ps(size, _mm256_set1_ps(0.927734375F), _CMP_GT_OQ));
+}
+
+// Of |x| above tan(pi / 8) by what is left of pi / 4 or pi / 2. NaN and the sign of 0 stay.
+WF_AVX2 inline __m256 AtanOf(__m256 x) {
+  const __m256 sign = _mm256_set1_ps(-0.0F), size = _mm256_andnot_ps(sign, x), one = _mm256_set1_ps(1);
+  const __m256 middle = _mm256_cmp_ps(size, _mm256_set1_ps(0.414213562F), _CMP_GT_OQ);
+  const __m256 far = _mm256_cmp_ps(size, _mm256_set1_ps(2.41421356F), _CMP_GT_OQ);
+  const __m256 above = _mm256_blendv_ps(_mm256_sub_ps(size, one), _mm256_set1_ps(-1), far);
+  const __m256 below = _mm256_blendv_ps(_mm256_add_ps(size, one), size, far);
+  const __m256 rest = _mm256_blendv_ps(size, _mm256_div_ps(above, below), middle), square = _mm256_mul_ps(rest, rest);
+  const __m256 begin = _mm256_and_ps(middle, _mm256_blendv_ps(_mm256_set1_ps(0.785398163F), _mm256_set1_ps(1.57079633F), far));
+  __m256 sum = _mm256_set1_ps(8.05374449538e-2F);
+  for (const float factor : {-1.38776856032e-1F, 1.99777106478e-1F, -3.33329491539e-1F})
+    sum = _mm256_fmadd_ps(sum, square, _mm256_set1_ps(factor));
+  sum = _mm256_add_ps(begin, _mm256_fmadd_ps(_mm256_mul_ps(sum, square), rest, rest));
+  return _mm256_or_ps(sum, _mm256_and_ps(sign, x));
+}
+
+// Of |x| above 1/2 by the half of the angle that is left of pi / 2. NaN beyond 1; NaN and the sign of 0 stay.
+WF_AVX2 inline __m256 AsinOf(__m256 x) {
+  const __m256 sign = _mm256_set1_ps(-0.0F), size = _mm256_andnot_ps(sign, x), half = _mm256_set1_ps(0.5F);
+  const __m256 far = _mm256_cmp_ps(size, half, _CMP_GT_OQ);
+  const __m256 square = _mm256_blendv_ps(_mm256_mul_ps(x, x), _mm256_mul_ps(half, _mm256_sub_ps(_mm256_set1_ps(1), size)), far);
+  const __m256 of = _mm256_blendv_ps(size, _mm256_sqrt_ps(square), far);
+  __m256 sum = _mm256_set1_ps(4.2163199048e-2F);
+  for (const float factor : {2.4181311049e-2F, 4.5470025998e-2F, 7.4953002686e-2F, 1.6666752422e-1F})
+    sum = _mm256_fmadd_ps(sum, square, _mm256_set1_ps(factor));
+  sum = _mm256_fmadd_ps(_mm256_mul_ps(sum, square), of, of);
+  sum = _mm256_blendv_ps(sum, _mm256_fnmadd_ps(_mm256_set1_ps(2), sum, _mm256_set1_ps(1.57079633F)), far);
+  return _mm256_or_ps(sum, _mm256_and_ps(sign, x));
+}
+
 // The first `count` lanes.
 WF_AVX2 inline __m256i FirstLanes(int64_t count) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

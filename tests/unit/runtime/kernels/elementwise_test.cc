@@ -6,6 +6,7 @@
 
 #include "runtime/kernels/half.h"
 #include "runtime/kernels/ref.h"
+#include "runtime/kernels/unary/vector.h"
 #include "tests/unit/runtime/kernels/cases.h"
 
 namespace wf::kernels::elementwise {
@@ -90,6 +91,36 @@ TEST(Elementwise, NanStaysNan) {
   }
   for (const BinaryOp op : {BinaryOp::kMax, BinaryOp::kMin})
     EXPECT_TRUE(std::isnan(Computed<float>(Binary{op}, {RowOf(F{1}), RowOf(F{kNan})})[0]));
+}
+
+// Vectors against plain code: numbers of all sizes, ends of branches and of the type, and counts that are no whole vectors.
+TEST(Elementwise, VectorsGiveWhatPlainCodeGives) {
+  if (!avx2::Available()) return;
+  const float least = std::numeric_limits<float>::denorm_min(), most = std::numeric_limits<float>::max();
+  F x = {0, -0.0f, least, -least, most, -most, kInf, -kInf, kNan, 0.5f, -0.5f, 1.5f, 2.5f, -2.5f, 1, -1, 8388609, 0.4142135f, 2.4142137f};
+  for (int i = 0; i < 4000; ++i) x.push_back(std::ldexp(static_cast<float>(i % 2 == 0 ? i : -i) / 4000, i % 7));
+  for (float at = -5; at < 5; at += 0.0123f) x.push_back(at);
+  const std::vector<UnaryOp> exact = {UnaryOp::kAbs,        UnaryOp::kCeil,  UnaryOp::kFloor, UnaryOp::kNeg,
+                                      UnaryOp::kReciprocal, UnaryOp::kRound, UnaryOp::kSign,  UnaryOp::kSqrt};
+  const std::vector<UnaryOp> close = {UnaryOp::kAsin, UnaryOp::kAtan, UnaryOp::kErf};
+  for (const bool is_exact : {true, false}) {
+    for (const UnaryOp op : is_exact ? exact : close) {
+      for (const size_t count : {x.size(), size_t{0}, size_t{1}, size_t{7}, size_t{9}, size_t{19}}) {
+        SCOPED_TRACE(std::to_string(static_cast<int>(op)) + " of " + std::to_string(count));
+        const Tensor in = RowOf(F(x.begin(), x.begin() + static_cast<ptrdiff_t>(count)));
+        const auto got = RunKernel(avx2::MakeUnary, Unary{op}, {in}, WF_F32, in.info.dim);
+        ASSERT_TRUE(got.made);
+        const F is = got.out.As<float>(), want = RunKernel(ref::MakeUnary, Unary{op}, {in}, WF_F32, in.info.dim).out.As<float>();
+        for (size_t i = 0; i < count; ++i) {
+          ASSERT_EQ(std::isnan(is[i]), std::isnan(want[i])) << x[i];
+          if (std::isnan(want[i])) continue;
+          ASSERT_EQ(std::signbit(is[i]), std::signbit(want[i])) << x[i];
+          const bool same = is[i] == want[i] || (!is_exact && std::abs(is[i] - want[i]) <= 4e-7f * std::abs(want[i]));
+          ASSERT_TRUE(same) << x[i] << ": " << is[i] << " is not " << want[i];
+        }
+      }
+    }
+  }
 }
 
 TEST(Elementwise, FunctionsOfIntegers) {

@@ -57,6 +57,52 @@ TEST(ImageKernels, NearestTakesAnyTypeAndRounding) {
   EXPECT_EQ(RunKernel(ref::MakeResize, resize, {x}, WF_I64, {4}).out.As<int64_t>(), (I{INT64_MAX, INT64_MIN, INT64_MIN, INT64_MIN}));
 }
 
+template <typename T>
+void ExpectNearestPicks(uint8_t dtype, const Resize& resize, const I& dim, const I& out) {
+  std::vector<T> values(static_cast<size_t>(dim[0] * dim[1] * dim[2]));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i);
+  const auto got = RunKernel(ref::MakeResize, resize, {Of<T>(dtype, dim, values)}, dtype, out).out.template As<T>();
+  std::vector<T> want;
+  for (int64_t a = 0; a < out[0]; ++a) {
+    for (int64_t b = 0; b < out[1]; ++b) {
+      for (int64_t c = 0; c < out[2]; ++c) {
+        const I from = {a * dim[0] / out[0], b * dim[1] / out[1], c * dim[2] / out[2]};
+        want.push_back(values[static_cast<size_t>((from[0] * dim[1] + from[1]) * dim[2] + from[2])]);
+      }
+    }
+  }
+  EXPECT_EQ(got, want) << static_cast<int>(dtype);
+}
+
+TEST(ImageKernels, NearestOfSeveralAxesAndOfElementsOfEachSize) {
+  Resize resize = Doubled(Resize::Mode::kNearest, Resize::From::kAsymmetric);
+  resize.rounding = Resize::Rounding::kFloor;
+  resize.region_begin = {0, 0, 0};
+  resize.region_end = {1, 1, 1};
+  for (const auto& [scale, out] : std::vector<std::pair<std::vector<double>, I>>{
+           {{1, 2, 2}, {2, 6, 10}}, {{3, 1, 1}, {6, 3, 5}}, {{1, 2, 1}, {2, 6, 5}}, {{1, 1, 3}, {2, 3, 15}}, {{2, 3, 2}, {4, 9, 10}}}) {
+    resize.scale = scale;
+    ExpectNearestPicks<uint8_t>(WF_U8, resize, {2, 3, 5}, out);
+    ExpectNearestPicks<int16_t>(WF_I16, resize, {2, 3, 5}, out);
+    ExpectNearestPicks<float>(WF_F32, resize, {2, 3, 5}, out);
+    ExpectNearestPicks<int64_t>(WF_I64, resize, {2, 3, 5}, out);
+  }
+  ExpectNearestPicks<float>(WF_F32, resize, {0, 3, 5}, {0, 9, 10});
+}
+
+TEST(ImageKernels, RowsThatLieOutsideAreFilledWhole) {
+  Resize crop = Doubled(Resize::Mode::kNearest, Resize::From::kCrop);
+  crop.scale = {1, 1};
+  crop.region_begin = {0.5, 0};
+  crop.region_end = {1.5, 1};
+  crop.outside = 9;
+  F x, want;
+  for (int i = 0; i < 3 * 20; ++i) x.push_back(static_cast<float>(i));
+  want.assign(x.begin() + 20, x.end());
+  want.insert(want.end(), 20, 9.0f);
+  EXPECT_EQ(RunFloats(ref::MakeResize, crop, {Floats({3, 20}, x)}, {3, 20}), want);
+}
+
 TEST(ImageKernels, WhatShrinksMayCountAll) {
   Resize resize = Doubled(Resize::Mode::kLinear, Resize::From::kHalfPixel);
   resize.scale = {0.25};

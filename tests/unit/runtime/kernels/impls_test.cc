@@ -1,12 +1,14 @@
 // Every row of the table against `ref`, over shapes that each contract's implementations treat apart.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
 
 #include "runtime/kernels/onednn/layout.h"
 #include "runtime/kernels/onednn/onednn.h"
+#include "runtime/kernels/order/vector.h"
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/unary/vector.h"
 #include "tests/unit/runtime/kernels/cases.h"
@@ -158,6 +160,14 @@ std::vector<ShapeCase> PoolCases() {
   add("dilated", {false, false, {2, 2}, {1, 1}, {2, 2}, {}, {}}, {1, 3, 6, 6}, {1, 3, 4, 4});
   add("global", {false, false, {7, 7}, {1, 1}, {}, {}, {}}, {2, 5, 7, 7}, {2, 5, 1, 1});
   add("1d", {false, false, {3}, {2}, {}, {}, {}}, {2, 3, 9}, {2, 3, 4});
+  add("of long lines", {false, false, {3}, {2}, {}, {1}, {1}}, {2, 3, 37}, {2, 3, 19});
+  add("of each place of long lines", {false, false, {4}, {1}, {3}, {2}, {5}}, {1, 2, 21}, {1, 2, 19});
+  add("of rare places", {false, false, {2}, {5}, {}, {}, {}}, {1, 2, 85}, {1, 2, 17});
+  add("of less than a vector behind", {false, false, {2, 3}, {1, 2}, {}, {1, 1}, {1, 1}}, {2, 3, 4, 65}, {2, 3, 5, 33});
+  add("of wide images", {false, false, {3, 3}, {2, 1}, {2, 2}, {2, 2}, {2, 2}}, {1, 2, 9, 50}, {1, 2, 5, 50});
+  add("3d", {false, false, {2, 2, 2}, {2, 2, 2}, {}, {}, {1, 1, 1}}, {1, 2, 3, 5, 49}, {1, 2, 2, 3, 25});
+  add("beside the image", {false, false, {1, 2}, {1, 1}, {}, {1, 3}, {2, 3}}, {1, 2, 2, 48}, {1, 2, 5, 53});
+  add("of no sample", {false, false, {3}, {2}, {}, {}, {}}, {0, 3, 37}, {0, 3, 18});
   return cases;
 }
 
@@ -223,15 +233,93 @@ std::vector<ShapeCase> NormCases() {
     cases.push_back({"layer norm of a sum", norm, {x, scale, Tensor{}, skip, shift}, dim});
     norm.centre = false;
     cases.push_back({"layer norm by the root of squares", norm, {x, scale}, dim});
+    const std::vector<int64_t> image = {2, 6, 3, n};
+    const Tensor of_channels = Random({6}, 5), of_groups = Random({3}, 6);
+    cases.push_back({"norm of each channel", GroupNorm{6}, {Random(image, 1), of_channels, of_channels}, image});
+    cases.push_back({"norm of groups", GroupNorm{3}, {Random(image, 1), of_channels, of_channels}, image});
+    cases.push_back({"norm of groups with one scale each", GroupNorm{3}, {Random(image, 1), of_groups, of_groups}, image});
+  }
+  cases.push_back({"norm of no sample", GroupNorm{2}, {Random({0, 2, 9}, 1), Random({2}, 2), Random({2}, 3)}, {0, 2, 9}});
+  return cases;
+}
+
+// Weights of 4 bits, also where the last block has room behind them, with zero points of each kind.
+std::vector<ShapeCase> NBitsCases() {
+  std::vector<ShapeCase> cases;
+  for (const auto& [rows, n, k, block] : std::vector<std::array<int64_t, 4>>{{1, 5, 64, 32},
+                                                                             {3, 7, 80, 16},
+                                                                             {2, 4, 45, 16},
+                                                                             {7, 3, 31, 64},
+                                                                             {9, 33, 96, 32},
+                                                                             {64, 19, 71, 16},
+                                                                             {0, 4, 32, 32},
+                                                                             {4, 0, 32, 32}}) {
+    const int64_t blocks = (k + block - 1) / block;
+    std::vector<uint8_t> weights(static_cast<size_t>(n * blocks * block / 2)), packed(static_cast<size_t>(n * ((blocks + 1) / 2)));
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint8_t>(i * 37 + i / 7);
+    for (size_t i = 0; i < packed.size(); ++i) packed[i] = static_cast<uint8_t>(i * 71 + 5);
+    const Tensor x = Random({rows, k}, 1), w = testing::Of(WF_U8, {n, blocks, block / 2}, weights), scales = Random({n * blocks}, 2);
+    const Tensor zeros = testing::Of(WF_U8, {n * ((blocks + 1) / 2)}, packed), floats = Random({n * blocks}, 3), bias = Random({n}, 4);
+    const MatMulNBits format{k, n, 4, block};
+    cases.push_back({"product of 4 bits", format, {x, w, scales}, {rows, n}});
+    cases.push_back({"product of 4 bits with zeros", format, {x, w, scales, zeros}, {rows, n}});
+    cases.push_back({"product of 4 bits with zeros of floats and a bias", format, {x, w, scales, floats, bias}, {rows, n}});
+    cases.push_back({"product of 4 bits with a bias", format, {x, w, scales, Tensor{}, bias}, {rows, n}});
   }
   return cases;
+}
+
+std::vector<ShapeCase> TransposeCases() {
+  std::vector<ShapeCase> cases;
+  for (const auto& [dim, perm] : std::vector<std::pair<std::vector<int64_t>, std::vector<size_t>>>{{{9, 8}, {1, 0}},
+                                                                                                   {{33, 70}, {1, 0}},
+                                                                                                   {{8, 7}, {1, 0}},
+                                                                                                   {{2, 19, 5, 7}, {0, 2, 3, 1}},
+                                                                                                   {{2, 5, 7, 19}, {0, 3, 1, 2}},
+                                                                                                   {{9, 3, 17}, {2, 1, 0}},
+                                                                                                   {{3, 16, 24}, {0, 2, 1}},
+                                                                                                   {{8, 2, 3, 16}, {3, 2, 1, 0}},
+                                                                                                   {{3, 10, 2, 9}, {2, 0, 3, 1}},
+                                                                                                   {{4, 5, 8}, {1, 0, 2}},
+                                                                                                   {{0, 9, 8}, {0, 2, 1}}}) {
+    std::vector<int64_t> out;
+    for (const size_t from : perm) out.push_back(dim[from]);
+    cases.push_back({"transposed", Transpose{perm}, {Random(dim, 1)}, out});
+  }
+  return cases;
+}
+
+// Places of extremes, with equal elements, NaN and infinities among them, against `ref`.
+TEST(Impls, PlacesOfExtremesByVectors) {
+  if (!avx2::Available()) return;
+  for (const auto& [dim, out] : std::vector<std::pair<std::vector<int64_t>, std::vector<int64_t>>>{
+           {{2, 5, 8}, {2, 8}}, {{1, 21, 37}, {1, 37}}, {{3, 1, 9}, {3, 9}}, {{1, 7, 1100}, {1, 1100}}, {{0, 7, 16}, {0, 16}}}) {
+    const Tensor x = Random(dim, 1);
+    auto* const values = reinterpret_cast<float*>(x.data.get());
+    for (int64_t i = 0; i < x.info.count(); ++i) {
+      values[i] = std::round(values[i] * 3);
+      if (i % 11 == 5) values[i] = std::numeric_limits<float>::quiet_NaN();
+      if (i % 13 == 7) values[i] = (i % 2 == 0 ? 1.0f : -1.0f) * std::numeric_limits<float>::infinity();
+    }
+    for (const bool largest : {true, false}) {
+      for (const bool last : {true, false}) {
+        const ArgExtreme arg{1, largest, last};
+        const auto got = RunKernel(avx2::MakeArgExtreme, arg, {x}, WF_I64, out),
+                   want = RunKernel(ref::MakeArgExtreme, arg, {x}, WF_I64, out);
+        ASSERT_TRUE(got.made);
+        EXPECT_EQ(got.out.As<int64_t>(), want.out.As<int64_t>()) << dim[2] << largest << last;
+      }
+    }
+  }
+  EXPECT_FALSE(RunKernel(avx2::MakeArgExtreme, ArgExtreme{1}, {Random({2, 30}, 1)}, WF_I64, {2}).made) << "along the last axis";
 }
 
 // Some elements of the first input become NaN, or none.
 void ExpectRowsAgree(bool with_nan) {
   std::map<std::string, int> taken;  // cases by row
   std::vector<ShapeCase> cases = ConvCases();
-  for (auto more : {ConvTransposeCases(), MatMulCases(), PoolCases(), ElementwiseCases(), AttentionCases(), NormCases()})
+  for (auto more : {ConvTransposeCases(), MatMulCases(), PoolCases(), ElementwiseCases(), AttentionCases(), NormCases(), NBitsCases(),
+                    TransposeCases()})
     cases.insert(cases.end(), more.begin(), more.end());
   for (const ShapeCase& each : cases) {
     SCOPED_TRACE(each.name);
@@ -253,12 +341,16 @@ void ExpectRowsAgree(bool with_nan) {
       const auto is = got.out.As<float>(), want = wanted.out.As<float>();
       for (size_t i = 0; i < want.size(); ++i) {
         ASSERT_EQ(std::isnan(is[i]), std::isnan(want[i])) << impl.name << " element " << i;
-        if (std::isnan(want[i])) continue;
+        if (std::isnan(want[i]) || is[i] == want[i]) continue;  // infinities, too
         ASSERT_NEAR(is[i], want[i], 2e-5 * (1 + std::abs(want[i]))) << impl.name << " element " << i;
       }
     }
   }
   EXPECT_GE(taken["LayerNorm avx2"], avx2::Available() ? 15 : 0);
+  EXPECT_EQ(taken["Transpose avx2"], avx2::Available() ? 8 : 0);
+  EXPECT_GE(taken["Pool avx2"], avx2::Available() ? 8 : 0);
+  EXPECT_GE(taken["GroupNorm avx2"], avx2::Available() ? 16 : 0);
+  EXPECT_GE(taken["MatMulNBits avx2"], avx2::Available() ? 32 : 0);
   if (onednn::Available()) {
     EXPECT_GE(taken["Attention avx2"], avx2::Available() ? 7 : 0);
     EXPECT_GE(taken["Conv onednn"], 40);

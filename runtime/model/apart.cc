@@ -35,7 +35,10 @@ constexpr int64_t kFew = 8;
 constexpr size_t kSortOfFew[kFew] = {0, 1, 2, 0, 0, 2, 1, 1};  // moved by any number of rows, it is another order
 constexpr int64_t kMostNs = 200'000'000;                       // of a run of many rows
 
-bool IsTooLarge(const Status& status) { return status.code() == base::kResourceExhausted || status.code() == base::kOutOfRange; }
+// Of so many rows; fewer may do.
+bool IsTooLarge(const Status& status) {
+  return status.code() == base::kResourceExhausted || status.code() == base::kOutOfRange || status.code() == base::kAborted;
+}
 
 int64_t CountIn(const wf_tensor& tensor, int from, int to) {
   int64_t count = 1;

@@ -13,7 +13,7 @@ void Budget::Begin(int64_t most_bytes, const base::Wanted* wanted) {
 }
 
 Status Budget::Turn() {
-  if (turns_ == most_turns_) return Status(base::kOutOfRange, fmt::format("more than {} turns of loops in one run", most_turns_));
+  if (turns_ == most_turns_) return Status(base::kAborted, fmt::format("more than {} turns of loops in one run", most_turns_));
   ++turns_;
   return Status::Ok();
 }

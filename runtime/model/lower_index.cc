@@ -106,7 +106,7 @@ Status LowerUnique(Lowering& of) {
   std::vector<int64_t> in = Extents(of.context.in(0).dim, 0);
   const auto axis = AxisOf(of);
   if (!axis) in = {Count(in)};
-  of.lowered.params = kernels::Unique{axis, of.node.Int("sorted", 1) != 0};
+  of.lowered.params = kernels::Unique{axis, of.node.Int("sorted", 1) != 0, of.context.in(0).dtype == onnx::kStringType};
   of.lowered.counts = true;
   of.lowered.most = std::move(in);
   return Status::Ok();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -16,7 +17,7 @@ using base::Status;
 namespace {
 
 constexpr int kOldestOpset = 1, kNewestOpset = 23;
-constexpr size_t kMostCalls = 32;  // within each other
+constexpr size_t kMostCalls = 32, kMostBodies = 32;  // within each other
 
 Status Refused(std::string text) { return {base::kInvalidArgument, std::move(text)}; }
 
@@ -29,6 +30,7 @@ std::string KeyOf(const Proto& proto, const std::string& name) {
 struct Defined {
   const pb::FunctionProto* proto;
   const Opsets* opsets;
+  std::string mark;   // of its nodes within bodies
   bool open = false;  // being written out
 };
 
@@ -47,34 +49,51 @@ struct Call {
   }
 };
 
+// Where nodes stand before they are written: in a graph of the model, or of a function that is called.
+struct Place {
+  const Opsets* opsets;
+  const std::string* mark;
+  const Call* call = nullptr;
+};
+
+// How many `#` the longest run of them has that a name begins with. Graphs lie within each other at most as deep as protobuf reads.
+size_t LongestMark(const pb::GraphProto& graph) {
+  size_t longest = 0;
+  const auto look = [&](const std::string& name) { longest = std::max(longest, std::min(name.find_first_not_of('#'), name.size())); };
+  for (const pb::ValueInfoProto& input : graph.input()) look(input.name());
+  for (const pb::TensorProto& tensor : graph.initializer()) look(tensor.name());
+  for (const pb::SparseTensorProto& tensor : graph.sparse_initializer()) look(tensor.values().name());
+  for (const pb::NodeProto& node : graph.node()) {
+    for (const std::string& output : node.output()) look(output);
+    for (const pb::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_g()) longest = std::max(longest, LongestMark(attribute.g()));
+      for (const pb::GraphProto& each : attribute.graphs()) longest = std::max(longest, LongestMark(each));
+    }
+  }
+  return longest;
+}
+
 class Writer {
  public:
-  Writer(uint64_t max_bytes, pb::GraphProto& graph, NodeOpsets& out) : left_bytes_(max_bytes), graph_(graph), out_(out) {}
+  Writer(uint64_t max_bytes, pb::GraphProto& graph, NodeOpsets& out)
+      : left_bytes_(max_bytes), graph_(graph), out_(out), prefix_(LongestMark(graph) + 1, '#') {}
 
   Status ReadFunctions(const pb::ModelProto& model) {
     for (const pb::FunctionProto& proto : model.functions()) {
       Opsets& opsets = out_.of_functions.emplace_back();
       if (const Status status = ReadOpsets(proto.opset_import(), opsets); !status.ok())
         return Status(status.code(), fmt::format("function `{}`: {}", Printable(proto.name()), status.message()));
-      if (!functions_.emplace(KeyOf(proto, proto.name()), Defined{&proto, &opsets}).second)
+      Defined defined{&proto, &opsets, std::to_string(out_.of_functions.size())};
+      if (!functions_.emplace(KeyOf(proto, proto.name()), std::move(defined)).second)
         return Refused(fmt::format("function `{}` is defined twice", Printable(proto.name())));
     }
     return Status::Ok();
   }
 
   Status Write(const Opsets& opsets) {
-    google::protobuf::RepeatedPtrField<pb::NodeProto> nodes;
-    nodes.Swap(graph_.mutable_node());
-    for (pb::NodeProto& node : nodes) {
-      Defined* function = Find(node);
-      if (function != nullptr) {
-        WF_RETURN_IF_ERROR(WriteCall(node, *function, opsets));
-      } else {
-        graph_.add_node()->Swap(&node);
-        out_.of_node.push_back(&opsets);
-      }
-    }
-    return Status::Ok();
+    out_.of_model = &opsets;
+    const std::string mark = "0";
+    return WriteNodes(graph_, {&opsets, &mark});
   }
 
  private:
@@ -93,20 +112,62 @@ class Writer {
                        IsStandard(node.domain()) ? fmt::format("ai.onnx opset {}", opsets.standard) : Printable(node.domain()), opset);
   }
 
+  // Of the model, or of a body.
+  Status WriteNodes(pb::GraphProto& graph, const Place& place) {
+    google::protobuf::RepeatedPtrField<pb::NodeProto> nodes;
+    nodes.Swap(graph.mutable_node());
+    for (pb::NodeProto& node : nodes) WF_RETURN_IF_ERROR(WriteNode(node, place, graph));
+    return Status::Ok();
+  }
+
+  // A node, which within a call is a copy, behind those of `to`.
+  Status WriteNode(pb::NodeProto& node, const Place& place, pb::GraphProto& to) {
+    WF_RETURN_IF_ERROR(place.call != nullptr ? RenamePorts(*place.call, node) : Status::Ok());
+    google::protobuf::RepeatedPtrField<pb::AttributeProto> attributes;
+    attributes.Swap(node.mutable_attribute());
+    for (pb::AttributeProto& attribute : attributes) {
+      bool is_given = false;  // by the call: its bodies are written out, and their names are those around the call
+      if (place.call != nullptr && !attribute.ref_attr_name().empty()) {
+        const pb::AttributeProto* const found = Referred(*place.call, attribute.ref_attr_name(), is_given);
+        if (found == nullptr) continue;  // absent in the call: absent here
+        WF_RETURN_IF_ERROR(Count(NodesOf(*found), found->ByteSizeLong()));
+        const std::string name = attribute.name();
+        attribute = *found;
+        attribute.set_name(name);
+      }
+      if (attribute.has_g() && !is_given) WF_RETURN_IF_ERROR(WriteBody(*attribute.mutable_g(), place));
+      for (int i = 0; i < attribute.graphs_size() && !is_given; ++i) WF_RETURN_IF_ERROR(WriteBody(*attribute.mutable_graphs(i), place));
+      node.add_attribute()->Swap(&attribute);
+    }
+    if (Defined* callee = Find(node)) return WriteCall(node, *callee, place, to);
+    Add(node, place, to);
+    return Status::Ok();
+  }
+
+  Status WriteBody(pb::GraphProto& graph, const Place& place) {
+    if (++bodies_ > kMostBodies) return {base::kUnimplemented, fmt::format("bodies in bodies, more than {} deep", kMostBodies)};
+    WF_RETURN_IF_ERROR(WriteNodes(graph, place));
+    --bodies_;
+    return place.call != nullptr ? RenameGraph(*place.call, graph) : Status::Ok();
+  }
+
   // Calls within calls are at most kMostCalls deep.
-  Status WriteCall(const pb::NodeProto& node, Defined& function, const Opsets& opsets) {
+  Status WriteCall(const pb::NodeProto& node, Defined& function, const Place& place, pb::GraphProto& to) {
     const pb::FunctionProto& proto = *function.proto;
-    const std::string label = LabelOf(node), where = Where(node, label, opsets);
+    const std::string label = LabelOf(node), where = Where(node, label, *place.opsets);
     if (function.open) return Refused(fmt::format("{}: the function calls itself", where));
     if (++depth_ > kMostCalls) return {base::kUnimplemented, fmt::format("{}: more than {} calls within each other", where, kMostCalls)};
     if (node.input_size() > proto.input_size() || node.output_size() > proto.output_size())
       return Refused(fmt::format("{}: {} inputs and {} outputs, the function has {} and {}", where, node.input_size(), node.output_size(),
                                  proto.input_size(), proto.output_size()));
-    Call call{proto, node, fmt::format("{}#{}/", label, ++calls_), {}, label + '/'};
+    Call call{proto, node, fmt::format("{}{}/", prefix_, ++calls_), {}, label + '/'};
+    const Place inside{function.opsets, &function.mark, &call};
     function.open = true;
-    WF_RETURN_IF_ERROR(NamePorts(call, function));
+    WF_RETURN_IF_ERROR(NamePorts(call, inside, to));
     for (const pb::NodeProto& inner : proto.node()) {
-      if (const Status status = WriteInner(call, inner, function); !status.ok()) return status;
+      WF_RETURN_IF_ERROR(Count(0, inner.ByteSizeLong()));
+      pb::NodeProto copy = inner;
+      WF_RETURN_IF_ERROR(WriteNode(copy, inside, to));
     }
     function.open = false;
     --depth_;
@@ -114,7 +175,7 @@ class Writer {
   }
 
   // An input that is an output, too, is copied.
-  Status NamePorts(Call& call, const Defined& function) {
+  Status NamePorts(Call& call, const Place& inside, pb::GraphProto& to) {
     for (int i = 0; i < call.function.input_size(); ++i) {
       const std::string value = i < call.node.input_size() ? call.node.input(i) : "";
       if (!call.names.emplace(call.function.input(i), value).second)
@@ -130,85 +191,87 @@ class Writer {
       copy.set_name(call.label + "copy");
       copy.add_input(at->second);
       copy.add_output(value);
-      WF_RETURN_IF_ERROR(Add(std::move(copy), function));
+      WF_RETURN_IF_ERROR(Count(1, copy.ByteSizeLong()));
+      Add(copy, inside, to);
     }
     return Status::Ok();
   }
 
-  Status WriteInner(const Call& call, const pb::NodeProto& inner, const Defined& function) {
-    if (++steps_ > kMostWrittenNodes || inner.ByteSizeLong() > left_bytes_) return TooLarge();
-    pb::NodeProto node = inner;
-    WF_RETURN_IF_ERROR(Rename(call, node, *function.opsets));
-    if (Defined* callee = Find(node)) return WriteCall(node, *callee, *function.opsets);
-    return Add(std::move(node), function);
+  void Add(pb::NodeProto& node, const Place& place, pb::GraphProto& to) {
+    if (&to == &graph_) {
+      out_.of_node.push_back(place.opsets);
+    } else {
+      node.set_overload(*place.mark);
+    }
+    to.add_node()->Swap(&node);
   }
 
-  Status Add(pb::NodeProto node, const Defined& function) {
-    const uint64_t bytes = node.ByteSizeLong();
-    if (bytes > left_bytes_ || graph_.node_size() >= kMostWrittenNodes) return TooLarge();
+  // What is written for calls, before it is.
+  Status Count(int nodes, uint64_t bytes) {
+    if (nodes > kMostWrittenNodes - written_nodes_ || bytes > left_bytes_)
+      return {
+          base::kResourceExhausted,
+          fmt::format("its functions, written out where they are called, have more than {} nodes or too many bytes", kMostWrittenNodes)};
+    written_nodes_ += nodes;
     left_bytes_ -= bytes;
-    graph_.add_node()->Swap(&node);
-    out_.of_node.push_back(function.opsets);
     return Status::Ok();
   }
 
-  static Status TooLarge() {
-    return {base::kResourceExhausted,
-            fmt::format("its functions, written out where they are called, have more than {} nodes or too many bytes", kMostWrittenNodes)};
+  static int NodesOf(const pb::GraphProto& graph) {
+    int count = graph.node_size();
+    for (const pb::NodeProto& node : graph.node()) {
+      for (const pb::AttributeProto& attribute : node.attribute()) count += NodesOf(attribute);
+    }
+    return count;
+  }
+  static int NodesOf(const pb::AttributeProto& attribute) {
+    int count = attribute.has_g() ? NodesOf(attribute.g()) : 0;
+    for (const pb::GraphProto& graph : attribute.graphs()) count += NodesOf(graph);
+    return count;
   }
 
-  // Values, labels and attributes of a copy of a function's node. Graphs among its attributes lie within each other at most as deep as
-  // protobuf reads.
-  Status Rename(const Call& call, pb::NodeProto& node, const Opsets& opsets) {
-    for (std::string& name : *node.mutable_input()) name = call.Name(name);
-    for (std::string& name : *node.mutable_output()) name = call.Name(name);
+  Status Rename(const Call& call, std::string& name) {
+    std::string renamed = call.Name(name);
+    WF_RETURN_IF_ERROR(Count(0, renamed.size()));
+    name = std::move(renamed);
+    return Status::Ok();
+  }
+
+  Status RenamePorts(const Call& call, pb::NodeProto& node) {
+    for (std::string& name : *node.mutable_input()) WF_RETURN_IF_ERROR(Rename(call, name));
+    for (std::string& name : *node.mutable_output()) WF_RETURN_IF_ERROR(Rename(call, name));
+    WF_RETURN_IF_ERROR(Count(1, call.label.size()));
     node.set_name(call.label + (node.name().empty() ? node.op_type() : node.name()));
-    google::protobuf::RepeatedPtrField<pb::AttributeProto> attributes;
-    attributes.Swap(node.mutable_attribute());
-    for (pb::AttributeProto& attribute : attributes) {
-      if (!attribute.ref_attr_name().empty() && !Resolve(call, attribute)) continue;  // absent in the call: absent here
-      if (attribute.has_g()) WF_RETURN_IF_ERROR(RenameGraph(call, *attribute.mutable_g(), opsets));
-      for (pb::GraphProto& graph : *attribute.mutable_graphs()) WF_RETURN_IF_ERROR(RenameGraph(call, graph, opsets));
-      node.add_attribute()->Swap(&attribute);
-    }
-    if (node.ByteSizeLong() > left_bytes_) return TooLarge();
     return Status::Ok();
   }
 
-  static bool Resolve(const Call& call, pb::AttributeProto& attribute) {
-    const auto take = [&](const google::protobuf::RepeatedPtrField<pb::AttributeProto>& from) {
-      const auto same = [&](const pb::AttributeProto& each) { return each.name() == attribute.ref_attr_name(); };
-      const auto found = std::find_if(from.begin(), from.end(), same);
-      if (found == from.end()) return false;
-      const std::string name = attribute.name();
-      attribute = *found;
-      attribute.set_name(name);
-      return true;
-    };
-    return take(call.node.attribute()) || take(call.function.attribute_proto());
-  }
-
-  Status RenameGraph(const Call& call, pb::GraphProto& graph, const Opsets& opsets) {
-    for (pb::NodeProto& node : *graph.mutable_node()) {
-      if (Find(node) != nullptr)
-        return {base::kUnimplemented,
-                Where(node, call.label + LabelOf(node), opsets) + ": a function that is called within a branch or a loop is not supported"};
-      WF_RETURN_IF_ERROR(Rename(call, node, opsets));
-    }
-    for (pb::ValueInfoProto& input : *graph.mutable_input()) input.set_name(call.Name(input.name()));
-    for (pb::ValueInfoProto& output : *graph.mutable_output()) output.set_name(call.Name(output.name()));
-    for (pb::TensorProto& tensor : *graph.mutable_initializer()) tensor.set_name(call.Name(tensor.name()));
+  Status RenameGraph(const Call& call, pb::GraphProto& graph) {
+    for (pb::ValueInfoProto& input : *graph.mutable_input()) WF_RETURN_IF_ERROR(Rename(call, *input.mutable_name()));
+    for (pb::ValueInfoProto& output : *graph.mutable_output()) WF_RETURN_IF_ERROR(Rename(call, *output.mutable_name()));
+    for (pb::TensorProto& tensor : *graph.mutable_initializer()) WF_RETURN_IF_ERROR(Rename(call, *tensor.mutable_name()));
     for (pb::SparseTensorProto& tensor : *graph.mutable_sparse_initializer())
-      tensor.mutable_values()->set_name(call.Name(tensor.values().name()));
+      WF_RETURN_IF_ERROR(Rename(call, *tensor.mutable_values()->mutable_name()));
     return Status::Ok();
+  }
+
+  static const pb::AttributeProto* Referred(const Call& call, const std::string& name, bool& is_given) {
+    const auto same = [&](const pb::AttributeProto& each) { return each.name() == name; };
+    const auto& given = call.node.attribute();
+    const auto& defaults = call.function.attribute_proto();
+    const auto found = std::find_if(given.begin(), given.end(), same);
+    is_given = found != given.end();
+    if (is_given) return &*found;
+    const auto other = std::find_if(defaults.begin(), defaults.end(), same);
+    return other == defaults.end() ? nullptr : &*other;
   }
 
   uint64_t left_bytes_;
   pb::GraphProto& graph_;
   NodeOpsets& out_;
+  std::string prefix_;  // no name in the model begins with it
   std::unordered_map<std::string, Defined> functions_;
-  size_t depth_ = 0, calls_ = 0;
-  int steps_ = 0;  // nodes that were looked at: functions of nothing but calls add none
+  size_t depth_ = 0, calls_ = 0, bodies_ = 0;
+  int written_nodes_ = 0;  // and calls, which are counted too: functions of nothing but calls add none
 };
 
 }  // namespace
@@ -225,6 +288,15 @@ Status ReadOpsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProt
     }
   }
   return Status::Ok();
+}
+
+const Opsets* NodeOpsets::OfInner(const pb::NodeProto& node, const Opsets* around) const {
+  if (of_functions.empty()) return around;
+  const std::string& mark = node.overload();
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(mark.data(), mark.data() + mark.size(), number);
+  if (error != std::errc() || number > of_functions.size()) return around;
+  return number == 0 ? of_model : &of_functions[number - 1];
 }
 
 Status WriteOutFunctions(const pb::ModelProto& model, const Opsets& opsets, uint64_t max_bytes, pb::GraphProto& graph, NodeOpsets& out) {

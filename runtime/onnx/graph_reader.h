@@ -189,7 +189,7 @@ class GraphReader {
   Node::Origin origin_;    // of the node that is read
   Opsets opsets_;
   NodeOpsets node_opsets_;
-  const Opsets* imports_ = nullptr;  // of the model's node that is being read, and of the bodies in it
+  const Opsets* imports_ = nullptr;  // of the node that is being read, of the model's or of a body
   Texts texts_;
   std::unordered_set<std::string> maps_;  // outputs of ZipMap
   std::vector<const OperatorRow*> rows_;  // by node

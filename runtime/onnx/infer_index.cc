@@ -35,6 +35,8 @@ Status CheckIndices(const NodeContext& node, size_t i, bool narrow) {
 Status CheckReduction(const NodeContext& node) {
   const std::string_view reduction = node.node.String("reduction", "none");
   const bool old = node.node.opset < 18;
+  if (node.in(0).dtype == kStringType && reduction != "none")
+    return node.NotBuilt(fmt::format("reduction `{}` of strings is not supported", reduction));
   if (reduction == "none" || reduction == "add" || reduction == "mul" || (!old && (reduction == "min" || reduction == "max")))
     return Status::Ok();
   return node.Fail(fmt::format("reduction `{}`", reduction));

@@ -277,7 +277,6 @@ Status InferBroadcast(NodeContext& node) {
 Status InferWhere(NodeContext& node) {
   if (node.in(0).dtype != WF_BOOL) return node.Fail(fmt::format("the condition is {}, wanted bool", node.InType(0)));
   WF_RETURN_IF_ERROR(node.SameType(1, 2));
-  if (node.in(1).dtype == kStringType) return node.NotBuilt("strings are not supported here");
   auto values = BroadcastShape(node.in(1).dim, node.in(2).dim, node.unknown);
   if (values) values = BroadcastShape(*values, node.in(0).dim, node.unknown);
   if (!values) return node.Fail(fmt::format("inputs {}, {} and {} do not broadcast", node.InType(0), node.InType(1), node.InType(2)));

@@ -33,7 +33,7 @@ Status CheckPool(const NodeContext& node, size_t pool) {
 Status CheckTextCast(const NodeContext& node, uint8_t to) {
   const uint8_t from = node.in(0).dtype;
   for (const auto& [text, other] : {std::pair(from, to), std::pair(to, from)}) {
-    if (text == kStringType && (other == WF_F16 || other == WF_BF16 || IsNarrow(other)))
+    if (text == kStringType && IsNarrow(other))
       return node.NotBuilt(fmt::format("a conversion between string and {} is not supported", TypeName(other)));
   }
   return Status::Ok();
@@ -44,6 +44,8 @@ bool IsOfRunTexts(const Node& node, std::span<const Known> known) {
     case Op::kCast:
     case Op::kCastLike:
       return known[static_cast<size_t>(node.in[0])].dtype == kStringType || known[static_cast<size_t>(node.out[0])].dtype == kStringType;
+    case Op::kUnique:  // in the order of the strings
+      return known[static_cast<size_t>(node.in[0])].dtype == kStringType;
     case Op::kRegexFullMatch:
     case Op::kStringConcat:
     case Op::kStringNormalizer:

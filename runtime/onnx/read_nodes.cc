@@ -371,11 +371,14 @@ Status GraphReader::ReadInnerNodes(const pb::GraphProto& proto) {
     SetWeight(value, *std::move(weight));
   }
   WF_RETURN_IF_ERROR(ReadSparseInitializers(proto));
+  const Opsets* const around = imports_;
   for (int i = 0; i < proto.node_size(); ++i) {
     const OperatorRow* row = nullptr;
+    imports_ = node_opsets_.OfInner(proto.node(i), around);
     WF_RETURN_IF_ERROR(FindRow(proto.node(i), i, row));
     WF_RETURN_IF_ERROR(ReadNode(proto.node(i), i, row));
   }
+  imports_ = around;
   return Status::Ok();
 }
 

@@ -405,7 +405,9 @@ Result<Declared> ReadDeclared(const std::string& path) {
   for (const pb::TensorProto& tensor : graph.initializer()) defaults.insert(tensor.name());
   for (const pb::SparseTensorProto& tensor : graph.sparse_initializer()) defaults.insert(tensor.values().name());
   const auto declared = [](const pb::ValueInfoProto& port) {
-    return DeclaredPort{port.name(), port.type().has_optional_type(), ElementOf(port.type()).has_sequence_type()};
+    const pb::TypeProto& type = ElementOf(port.type());
+    const bool is_of_maps = type.has_sequence_type() && type.sequence_type().elem_type().has_map_type();  // a tensor here
+    return DeclaredPort{port.name(), port.type().has_optional_type(), type.has_sequence_type() && !is_of_maps};
   };
   Declared result;
   for (const pb::ValueInfoProto& input : graph.input()) {

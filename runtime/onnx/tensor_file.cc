@@ -81,6 +81,9 @@ Result<FileValue> ReadValueFile(const std::string& path, bool is_optional, bool 
     return Status::Ok();
   };
   if (optional.has_tensor_value()) {
+    const pb::TensorProto& tensor = optional.tensor_value();
+    if (tensor.data_type() == pb::UINT16 && tensor.string_data_size() > 0)  // so the fields of a sequence of maps read
+      return Fail(path, base::kUnimplemented, "a sequence of maps is not supported; a tensor with a column for each key is");
     WF_RETURN_IF_ERROR(add(optional.tensor_value()));
   } else if (optional.has_sequence_value()) {
     if (optional.sequence_value().elem_type() > 1)

@@ -129,6 +129,8 @@ def page(reasons, failed):
         "the one of them that is refused: ``node 4 (FusedGemm, com.microsoft opset 1, as Gemm): ..``.", "",
         "Floats of 8 bits (E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ), of 4 (E2M1) and integers of 4 are what weights may be stored in: `DequantizeLinear`, `Cast` and what moves elements take",
         "them, `QuantizeLinear` and `Cast` give them. Nothing computes with them, and inputs and outputs of a model that is served may not have these types; `wfc model run` and `test` take them from .pb files. In memory each lies in f16, i8 or u8.", "",
+        "Of the types that ONNX gives an operator, some are refused: strings in `CenterCropPad`, `NonZero`, `Pad`, `Trilu`, in reductions of `ScatterElements` and `ScatterND`, and where `Cast` makes them of floats",
+        "of 8 or 4 bits or the other way round; strings and bool in `Col2Im`, `GridSample`, `Resize` and `Upsample`. Complex numbers are in no operator.", "",
         "Where ONNX leaves a result open, it is the one that [language.md](language.md#declarations) names: `Div` and `Mod` of integers by 0 give 0, where `/` and `%` of the language fail with",
         "7002.", "",
         "Results of an `If` may have other extents on each way, not another number of axes, which ONNX allows: what is computed behind it would then be known to a run alone. Where the condition is a",

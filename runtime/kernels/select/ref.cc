@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "runtime/kernels/ref.h"
+#include "runtime/kernels/texts.h"
 #include "runtime/kernels/walk.h"
 
 namespace wf::kernels::ref {
@@ -63,12 +64,17 @@ template <typename T>
 struct Slices {
   const T* x;
   Around around;
+  const Texts* texts = nullptr;  // whose numbers the elements are; null: their own
 
   T At(int64_t slice, int64_t o, int64_t i) const { return x[(o * around.extent + slice) * around.inner + i]; }
   int Compare(int64_t a, int64_t b) const {
     for (int64_t o = 0; o < around.outer; ++o) {
       for (int64_t i = 0; i < around.inner; ++i) {
         const T p = At(a, o, i), q = At(b, o, i);
+        if constexpr (std::is_same_v<T, int64_t>) {
+          if (const int order = texts == nullptr || p == q ? 0 : texts->At(p).compare(texts->At(q)); order != 0) return order;
+          if (texts != nullptr) continue;
+        }
         if (p < q || (p == p && q != q)) return -1;
         if (q < p || (q == q && p != p)) return 1;
       }
@@ -225,24 +231,26 @@ base::Result<std::unique_ptr<Kernel>> MakeCompress(const Operation& operation) {
 }
 
 base::Result<std::unique_ptr<Kernel>> MakeUnique(const Operation& operation) {
-  const auto& [axis, sorted] = std::get<Unique>(operation.params);
+  const auto& [axis, sorted, of_texts] = std::get<Unique>(operation.params);
   const TensorInfo& in = operation.in[0];
   const Around around = axis ? AroundAxis(in.dim, *axis) : Around{1, in.count(), 1};
   std::vector<int64_t> dim = axis ? in.dim : std::vector<int64_t>{0};
-  return ForType<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(in.dtype, [&]<typename T>() {
-    auto kernel = MakeFunction(1, [around, dim, at = axis.value_or(0), sorted = sorted](const Buffers& b) -> const char* {
-      const Slices<T> slices{static_cast<const T*>(b.in[0]), around};
-      const UniqueScratch scratch(b.scratch, around.extent);
-      const int64_t groups = GroupSlices(slices, sorted, scratch);
-      int64_t* extents = static_cast<int64_t*>(b.out.back());
-      std::copy(dim.begin(), dim.end(), extents);
-      extents[at] = groups;
-      WriteUnique(slices, groups, scratch, b);
-      return nullptr;
-    });
-    kernel->scratch_bytes = around.extent * 4 * 8;
-    return kernel;
-  });
+  return ForType<bool, float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t>(
+      in.dtype, [&]<typename T>() {
+        auto kernel =
+            MakeFunction(1, [around, dim, at = axis.value_or(0), sorted = sorted, of_texts = of_texts](const Buffers& b) -> const char* {
+              const Slices<T> slices{static_cast<const T*>(b.in[0]), around, of_texts ? b.texts : nullptr};
+              const UniqueScratch scratch(b.scratch, around.extent);
+              const int64_t groups = GroupSlices(slices, sorted, scratch);
+              int64_t* extents = static_cast<int64_t*>(b.out.back());
+              std::copy(dim.begin(), dim.end(), extents);
+              extents[at] = groups;
+              WriteUnique(slices, groups, scratch, b);
+              return nullptr;
+            });
+        kernel->scratch_bytes = around.extent * 4 * 8;
+        return kernel;
+      });
 }
 
 base::Result<std::unique_ptr<Kernel>> MakeNonMaxSuppression(const Operation& operation) {

@@ -19,6 +19,7 @@ struct Compress {  // where input 1 is true, along the axis or of all elements; 
 struct Unique {
   std::optional<size_t> axis;
   bool sorted = true;
+  bool of_texts = false;  // the elements are numbers of Buffers::texts, in whose order they are
 };
 
 // boxes [n, b, 4], scores [n, classes, b], then, each may be absent: the most boxes of a class (i64), the overlap above which a box is left

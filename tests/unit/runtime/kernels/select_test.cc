@@ -63,6 +63,14 @@ TEST(SelectKernels, NanIsOneDifferentElement) {
   EXPECT_EQ(found.out[2].As<int64_t>(), (I{0, 1, 2, 0, 1, 2}));
 }
 
+TEST(SelectKernels, DifferentBoolsAreTwoAtMost) {
+  const auto found = RunOutputs(ref::MakeUnique, Unique{{}, true}, {Of<uint8_t>(WF_BOOL, {3}, {1, 0, 1})},
+                                {Room(WF_BOOL, {3}), Room(WF_I64, {3}), {}, {}, Room(WF_I64, {1})});
+  EXPECT_EQ(found.out[4].As<int64_t>(), I{2});
+  EXPECT_EQ(First<uint8_t>(found.out[0], 2), (std::vector<uint8_t>{0, 1}));
+  EXPECT_EQ(First<int64_t>(found.out[1], 2), (I{1, 0}));
+}
+
 TEST(SelectKernels, SlicesCompareAsAWhole) {
   const auto found = RunOutputs(ref::MakeUnique, Unique{1, true}, {Floats({2, 3}, {2, 1, 2, 0, 5, 0})},
                                 {Room(WF_F32, {2, 3}), {}, Room(WF_I64, {3}), {}, Room(WF_I64, {2})});

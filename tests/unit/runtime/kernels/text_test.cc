@@ -34,6 +34,8 @@ struct TextTest : ::testing::Test {
     auto out = Allocate(operation.out[0].size_bytes());
     buffers.out.push_back(out.get());
     buffers.texts = &texts;
+    const auto scratch = Allocate((*kernel)->scratch_bytes);
+    buffers.scratch = scratch.get();
     auto call = (*kernel)->Bind(buffers);
     WF_CHECK(call.ok(), call.status().message());
     const char* const why = (*call)->Run();
@@ -108,6 +110,15 @@ TEST_F(TextTest, NumbersAsStringsAndBack) {
   EXPECT_EQ(std::vector<float>(is, is + 4), (std::vector<float>{0.5, 1e-5f, inf, -inf}));
   EXPECT_TRUE(std::isnan(is[4]));
   EXPECT_EQ(is[5], 2);
+}
+
+TEST_F(TextTest, FloatsOf16BitsHaveTheTextOfTheirF32) {
+  for (const uint8_t dtype : {WF_F16, WF_BF16}) {
+    const auto out = Run({What::kToNumber, ""}, {Numbered({4}, {"0.1", "1.5", "-inf", "1e6"})}, dtype, {4});
+    const testing::Tensor x{{dtype, {4}, nullptr, nullptr}, out};
+    EXPECT_EQ(StringsOf({What::kFromNumber, ""}, {x}, {4}),
+              dtype == WF_F16 ? (Strings{"0.099975586", "1.5", "-INF", "INF"}) : (Strings{"0.100097656", "1.5", "-INF", "999424"}));
+  }
 }
 
 TEST_F(TextTest, WhatIsNoNumberOfTheTypeFails) {

@@ -159,6 +159,44 @@ TEST(RunTexts, StringsGoThroughNodesThatMoveAndCompare) {
   EXPECT_EQ(read.walk->outputs()[1].data.get()[1], 1);
 }
 
+TEST(RunTexts, StringsGoThroughNodesThatChooseAndRearrange) {
+  Builder b(20);
+  b.Input("x", {2, 2}, STRING).Output("where").Output("put").Output("put_nd").Output("turned").Output("deep");
+  b.Node("Identity", {"x"}, {"same"});
+  b.Node("StringConcat", {"x", "x"}, {"twice"});
+  b.Longs("first", {1, 0}).add_dims(1);
+  b.Longs("lengths", {2, 1});
+  b.Longs("image", {1, 4, 1, 1});
+  b.Node("Equal", {"same", "twice"}, {"is_empty"});
+  b.Node("Where", {"is_empty", "x", "twice"}, {"where"});
+  b.Longs("column", {0});
+  Builder::Int(b.Node("Gather", {"twice", "column"}, {"updates"}), "axis", 1);
+  b.Node("ScatterElements", {"x", "first", "updates"}, {"put"});
+  b.Node("ScatterND", {"x", "first", "twice"}, {"put_nd"});
+  b.Node("ReverseSequence", {"x", "lengths"}, {"turned"});
+  b.Node("Reshape", {"x", "image"}, {"channels"});
+  Builder::Int(b.Node("DepthToSpace", {"channels"}, {"deep"}), "blocksize", 2);
+  Read read(b);
+  EXPECT_EQ(read.Run({"a", "", "c", "d"}, {2, 2}), "");
+  EXPECT_EQ(read.Out(0), (Strings{"aa", "", "cc", "dd"}));
+  EXPECT_EQ(read.Out(1), (Strings{"cc", "", "aa", "d"}));
+  EXPECT_EQ(read.Out(2), (Strings{"cc", "dd", "aa", ""}));
+  EXPECT_EQ(read.Out(3), (Strings{"c", "", "a", "d"}));
+  EXPECT_EQ(read.Out(4), (Strings{"a", "", "c", "d"}));
+}
+
+TEST(RunTexts, DifferentStringsAreInTheirOrder) {
+  for (const int64_t sorted : {1, 0}) {
+    Builder b(20);
+    b.Input("x", {"n"}, STRING).Output("y");
+    onnx::pb::NodeProto& node = b.Node("Unique", {"x"}, {"y"});
+    Builder::Int(node, "sorted", sorted);
+    Read read(b);
+    EXPECT_EQ(read.Run({"pear", "fig", "", "pear", "apple", "fig"}, {6}), "");
+    EXPECT_EQ(read.Out(), sorted == 1 ? (Strings{"", "apple", "fig", "pear"}) : (Strings{"pear", "fig", "", "apple"}));
+  }
+}
+
 TEST(RunTexts, WhatARunSplitIsLookedUpAmongTheKeysOfTheFile) {
   Builder b(20);
   b.model().add_opset_import()->set_domain("ai.onnx.ml");

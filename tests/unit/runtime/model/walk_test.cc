@@ -42,10 +42,11 @@ struct Walked {
     program = *std::move(made);
     walk = std::make_unique<Walk>(program, PartLimits{int64_t{1} << 12, &budget});
   }
-  std::string Error(const std::vector<Elements>& inputs) {
+  base::Status Failure(const std::vector<Elements>& inputs) {
     budget.Begin(INT64_MAX, nullptr);
-    return walk->Run(inputs).message();
+    return walk->Run(inputs);
   }
+  std::string Error(const std::vector<Elements>& inputs) { return Failure(inputs).message(); }
   std::vector<Elements> Run(const std::vector<Elements>& inputs) {
     budget.Begin(INT64_MAX, nullptr);
     const base::Status ran = walk->Run(inputs);
@@ -173,8 +174,9 @@ TEST(Walk, ALoopThatNeverEndsIsRefused) {
   builder.graph.mutable_output()->RemoveLast();
   builder.graph.mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_output()->RemoveLast();
   Walked walked(builder);
-  EXPECT_EQ(walked.Error({Long(INT64_MAX), Bool(true), Floats({2}, {10, 20}), Floats({2}, {1, 2})}),
-            "`x.onnx`: node `n` (Loop, ai.onnx opset 17): more than 1000 turns of loops in one run");
+  const base::Status failure = walked.Failure({Long(INT64_MAX), Bool(true), Floats({2}, {10, 20}), Floats({2}, {1, 2})});
+  EXPECT_EQ(failure.message(), "`x.onnx`: node `n` (Loop, ai.onnx opset 17): more than 1000 turns of loops in one run");
+  EXPECT_EQ(failure.code(), base::kAborted);  // not for memory: however much there is, it fails
 }
 
 // A loop of n turns in a loop of n turns.

@@ -110,6 +110,23 @@ TEST_F(Commands, TestRunsEveryDataSet) {
   EXPECT_THAT(out(), StartsWith("FAIL c: test_data_set_1: output `y`: element [2, 1] is 12, expected 0"));
 }
 
+TEST_F(Commands, TestTakesTheTensorThatZipMapGivesForMaps) {
+  Builder b;
+  onnx::pb::OperatorSetIdProto& set = *b.model().add_opset_import();
+  set.set_domain("ai.onnx.ml");
+  set.set_version(3);
+  b.Input("x", {"n", 2}).Output("maps");
+  onnx::pb::NodeProto& zip = b.Node("ZipMap", {"x"}, {"maps"});
+  zip.set_domain("ai.onnx.ml");
+  Builder::Ints(zip, "classlabels_int64s", {4, 7});
+  b.graph.mutable_output(0)->mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_map_type();
+  WriteCase("zip/a_tensor", b.Bytes(), Pb({1, 2}, {1, 2}), Pb({1, 2}, {1, 2}));
+  WriteCase("zip/b_maps", b.Bytes(), Pb({1, 2}, {1, 2}), std::string("\x10\x04\x32\x02\x10\x07", 6));
+  EXPECT_EQ(Run({"test", "--verbose", "--", Path("zip")}), kFine);
+  EXPECT_THAT(out(), StartsWith("ok a_tensor\nunsupported b_maps: "));
+  EXPECT_THAT(out(), HasSubstr("a sequence of maps is not supported; a tensor with a column for each key is\n"));
+}
+
 TEST_F(Commands, RunTakesTensorsFromFilesOfEachKind) {
   Write("x.onnx", Doubles());
   Write("a.npy", Npy({2, 2}, {1, 2, 3, 4}));

@@ -82,10 +82,26 @@ uint8_t OverWhite(uint8_t value, uint8_t opacity) {
   return static_cast<uint8_t>(std::upper_bound(std::begin(kLight.between), std::end(kLight.between), light) - std::begin(kLight.between));
 }
 
+namespace {
+
+// OverWhite of all that there is.
+struct MixedTable {
+  MixedTable() {
+    for (size_t opacity = 0; opacity < 256; ++opacity) {
+      for (size_t value = 0; value < 256; ++value)
+        of[opacity][value] = OverWhite(static_cast<uint8_t>(value), static_cast<uint8_t>(opacity));
+    }
+  }
+  uint8_t of[256][256];
+};
+
+}  // namespace
+
 void LayOverWhite(const uint8_t* rgba, int64_t count, int64_t channels, uint8_t* to) {
+  static const MixedTable table;
   for (; count > 0; --count, rgba += 4, to += channels) {
-    const uint8_t opacity = rgba[3];
-    for (int64_t channel = 0; channel < channels; ++channel) to[channel] = OverWhite(rgba[channel], opacity);
+    const uint8_t* const mixed = table.of[rgba[3]];
+    for (int64_t channel = 0; channel < channels; ++channel) to[channel] = mixed[rgba[channel]];
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -64,7 +65,8 @@ WF_AVX2 inline __m256 MishOf(__m256 x) {
   return _mm256_mul_ps(x, _mm256_div_ps(n, _mm256_add_ps(n, two)));
 }
 
-// Two polynomials: of x near 0, and of |x| for the power in 1 - e^-p. Within two of the last digit; NaN and the sign of 0 stay.
+// Two polynomials, with the factors of N. Juffa's erff: of x near 0, and of |x| for the power in 1 - e^-p. Within two of the last digit;
+// NaN and the sign of 0 stay.
 WF_AVX2 inline __m256 ErfOf(__m256 x) {
   const __m256 sign = _mm256_set1_ps(-0.0F), size = _mm256_andnot_ps(sign, x), square = _mm256_mul_ps(x, x);
   __m256 near = _mm256_set1_ps(-5.96761703e-4F);
@@ -78,7 +80,7 @@ WF_AVX2 inline __m256 ErfOf(__m256 x) {
   return _mm256_blendv_ps(near, _mm256_or_ps(far, _mm256_and_ps(sign, x)), _mm256_cmp_ps(size, _mm256_set1_ps(0.927734375F), _CMP_GT_OQ));
 }
 
-// Of |x| above tan(pi / 8) by what is left of pi / 4 or pi / 2. NaN and the sign of 0 stay.
+// Of |x| above tan(pi / 8) by what is left of pi / 4 or pi / 2, with the factors of Cephes' atanf. NaN and the sign of 0 stay.
 WF_AVX2 inline __m256 AtanOf(__m256 x) {
   const __m256 sign = _mm256_set1_ps(-0.0F), size = _mm256_andnot_ps(sign, x), one = _mm256_set1_ps(1);
   const __m256 middle = _mm256_cmp_ps(size, _mm256_set1_ps(0.414213562F), _CMP_GT_OQ);
@@ -94,7 +96,8 @@ WF_AVX2 inline __m256 AtanOf(__m256 x) {
   return _mm256_or_ps(sum, _mm256_and_ps(sign, x));
 }
 
-// Of |x| above 1/2 by the half of the angle that is left of pi / 2. NaN beyond 1; NaN and the sign of 0 stay.
+// Of |x| above 1/2 by the half of the angle that is left of pi / 2, with the factors of Cephes' asinf. NaN beyond 1; NaN and the sign of 0
+// stay.
 WF_AVX2 inline __m256 AsinOf(__m256 x) {
   const __m256 sign = _mm256_set1_ps(-0.0F), size = _mm256_andnot_ps(sign, x), half = _mm256_set1_ps(0.5F);
   const __m256 far = _mm256_cmp_ps(size, half, _CMP_GT_OQ);
@@ -108,9 +111,9 @@ WF_AVX2 inline __m256 AsinOf(__m256 x) {
   return _mm256_or_ps(sum, _mm256_and_ps(sign, x));
 }
 
-// The first `count` lanes.
+// The first `count` lanes, all where there are more.
 WF_AVX2 inline __m256i FirstLanes(int64_t count) {
-  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(count)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+  return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(std::min(count, kLanes))), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 WF_AVX2 inline float SumOf(__m256 x) {

@@ -1,4 +1,4 @@
-#include "runtime/kernels/matmul_nbits/vector.h"
+#include "runtime/kernels/avx2.h"
 
 #include <algorithm>
 

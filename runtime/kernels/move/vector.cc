@@ -1,4 +1,4 @@
-#include "runtime/kernels/move/vector.h"
+#include "runtime/kernels/avx2.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "runtime/kernels/pool/vector.h"
+#include "runtime/kernels/avx2.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "runtime/kernels/recurrent/vector.h"
+#include "runtime/kernels/avx2.h"
 
 #include <fmt/format.h>
 

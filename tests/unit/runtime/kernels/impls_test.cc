@@ -6,9 +6,9 @@
 #include <limits>
 #include <map>
 
+#include "runtime/kernels/avx2.h"
 #include "runtime/kernels/onednn/layout.h"
 #include "runtime/kernels/onednn/onednn.h"
-#include "runtime/kernels/order/vector.h"
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/unary/vector.h"
 #include "tests/unit/runtime/kernels/cases.h"

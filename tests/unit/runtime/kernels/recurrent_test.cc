@@ -1,10 +1,10 @@
 // Layers with packed weights against `ref`.
-#include "runtime/kernels/recurrent/vector.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "runtime/kernels/avx2.h"
 #include "runtime/kernels/matmul/panels.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/ref.h"

@@ -87,9 +87,9 @@ class BodyEmitter {
 
   // ---- loops and memory: loops.cc ----
   Loop BeginLoop(Value* count, const llvm::Twine& name = "loop");
-  llvm::BranchInst* EndLoop(const Loop& loop);       // the branch back
-  static constexpr uint64_t kUnknownWork = 1 << 30;  // work saturates here: too much, or an extent that something open says
-  uint64_t WorkOf(ir::BlockId id) const;             // operations of a run of it, those in loops once for each turn
+  void EndLoop(const Loop& loop, bool is_cold = false);  // is_cold: LLVM leaves it as it stands
+  static constexpr uint64_t kUnknownWork = 1 << 30;      // work saturates here: too much, or an extent that something open says
+  uint64_t WorkOf(ir::BlockId id) const;                 // operations of a run of it, those in loops once for each turn
   // for (i = 0; i < count; ++i) each(i), where a turn does so much work. Looks at ctx->stop so often that little is done between two looks:
   // each turn where that is within the turns, else after so many that innermost loops vectorise at -O2; with work 0 never.
   void For(Value* count, uint64_t work, const std::function<void(Value*)>& each);
@@ -174,8 +174,8 @@ class BodyEmitter {
   llvm::IRBuilder<> b_;
   Value *ctx_, *frame_array_, *stop_ = nullptr;  // stop_: what ctx->stop is, once wanted
   Places places_;
-  bool is_pick_, masks_bytes_;                                              // masks_bytes_: the CPU loads and stores bytes under a mask
-  bool uses_sticky_ = false, has_lanes_ = true, has_many_tensors_ = false;  // has_lanes_: may rows be written as lanes?
+  bool is_pick_, masks_bytes_;  // masks_bytes_: the CPU loads and stores bytes under a mask
+  bool uses_sticky_ = false, has_many_tensors_ = false, has_lanes_ = true, is_cold_ = false;  // may rows be lanes? is this hardly ever run?
   PartCutter parts_;
   LongLists long_lists_;
   BuildDepths builds_;

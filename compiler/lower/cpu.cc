@@ -120,6 +120,8 @@ void EmitStartUp(Context& context) {
   llvm::Function* f = context.NewFunction(llvm::FunctionType::get(llvm::Type::getVoidTy(context.llvm()), false), "wf_start_up");
   context.SetCpu(f, "x86-64");
   f->addFnAttr("wf-start-up");
+  f->addFnAttr(llvm::Attribute::NoInline);
+  f->addFnAttr(llvm::Attribute::OptimizeNone);  // it runs once; optimising it was a tenth of the time of a small program's code
   const auto block = [&](const char* name) { return llvm::BasicBlock::Create(context.llvm(), name, f); };
   llvm::BasicBlock *entry = block("entry"), *fine = block("fine"), *lacks = block("lacks");
   Builder b(entry);

@@ -61,6 +61,16 @@ size_t AxesOf(const ir::Op& op) {
                        op.kind == ir::OpKind::kListFilter;
   return is_loop ? 1 : 0;
 }
+
+// Says of a loop that it is not worth vectorising or unrolling.
+llvm::MDNode* AsItStands(llvm::LLVMContext& context) {
+  llvm::Metadata* no = llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context));
+  llvm::MDNode* facts = llvm::MDNode::getDistinct(
+      context, {nullptr, llvm::MDNode::get(context, {llvm::MDString::get(context, "llvm.loop.vectorize.enable"), no}),
+                llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"))});
+  facts->replaceOperandWith(0, facts);
+  return facts;
+}
 }  // namespace
 
 BodyEmitter::Loop BodyEmitter::BeginLoop(Value* count, const llvm::Twine& name) {
@@ -74,13 +84,13 @@ BodyEmitter::Loop BodyEmitter::BeginLoop(Value* count, const llvm::Twine& name) 
   return loop;
 }
 
-llvm::BranchInst* BodyEmitter::EndLoop(const Loop& loop) {
+void BodyEmitter::EndLoop(const Loop& loop, bool is_cold) {
   Value* next = b_.CreateAdd(loop.index, b_.getInt64(1), "next", true, true);
   loop.index->addIncoming(next, b_.GetInsertBlock());
   llvm::BranchInst* back = b_.CreateCondBr(b_.CreateICmpSLT(next, loop.count), loop.body, loop.exit);
+  if (is_cold || is_cold_) back->setMetadata(llvm::LLVMContext::MD_loop, AsItStands(context_.llvm()));
   b_.SetInsertPoint(loop.exit);
   --loops_;
-  return back;
 }
 
 uint64_t BodyEmitter::TurnsPerLook(Value* count, uint64_t work) {

@@ -14,6 +14,13 @@ using llvm::Value;
 
 namespace {
 constexpr unsigned kMostLanes = 16;
+constexpr uint64_t kShort = 64;
+
+// A row, as a table of places is one, that is not worth a second copy of its code for the half of a vector that it ends with.
+bool IsShortInFours(Value* count) {
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
+  return known != nullptr && known->getZExtValue() < kShort && known->getZExtValue() % 8 == 4;
+}
 constexpr uint64_t kMostChannels = 4;
 }  // namespace
 
@@ -271,12 +278,13 @@ bool BodyEmitter::EmitLanes(const Nest& nest, Value* count, Value* offset, llvm:
   const LaneBlock::Row row = LaneBlock::Inspect(context_, body_, shape);
   if (!row.is_worth_it) return false;
   if (row.widest == 8 || !masks_bytes_) shape.lanes = 8;
+  if (row.widest == 8 && row.scattered.empty() && IsShortInFours(count)) shape.lanes = 4;
   for (size_t i = 0; i < at.size() && i + 1 < block.params.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
   const uint64_t stored = ir::SizeOf(context_.type(nest.op.type).dtype);
   const auto place = [&](Value* first) { return b_.CreateAdd(offset, first, "", true, true); };
   Value* lanes = b_.getInt64(shape.lanes);
   const ir::ValueId apart = is_flat ? ir::ValueId::kNone : FindApart(block);
-  For(b_.CreateLShr(count, shape.lanes == 16 ? 4 : 3), shape.lanes * WorkToLookAt(nest.op.args.back(), WorkOf(nest.op.blocks[0])),
+  For(b_.CreateLShr(count, llvm::Log2_32(shape.lanes)), shape.lanes * WorkToLookAt(nest.op.args.back(), WorkOf(nest.op.blocks[0])),
       [&](Value* turn) {
         Value* first = b_.CreateMul(turn, lanes, "first", true, true);
         if (apart != ir::ValueId::kNone) return EmitTurnApart(nest, shape.lanes, apart, first, place(first));
@@ -320,15 +328,7 @@ void BodyEmitter::EmitScalarRest(const Nest& nest, Rest rest, Value* offset, llv
     where.push_back(index);
   }
   EmitElement(nest, where, b_.CreateAdd(offset, index, "", true, true));
-  llvm::BranchInst* back = EndLoop(loop);
-  llvm::LLVMContext& llvm = context_.llvm();
-  const auto off = [&](const char* name, llvm::Constant* value) {
-    return llvm::MDNode::get(llvm, {llvm::MDString::get(llvm, name), llvm::ConstantAsMetadata::get(value)});
-  };
-  llvm::MDNode* facts = llvm::MDNode::getDistinct(llvm, {nullptr, off("llvm.loop.vectorize.enable", b_.getFalse()),
-                                                         llvm::MDNode::get(llvm, llvm::MDString::get(llvm, "llvm.loop.unroll.disable"))});
-  facts->replaceOperandWith(0, facts);
-  back->setMetadata(llvm::LLVMContext::MD_loop, facts);
+  EndLoop(loop, true);
   flat_block_ = outer_block;
   flat_ = outer;
 }

@@ -109,9 +109,10 @@ void BodyEmitter::EmitUsual(const Nest& nest) {
   const auto unusual = [&] {
     for (const auto& [id, leaves] : restore) values_[static_cast<size_t>(id)] = leaves;
     filled_ = outer;
-    const bool had_lanes = std::exchange(has_lanes_, false);
+    const bool had_lanes = std::exchange(has_lanes_, false), was_cold = std::exchange(is_cold_, is_cold_ || restore.empty());
     EmitNest(nest, b_.getInt64(0), at);
     has_lanes_ = had_lanes;
+    is_cold_ = was_cold;
   };
   EmitEither(usual, [&] { EmitNest(nest, b_.getInt64(0), at); }, unusual);
   filled_ = outer;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/sema/walk.h"
+
 namespace wf::sema {
 namespace {
 
@@ -10,13 +12,24 @@ bool Mentions(const Dim& dim, const std::string& symbol) {
   return std::find(symbols.begin(), symbols.end(), symbol) != symbols.end();
 }
 
+// That an operand brings: the value has it, too, where the checks have held.
+bool IsOfOperand(const Expr& expr, const std::string& symbol) {
+  bool found = false;
+  const auto look = [&](const Expr& inside) {
+    found =
+        found || std::any_of(inside.fresh.begin(), inside.fresh.end(), [&](const FreshSymbol& fresh) { return fresh.symbol == symbol; });
+  };
+  ForEachChild(expr, [&](const Expr& operand) { ForEachInside(operand, look); });
+  return found;
+}
+
 }  // namespace
 
 std::vector<bool> ChecksOfResult(const Expr& expr) {
   std::vector<bool> of_result;
   for (const DimCheck& check : expr.checks) {
     of_result.push_back(std::any_of(expr.fresh.begin(), expr.fresh.end(), [&](const FreshSymbol& fresh) {
-      return Mentions(check.left, fresh.symbol) || Mentions(check.right, fresh.symbol);
+      return (Mentions(check.left, fresh.symbol) || Mentions(check.right, fresh.symbol)) && !IsOfOperand(expr, fresh.symbol);
     }));
   }
   return of_result;

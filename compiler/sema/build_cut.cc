@@ -1,5 +1,7 @@
 #include "compiler/sema/build_cut.h"
 
+#include <set>
+
 #include "compiler/sema/build_checks.h"
 #include "compiler/sema/build_usage.h"
 #include "compiler/sema/settings.h"
@@ -299,11 +301,13 @@ void NodeCutter::CutLazy(const Expr& expr) {
   values_.SetCut(expr, AddSelect(pick, {known, right}));
 }
 
-// Its lets become tasks, so that the calls between them can read them.
+// Its lets become tasks, so that the calls between them can read them. The value waits for those, too, that it may not read: they may fail.
 void NodeCutter::CutBlock(const Expr& expr) {
+  std::vector<SlotId> lets;
   for (const BlockStep& step : expr.steps) {
     if (step.is_let) {
-      values_.SetSlot(step.local, Cut(*step.value, workflow_.locals[step.local].name, ir::TypeId::kNone, false));
+      lets.push_back(Cut(*step.value, workflow_.locals[step.local].name, ir::TypeId::kNone, false));
+      values_.SetSlot(step.local, lets.back());
       values_.AddSymbols(step.value->type, {.local = step.local, .is_part = true}, step.value->fresh);
       continue;
     }
@@ -313,6 +317,12 @@ void NodeCutter::CutBlock(const Expr& expr) {
       if (holds != ValueId::kNone) writer.WriteFailure(step.code, step.message.get(), writer.builder().Not(holds), step.span);
       return holds;
     }));
+  }
+  std::set<LocalId> read = SureReads(*expr.args[0]);
+  for (auto step = expr.steps.rbegin(); step != expr.steps.rend(); ++step) {
+    if (step->is_let && !read.contains(step->local)) tasks_.AddGate(lets.back());
+    if (step->is_let) lets.pop_back();
+    read.merge(SureReads(*step->value));
   }
   values_.SetFlattened(expr);
   CutInside(*expr.args[0]);

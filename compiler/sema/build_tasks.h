@@ -60,7 +60,7 @@ class TaskWriter {
   const ControlFlow& flow_;
   ir::RegionId region_ = ir::RegionId::kNone;
   ir::NodeId node_ = ir::NodeId::kNone;
-  std::vector<ir::SlotId> gates_;  // slots of `require`s inside the region: what follows there reads them
+  std::vector<ir::SlotId> gates_;  // inside the region, of `require`s and lets that nobody may read: what follows there waits for them
 };
 
 // Puts the tasks and slots of each region next to each other.

@@ -132,6 +132,45 @@ size_t CountModelCalls(const Expr& expr) {
   return count;
 }
 
+std::set<LocalId> SureReads(const Expr& expr) {
+  std::set<LocalId> reads;
+  std::vector<const Expr*> open{&expr};
+  const auto add = [&](const Expr& operand) { open.push_back(&operand); };
+  while (!open.empty()) {
+    const Expr& next = *open.back();
+    open.pop_back();
+    switch (next.kind) {
+      case ExprKind::kLocal:
+        reads.insert(next.local);
+        break;
+      case ExprKind::kIf:
+      case ExprKind::kAnd:
+      case ExprKind::kOr:
+      case ExprKind::kCoalesce:
+      case ExprKind::kFold:
+        add(*next.args[0]);
+        break;
+      case ExprKind::kListLoop:
+      case ExprKind::kEach:
+      case ExprKind::kBuild:
+      case ExprKind::kReduce:
+        break;
+      case ExprKind::kBlock:
+        for (const BlockStep& step : next.steps) add(*step.value);
+        add(*next.args[0]);
+        continue;
+      default:
+        ForEachChild(next, add);
+        continue;
+    }
+    for (const ExprPtr& extent : next.extents) add(*extent);
+    if (next.loop) {
+      for (const ExprPtr& source : next.loop->sources) add(*source);
+    }
+  }
+  return reads;
+}
+
 Usage FindUsage(const Workflow& workflow) {
   const size_t count = workflow.body.size();
   Usage usage{.reads = std::vector<std::set<LocalId>>(count),

@@ -100,6 +100,9 @@ class Instantiation {
   std::optional<Dim> faulty_;
 };
 
+// Calls that are tasks of their own, which are given values.
+bool IsTask(EntityKind callee) { return callee == EntityKind::kModel || callee == EntityKind::kRemote || callee == EntityKind::kWorkflow; }
+
 bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
 
 // A value, so that neither its names nor its locals meet those of the call. An optional one that is there is that.
@@ -283,10 +286,12 @@ class SignatureCall {
         return nullptr;
       }
       const Origin origin{param.span, TextOf(param)};
+      const uint32_t mark = body_.NextSymbol();
       value = CheckExpr(body_, *given.value, hint, where_.For(&origin));
       const bool fits_optional = hint != nullptr && hint->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
       if (param.type->is_unknown && hint != nullptr && !hint->is_unknown && (fits_optional || value->type->is_open))
         value = Coerce(body_, std::move(value), hint, origin);
+      if (IsTask(callee_.kind)) Settle(body_, *value, mark);  // what the value alone says is all that the task knows of it
     }
     if (IsPoison(*value)) return nullptr;
     value = Fit(param, std::move(value));

@@ -23,6 +23,17 @@ constexpr int kMostGroups = 10;  // of a match that replace_all looks at: \0 to 
 re2::StringPiece Piece(std::string_view text) { return {text.data() == nullptr ? "" : text.data(), text.size()}; }
 std::string_view TextOf(re2::StringPiece piece) { return {piece.data(), piece.size()}; }
 
+// \C takes one byte of a character, and what it matches is no text.
+bool TakesBytes(std::string_view pattern) {
+  for (size_t at = pattern.find('\\'); at != std::string_view::npos; at = pattern.find('\\', at)) {
+    const std::string_view escape = pattern.substr(at, 2);
+    if (escape == "\\C") return true;
+    at = escape == "\\Q" ? pattern.find("\\E", at + 2) : at + 2;  // between the two all is literal
+    if (at == std::string_view::npos) return false;
+  }
+  return false;
+}
+
 // The patterns that were used last, compiled, since that takes some ten times as long as to look through a short text.
 // Thread: thread-safe.   Owns: patterns; those that are in use live on.   Bounds: kMost patterns of at most WF_MAX_PATTERN_BYTES of memory.
 class Patterns {
@@ -70,8 +81,9 @@ class Matches {
  public:
   Matches(wf_ctx* ctx, std::string_view text, const wf_bytes* pattern)
       : ctx_(ctx), text_(text), pattern_(Patterns::OfProcess().Find(View(*pattern))) {
-    failed_ = !pattern_->ok();
-    if (failed_) Fail(ctx, code::kType, "pattern: %s", pattern_->error().c_str());
+    const bool takes_bytes = TakesBytes(View(*pattern));
+    failed_ = takes_bytes || !pattern_->ok();
+    if (failed_) Fail(ctx, code::kType, "pattern: %s", takes_bytes ? "invalid escape sequence: \\C" : pattern_->error().c_str());
   }
   bool failed() const { return failed_; }  // recorded, or the job is to stop
   const re2::RE2& pattern() const { return *pattern_; }

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from statistics import median
 
+import attacking
 import batching
 import counting
 import engine
@@ -237,11 +238,11 @@ def overload(options):
 
 
 BENCHMARKS = {run.__name__: run for run in (
-    wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, pipelines.pipelines, wire.loops, wire.tail, batching.batching, counting.allocations, cpu, overload,
+    wire.http, wire.http2, wire.grpc, oip.oip, oip.chain, pipelines.pipelines, wire.loops, wire.tail, batching.batching, counting.allocations, cpu, overload, attacking.attacks,
     digits, model, start, memory, observed, engine.engine, kernels, std.images, std.audio,
     std.std_tensor, std.std_nn, std.std_lists, std.std_feature, std.std_time, texts.std_text, jsons.std_json, wfc_times, growth, lsp)}
 GROUPS = {
-    "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "observed", "overload"),
+    "runtime": ("http", "http2", "grpc", "oip", "chain", "loops", "tail", "batching", "allocations", "cpu", "observed", "overload", "attacks"),
     "compiler": ("kernels", "wfc_times", "growth", "lsp"),
     "std": ("images", "audio", "std_tensor", "std_nn", "std_lists", "std_feature", "std_time", "std_text", "std_json"),
 }

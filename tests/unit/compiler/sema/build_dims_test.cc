@@ -39,5 +39,80 @@ TEST(BuildDims, TellsNoExtentThatHasWrapped) {
   EXPECT_THAT(answers("Summed", {Int(kLeast), Int(-1)}), HasSubstr("!7004 numbers that come to 2^62 or more in the shape [s*w], where "));
 }
 
+std::string Numbers(const std::vector<int64_t>& values) {
+  std::string text = "[" + std::to_string(values.size()) + "]{";
+  for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + std::to_string(values[i]);
+  return text + "}";
+}
+
+// An extent that an argument brings is that of the result, too: what reads the node knows it from there. It is compared before the call.
+TEST(BuildDims, ComparesWhatArgumentsBringBeforeTheCall) {
+  const Answers answers(R"(
+    type Wide { w: i64[_]; }
+    fn added(a: i64[k], b: i64[k]) -> i64[k] = b + a;
+    fn second(_a: i64[k], b: i64[k]) -> i64[k] = b;
+    fn joined(a: i64[k], b: i64[m]) -> i64[k + m] = [i] => if i < k { a[clamp(i, 0, k - 1)] } else { b[clamp(i - k, 0, m - 1)] };
+    fn one() -> i64[_] = [i < 1] => 5;
+    workflow Second(_a: i64[k], b: i64[k]) -> (r: i64[k]) { return (r: b); }
+    workflow Node(x: i64[n], l: list<i64[_]>) -> (r: i64[_]) { node r = added(l[0], x); return (r: r); }
+    workflow Let(x: i64[n], l: list<i64[_]>) -> (r: i64[_], n: i64) { let r = second(l[0], x); return (r: r, n: len(r)); }
+    workflow Field(x: i64[n], l: list<i64[_]>) -> (r: i64[_]) {
+      let wide = Wide(w: l[0]);
+      node r = x |> added(wide.w);
+      return (r: r);
+    }
+    workflow Choice(x: i64[n], l: list<i64[_]>) -> (r: i64[_]) {
+      node r = added(if n > 9 { x } else { l[0] }, b: x) else [i < 2] => 7;
+      return (r: r);
+    }
+    workflow Broadcast(x: i64[n], l: list<i64[_]>) -> (r: i64[_]) { node r = added(one(), x); return (r: added(r, l[0])); }
+    workflow Called(x: i64[n], l: list<i64[_]>) -> (r: i64[_]) { node r = Second(l[0], x).r; return (r: r); }
+    workflow Joined(x: i64[n], l: list<i64[_]>) -> (r: i64[_]) { node r = Second(joined(l[0], l[1]), x).r; return (r: r); }
+    service S { workflow Node; workflow Let; workflow Field; workflow Choice; workflow Broadcast; workflow Called; workflow Joined; })");
+  const auto numbers = [](const std::vector<int64_t>& values) { return Tensor<int64_t>({static_cast<int64_t>(values.size())}, values); };
+  const auto ask = [&](const std::string& workflow, const std::vector<int64_t>& x, const std::vector<int64_t>& a,
+                       const std::vector<int64_t>& b) {
+    return answers(workflow, {numbers(x), ir::Value::Items({numbers(a), numbers(b)})});
+  };
+  for (const char* workflow : {"Node", "Field", "Let", "Called"}) {
+    const bool adds = workflow == std::string("Node") || workflow == std::string("Field");
+    EXPECT_THAT(ask(workflow, {1, 2}, {3, 4}, {}),
+                HasSubstr("r=" + Numbers(adds ? std::vector<int64_t>{4, 6} : std::vector<int64_t>{1, 2})));
+    EXPECT_THAT(ask(workflow, {1, 2}, {3}, {}), HasSubstr("!7004 `k` of `")) << workflow;
+    EXPECT_THAT(ask(workflow, {1, 2}, {3, 4, 5}, {}), HasSubstr("!7004 `k` of `")) << workflow;
+  }
+  EXPECT_EQ(ask("Choice", {1, 2}, {3, 4}, {}), "r=" + Numbers({4, 6}));
+  EXPECT_EQ(ask("Choice", {1, 2, 3}, {3, 4}, {}), "r=" + Numbers({7, 7}));
+  EXPECT_EQ(ask("Broadcast", {1}, {2}, {}), "r=" + Numbers({8}));
+  EXPECT_THAT(ask("Broadcast", {1, 2}, {2, 3}, {}), HasSubstr("!7004 `k` of `added` is "));
+  EXPECT_EQ(ask("Joined", {1, 2, 3}, {3}, {4, 5}), "r=" + Numbers({1, 2, 3}));
+  EXPECT_THAT(ask("Joined", {1, 2}, {3}, {4, 5}), HasSubstr("!7004 `k` of `Second` is "));
+}
+
+// What stands before the value of a block is a part of it, also where the block has tasks of its own.
+TEST(BuildDims, ABlockThatWaitsFailsWithWhatItDoesNotRead) {
+  const Answers answers(R"(
+    workflow In(x: i64) -> (y: i64) { node y = x * 10; return (y: y); }
+    workflow Let(x: i64) -> (r: list<i64>) {
+      node r = for y in [x] { let v = In(y); let _unread = 1 / y; v.y else -1 };
+      return (r: r);
+    }
+    workflow Arm(x: i64) -> (r: i64) {
+      node r = if x < 9 { let v = In(x); let w = 1 / x; if v.y > 10 { w } else { v.y } } else { 5 } else -1;
+      return (r: r);
+    }
+    workflow Match(x: i64) -> (r: i64) { node r = match 1 / x { _ => In(x).y } else -1; return (r: r); }
+    workflow Subject(x: i64) -> (r: i64) { node r = match In(7).y / x { _ => 3 } else -1; return (r: r); }
+    service S { workflow Let; workflow Arm; workflow Match; workflow Subject; })");
+  EXPECT_EQ(answers("Let", {Int(0)}), "r=[-1]");
+  EXPECT_EQ(answers("Let", {Int(1)}), "r=[10]");
+  EXPECT_EQ(answers("Arm", {Int(0)}), "r=-1");
+  EXPECT_EQ(answers("Arm", {Int(1)}), "r=10");
+  EXPECT_EQ(answers("Match", {Int(0)}), "r=-1");
+  EXPECT_EQ(answers("Match", {Int(2)}), "r=20");
+  EXPECT_EQ(answers("Subject", {Int(0)}), "r=-1");
+  EXPECT_EQ(answers("Subject", {Int(5)}), "r=3");
+}
+
 }  // namespace
 }  // namespace wf::sema

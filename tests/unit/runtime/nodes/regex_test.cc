@@ -33,6 +33,20 @@ TEST(Regex, MatchesSomewhere) {
   EXPECT_TRUE(Matches("\u4f60", "^.$")) << "a character is not its bytes";
 }
 
+TEST(Regex, TakesNoBytesOfCharacters) {
+  for (const std::string_view pattern : {"\\C", "a|(\\C)b", "\\\\\\C", "\\Qa\\E\\C", "\\Q\\\\E\\C"}) {
+    FakeJob job;
+    const wf_bytes text = View("\u00e9"), by = View(pattern);
+    wf_list found{};
+    EXPECT_NE(wf_n_find_all(&job.ctx, &text, &by, &found), 0) << pattern;
+    EXPECT_EQ(job.code, code::kType);
+    EXPECT_EQ(job.message, "pattern: invalid escape sequence: \\C");
+  }
+  EXPECT_EQ(ListOf(wf_n_find_all, "a\\C", "\\\\C"), Texts{"\\C"});
+  EXPECT_EQ(ListOf(wf_n_find_all, "a\\C", "\\Q\\C"), Texts{"\\C"});
+  EXPECT_EQ(ListOf(wf_n_find_all, "a\\C", "\\Qa\\C\\E"), Texts{"a\\C"});
+}
+
 TEST(Regex, FindsMatchesFromTheLeft) {
   EXPECT_EQ(ListOf(wf_n_find_all, "1, 22", "[0-9]+"), (Texts{"1", "22"}));
   EXPECT_EQ(ListOf(wf_n_find_all, "aaa", "aa"), Texts{"aa"});

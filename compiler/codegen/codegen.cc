@@ -51,19 +51,22 @@ class Handler : public llvm::DiagnosticHandler {
   std::string* errors_;
 };
 
-// GVN looks back over this many instructions of a block for what a load reads. LLVM's own 100 take half its time in code of unrolled loops,
-// whose loads are among stores that are proved apart one by one; what it finds beyond 30 is no code of ours that was measured.
-void LookBackLess() {
-  constexpr unsigned kMost = 30;
-  const auto& options = llvm::cl::getRegisteredOptions();
-  const auto found = options.find("memdep-block-scan-limit");
-  if (found != options.end()) static_cast<llvm::cl::opt<unsigned>*>(found->second)->setValue(kMost);
+// Where LLVM's own choice costs time and gains our code nothing. GVN looks back over 100 instructions of a block for what a load reads:
+// half its time in unrolled loops, whose loads stand among stores that are proved apart one by one. Loops of unknown length become eight
+// copies of their bodies and a rest: ours are vectors already, or wait for themselves from turn to turn.
+void SetLlvmOptions() {
+  constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kOptions[] = {{"memdep-block-scan-limit", "30"},
+                                                                              {"unroll-runtime", "false"}};
+  const auto& known = llvm::cl::getRegisteredOptions();
+  for (const auto& [name, value] : kOptions) {
+    if (const auto option = known.find(name); option != known.end()) option->second->addOccurrence(1, name, value);
+  }
 }
 
 void InitialiseOnce() {
   static std::once_flag once;
   std::call_once(once, [] {
-    LookBackLess();
+    SetLlvmOptions();
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();

@@ -300,7 +300,7 @@ Fallback CheckFallback(Body& body, const ast::Expr& fallback, const Span& declar
   where.span = fallback.span;
   where.holder = body.loops_around > 0 ? Where::Holder::kLet : Where::Holder::kNode;
   where.n_above = err;
-  ExprPtr other = CheckExpr(body, fallback, IsPoison(*value) ? nullptr : value->type, where);
+  ExprPtr other = CheckExpr(body, fallback, value->type, where);  // of an error: nothing is said of what would fit it
   if (IsPoison(*value) || IsPoison(*other)) return {nullptr, err};
   const TypeRef joined = Join(body, value->type, other->type);
   if (joined == nullptr) {

@@ -43,6 +43,13 @@ bool StaysAlone(int32_t code_point, bool is_compat, bool is_composed);
 // The full case folding where it is another character: at most 12 bytes; says how many.
 uint32_t EncodeFolded(int32_t code_point, char* out);
 
+// Of scripts without capital letters, or behind all letters that have them: neither Lower nor EncodeFolded changes it. False of others,
+// too.
+inline bool HasNoCase(int32_t code_point) {
+  const auto is_within = [&](int32_t first, int32_t last) { return code_point >= first && code_point <= last; };
+  return is_within(0x590, 0x109f) || is_within(0x2d00, 0xa63f) || is_within(0xabc0, 0xfaff) || code_point >= 0x1f000;
+}
+
 size_t SpacesAtStart(std::string_view text, bool (*is_space)(int32_t) = IsSpace);       // their bytes
 size_t WithoutSpacesAtEnd(std::string_view text, bool (*is_space)(int32_t) = IsSpace);  // bytes before them
 

@@ -133,7 +133,11 @@ wf_code ChangeEach(wf_ctx* ctx, Encode encode, const wf_bytes* text, wf_bytes* r
       uint32_t length = HasNoCase(point.value) ? 0 : encode(point.value, out);
       if (length == 0) {
         length = point.length;
-        std::memcpy(out, all.data() + at, at + 4 <= all.size() ? 4 : length);
+        if (constexpr size_t kLongest = 4; at + kLongest <= all.size()) {
+          std::memcpy(out, all.data() + at, kLongest);
+        } else {
+          std::memcpy(out, all.data() + at, length);
+        }
       }
       out += length;
       at += point.length;

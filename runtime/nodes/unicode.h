@@ -17,9 +17,10 @@ inline CodePoint Decode(std::string_view text) {
   if (byte(0) < 0x80) return {byte(0), 1};
   const uint32_t length = byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
   if (length > text.size()) return {0xfffd, static_cast<uint32_t>(text.size())};
-  int32_t value = byte(0) & (0xff >> (length + 1));
-  for (uint32_t i = 1; i < length; ++i) value = value << 6 | (byte(i) & 0x3f);
-  return {value, length};
+  const auto bits = [&](size_t i) { return byte(i) & 0x3f; };
+  if (length == 2) return {(byte(0) & 0x1f) << 6 | bits(1), length};
+  if (length == 3) return {(byte(0) & 0xf) << 12 | bits(1) << 6 | bits(2), length};
+  return {(byte(0) & 7) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3), length};
 }
 // Writes at most 4 bytes and says how many.
 uint32_t Encode(int32_t code_point, char* out);

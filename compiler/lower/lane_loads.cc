@@ -141,6 +141,28 @@ bool BodyEmitter::LaneBlock::IsOfPicture(const ir::Op& op, const Leaves& tensor)
   return true;
 }
 
+// Of each lane the four bytes that begin with its pixel's place behind `start`. LLVM finds what is read again for the next channel, but not
+// in a long function: there it would be read for each.
+Value* BodyEmitter::LaneBlock::LoadWholePixels(const ir::Op& op, Value* start) {
+  Value** const kept = shape_.pixels != nullptr && shape_.pixels->count(&op) != 0 ? &(*shape_.pixels)[&op] : nullptr;
+  if (kept != nullptr && *kept != nullptr) {
+    const auto* known = llvm::dyn_cast<llvm::Instruction>(*kept);
+    if (known != nullptr && known->getParent() == b_.GetInsertBlock()) return *kept;
+  }
+  // As vectors of bytes: of integers LLVM would make a gather, which takes twice as long.
+  auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), 4);
+  llvm::SmallVector<Value*, 16> parts;
+  for (unsigned lane = 0; lane < n_; ++lane) {
+    Value* pixel = b_.CreateMul(ScalarOf(op.args[op.args.size() - 2], lane), b_.getInt64(kPixelBytes), "", false, true);
+    llvm::LoadInst* load = b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(b_.getInt8Ty(), start, pixel), llvm::Align(1));
+    o_.TagLoad(load);
+    parts.push_back(load);
+  }
+  Value* pixels = b_.CreateBitCast(llvm::concatenateVectors(b_, parts), llvm::FixedVectorType::get(b_.getInt32Ty(), n_));
+  if (kept != nullptr) *kept = pixels;
+  return pixels;
+}
+
 // Four bytes are read at once, for all channels of a pixel: its own and the one behind it or, but in the first row, before it. So none is
 // outside of a picture that has more than one row.
 Value* BodyEmitter::LaneBlock::LoadOfPicture(const ir::Op& op, const Leaves& tensor) {
@@ -149,17 +171,7 @@ Value* BodyEmitter::LaneBlock::LoadOfPicture(const ir::Op& op, const Leaves& ten
   for (size_t axis = 0; axis + 2 < rank; ++axis)
     row = b_.CreateAdd(row, b_.CreateMul(Get(op.args[1 + axis]).base, tensor[1 + rank + axis], "", false, true), "", false, true);
   Value* before = b_.CreateZExt(b_.CreateICmpNE(row, b_.getInt64(0)), b_.getInt64Ty());
-  Value* start = b_.CreateInBoundsGEP(b_.getInt8Ty(), tensor[0], b_.CreateSub(row, before));
-  // As vectors of bytes: of integers LLVM would make a gather, which takes twice as long.
-  auto* type = llvm::FixedVectorType::get(b_.getInt8Ty(), 4);
-  llvm::SmallVector<Value*, 16> parts;
-  for (unsigned lane = 0; lane < n_; ++lane) {
-    Value* pixel = b_.CreateMul(ScalarOf(op.args[rank - 1], lane), b_.getInt64(kPixelBytes), "", false, true);
-    llvm::LoadInst* load = b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(b_.getInt8Ty(), start, pixel), llvm::Align(1));
-    o_.TagLoad(load);
-    parts.push_back(load);
-  }
-  Value* pixels = b_.CreateBitCast(llvm::concatenateVectors(b_, parts), llvm::FixedVectorType::get(b_.getInt32Ty(), n_));
+  Value* pixels = LoadWholePixels(op, b_.CreateInBoundsGEP(b_.getInt8Ty(), tensor[0], b_.CreateSub(row, before)));
   const uint64_t channel = llvm::cast<llvm::ConstantInt>(Get(op.args.back()).base)->getZExtValue();
   Value* bits = b_.CreateTrunc(b_.CreateMul(b_.CreateAdd(before, b_.getInt64(channel)), b_.getInt64(8)), b_.getInt32Ty());
   return b_.CreateTrunc(b_.CreateLShr(pixels, b_.CreateVectorSplat(n_, bits)), llvm::FixedVectorType::get(b_.getInt8Ty(), n_));

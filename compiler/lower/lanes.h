@@ -19,6 +19,8 @@ constexpr int64_t kMaxStride = 4;  // elements between lanes that whole vectors 
 // Borrows: the emitter of the body, and its builder (outlive this).   Shapes: `lanes` elements of the innermost axis.
 class BodyEmitter::LaneBlock {
  public:
+  // By load, whose places are those of all channels of a pixel: what is read for them, once it is.
+  using Pixels = llvm::DenseMap<const ir::Op*, Value*>;
   struct Shape {
     ir::BlockId block;
     ir::ValueId index;  // the parameter that runs; the others have their values already
@@ -26,6 +28,7 @@ class BodyEmitter::LaneBlock {
     bool is_flat = false;        // BodyEmitter::IsPointwise: every load that names a parameter reads element number `first + lane`
     bool takes_columns = false;  // reductions inside, each lane one of its own
     llvm::ArrayRef<ir::ValueId> pictures = {};  // tensors of pixels of three bytes that have more than one row
+    Pixels* pixels = nullptr;                   // of blocks for one channel after the other; null: nothing is kept
   };
   // Can the block be written this way? Not with blocks inside that depend on the index, but for columns and ifs that choose one arm for all
   // lanes, nor lists or text.
@@ -83,7 +86,7 @@ class BodyEmitter::LaneBlock {
   bool HasThreeBytes(const ir::Op& op, const Leaves& tensor, unsigned stride) const;
   Value* LoadOfPixels(const Leaves& tensor, llvm::SmallVector<Value*, 8> at);
   bool IsOfPicture(const ir::Op& op, const Leaves& tensor) const;
-  Value* LoadOfPicture(const ir::Op& op, const Leaves& tensor);
+  Value *LoadOfPicture(const ir::Op& op, const Leaves& tensor), *LoadWholePixels(const ir::Op& op, Value* start);
   Value* LoadScattered(const ir::Op& op, const Leaves& tensor);
   Value* LoadOneByOne(const ir::Op& op, const Leaves& tensor);
   Value* ScalarOf(ir::ValueId id, unsigned number);

@@ -77,6 +77,15 @@ bool BodyEmitter::EmitPixelRow(const Nest& nest, Value* offset, llvm::ArrayRef<V
   if (row.widest == 8 || !masks_bytes_) shape.lanes = 8;
   const llvm::SmallVector<ir::ValueId, 4> pictures = PicturesOf(nest, row.gathered);
   shape.pictures = pictures;
+  LaneBlock::Pixels pixels_read;
+  const LaneBlock::Steps by_channel = LaneBlock::StepsOf(body_, block, block.params.back());
+  for (const ir::ValueId load : row.gathered) {
+    const std::vector<ir::ValueId>& args = body_[load].args;
+    const bool is_same =
+        std::all_of(args.begin(), args.end() - 1, [&](ir::ValueId id) { return by_channel[static_cast<size_t>(id)] == 0; });
+    if (is_same && std::find(block.ops.begin(), block.ops.end(), load) != block.ops.end()) pixels_read[&body_[load]] = nullptr;
+  }
+  shape.pixels = &pixels_read;
   for (size_t i = 0; i < at.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
   Value* lanes = b_.getInt64(shape.lanes);
   const auto place = [&](Value* pixel) {

@@ -1,5 +1,5 @@
 // Builds that only move elements, from columns into rows: in tiles that pass through registers, of strips that stay in the cache. And those
-// that mirror rows of pixels.
+// that mirror rows of pixels, or make pixels of levels.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace wf::lower {
 using llvm::Value;
 
 namespace {
-constexpr uint64_t kVectorBytes = 16, kMostPixelBytes = 8;
+constexpr uint64_t kVectorBytes = 16, kMostPixelBytes = 8, kMostSpread = 4;
 constexpr int64_t kStrip = 64;     // rows that are read at a time: their lines are still there for the tiles beside
 constexpr int64_t kShortest = 16;  // of an axis whose extent is stated
 }  // namespace
@@ -22,7 +22,7 @@ class BodyEmitter::Transposition {
  public:
   Transposition(BodyEmitter& emitter, const Nest& nest)
       : o_(emitter), nest_(nest), b_(emitter.b_), block_(emitter.body_[nest.op.blocks[0]]), load_(emitter.body_[block_.result]) {}
-  bool Finds() { return MovesOnly() && FindPixel() && (FindAxes() || FindMirror()); }
+  bool Finds() { return MovesOnly() && (FindSpread() || (FindPixel() && (FindAxes() || FindMirror()))); }
   void Emit() {
     at_.assign(block_.params.size(), b_.getInt64(0));
     EmitOuter(0);
@@ -31,10 +31,10 @@ class BodyEmitter::Transposition {
  private:
   using Place = std::pair<Value*, Value*>;  // of a pixel: indices of across_ and along_
 
-  bool MovesOnly() const, FindPixel(), FindAxes(), FindMirror();
+  bool MovesOnly() const, FindSpread(), FindPixel(), FindAxes(), FindMirror();
   std::optional<int64_t> OnlyStep(size_t param, size_t axis) const;
   size_t SourceRank() const { return load_.args.size() - 1; }
-  void EmitOuter(size_t axis), EmitStrips(), EmitTile(Place first), EmitPixel(Place place), EmitMirrored();
+  void EmitOuter(size_t axis), EmitStrips(), EmitTile(Place first), EmitPixel(Place place), EmitMirrored(), EmitSpread();
   void ComputeIndices(Place place);
   Value *From(Place place), *To(Place place);  // addresses
   Value *Widened(Value* pixels), *Narrowed(Value* pixels);
@@ -51,6 +51,7 @@ class BodyEmitter::Transposition {
   size_t across_ = 0, along_ = 0, row_axis_ = 0;  // row_axis_: of what is read; across_ is along_: rows are mirrored
   int64_t across_step_ = 0, along_step_ = 0;      // -1: backwards
   uint64_t channels_ = 1, pixel_ = 0, unit_ = 0;  // bytes; unit_: of a pixel in a vector
+  bool is_spread_ = false;                        // each element is read for all channels
   llvm::SmallVector<Value*, 8> at_;
 };
 
@@ -73,6 +74,21 @@ std::optional<int64_t> BodyEmitter::Transposition::OnlyStep(size_t param, size_t
     if (other != axis && steps[static_cast<size_t>(load_.args[1 + other])] != 0) return std::nullopt;
   }
   return steps[static_cast<size_t>(load_.args[1 + axis])];
+}
+
+// Do the bytes of a row stand for all channels of a pixel each?
+bool BodyEmitter::Transposition::FindSpread() {
+  const size_t rank = nest_.extents.size();
+  const auto* count = llvm::dyn_cast<llvm::ConstantInt>(nest_.extents.back());
+  if (ir::SizeOf(o_.context_.type(nest_.op.type).dtype) != 1 || count == nullptr || nest_.target.strides[rank - 2] != count) return false;
+  const uint64_t channels = count->getZExtValue();
+  const std::vector<std::optional<int64_t>> by_channel = LaneBlock::StepsOf(o_.body_, block_, block_.params.back());
+  const auto is_same = [&](ir::ValueId index) { return by_channel[static_cast<size_t>(index)] == 0; };
+  if (channels < 2 || channels > kMostSpread || !std::all_of(load_.args.begin() + 1, load_.args.end(), is_same)) return false;
+  if (OnlyStep(rank - 2, SourceRank() - 1) != 1) return false;
+  channels_ = channels;
+  across_ = along_ = rank - 2;
+  return is_spread_ = true;
 }
 
 bool BodyEmitter::Transposition::FindPixel() {
@@ -123,7 +139,7 @@ bool BodyEmitter::Transposition::FindMirror() {
 }
 
 void BodyEmitter::Transposition::EmitOuter(size_t axis) {
-  if (axis == across_) return across_ == along_ ? EmitMirrored() : EmitStrips();
+  if (axis == across_) return is_spread_ ? EmitSpread() : across_ == along_ ? EmitMirrored() : EmitStrips();
   if (axis == along_) return EmitOuter(axis + 1);
   Value* count = nest_.extents[axis];
   for (Value* other : nest_.extents) {  // of nothing there may be very many rows
@@ -266,6 +282,26 @@ void BodyEmitter::Transposition::EmitMirrored() {
     Value* x = b_.CreateAdd(done, pixel, "", true, true);
     EmitPixel({x, x});
   });
+}
+
+// Vector by vector of what is written: each is one shuffle of what is read.
+void BodyEmitter::Transposition::EmitSpread() {
+  const auto spread = [&](Value* x, uint64_t bytes) {
+    llvm::LoadInst* levels = b_.CreateAlignedLoad(Bytes(bytes), From({x, x}), llvm::Align(1));
+    o_.TagLoad(levels);
+    Value* to = To({x, x});
+    for (uint64_t first = 0; first < bytes * channels_; first += kVectorBytes) {
+      llvm::SmallVector<int, kVectorBytes> from;
+      for (uint64_t i = first; i < std::min(first + kVectorBytes, bytes * channels_); ++i) from.push_back(static_cast<int>(i / channels_));
+      Value* there = b_.CreateInBoundsGEP(b_.getInt8Ty(), to, b_.getInt64(first));
+      o_.TagStore(b_.CreateAlignedStore(b_.CreateShuffleVector(levels, from), there, llvm::Align(1)));
+    }
+  };
+  Value *count = nest_.extents[across_], *side = b_.getInt64(kVectorBytes);
+  Value *turns = b_.CreateUDiv(count, side), *done = b_.CreateMul(turns, side, "", true, true);
+  o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], kVectorBytes),
+         [&](Value* turn) { spread(b_.CreateMul(turn, side, "", true, true), kVectorBytes); });
+  o_.For(b_.CreateSub(count, done, "", true, true), 0, [&](Value* rest) { spread(b_.CreateAdd(done, rest, "", true, true), 1); });
 }
 
 bool BodyEmitter::EmitTransposed(const Nest& nest) {

@@ -1,5 +1,8 @@
+#include <immintrin.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <type_traits>
 
@@ -15,7 +18,20 @@ namespace {
 template <typename T>
 constexpr T kLeast = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
 
-// The largest of `n` elements; NaN are passed over. By lanes, which the compiler makes vectors of.
+template <typename T, size_t kCount>
+[[gnu::always_inline]] inline T LargestOf(const std::array<T, kCount>& lanes) {
+  if constexpr (kCount == 1) {
+    return lanes[0];
+  } else {
+    std::array<T, kCount / 2> half;
+    for (size_t lane = 0; lane < half.size(); ++lane)
+      half[lane] = lanes[lane + half.size()] > lanes[lane] ? lanes[lane + half.size()] : lanes[lane];
+    return LargestOf(half);
+  }
+}
+
+// The largest of `n` elements; NaN are passed over. By lanes, which the compiler makes vectors of; the last turn may begin in the one
+// before.
 template <typename T>
 [[gnu::always_inline]] inline T Largest(const T* data, int64_t n) {
   constexpr int64_t kLanes = 256 / sizeof(T);
@@ -26,9 +42,12 @@ template <typename T>
   };
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) take(data + i, kLanes);
-  take(data + i, n - i);
-  for (int64_t width = kLanes / 2; width > 0; width /= 2) take(lanes.data() + width, width);
-  return lanes[0];
+  if (n >= kLanes) {
+    take(data + n - kLanes, kLanes);
+  } else {
+    take(data, n);
+  }
+  return LargestOf(lanes);
 }
 
 // Where the first `x` stands, `n` when there is none.
@@ -50,13 +69,41 @@ struct Scans {
   int64_t (*first)(const T*, int64_t, T);
 };
 
+#define WF_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl")))
+
 template <typename T>
-__attribute__((target("avx512f,avx512bw,avx512vl"))) T LargestInAvx512(const T* data, int64_t n) {
+WF_AVX512 T LargestInAvx512(const T* data, int64_t n) {
   return Largest(data, n);
 }
+
+// A bit for each element of a vector that is `x`, which all of its are.
 template <typename T>
-__attribute__((target("avx512f,avx512bw,avx512vl"))) int64_t FirstInAvx512(const T* data, int64_t n, T x) {
-  return First(data, n, x);
+WF_AVX512 inline uint64_t Equal(const T* data, __m512i x) {
+  const __m512i y = _mm512_loadu_si512(data);
+  if constexpr (std::is_same_v<T, float>) return _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y), _CMP_EQ_OQ);
+  if constexpr (std::is_same_v<T, double>) return _mm512_cmp_pd_mask(_mm512_castsi512_pd(x), _mm512_castsi512_pd(y), _CMP_EQ_OQ);
+  if constexpr (sizeof(T) == 1) return _mm512_cmpeq_epi8_mask(x, y);
+  if constexpr (sizeof(T) == 2) return _mm512_cmpeq_epi16_mask(x, y);
+  if constexpr (sizeof(T) == 4) return _mm512_cmpeq_epi32_mask(x, y);
+  return _mm512_cmpeq_epi64_mask(x, y);
+}
+
+template <typename T>
+WF_AVX512 int64_t FirstInAvx512(const T* data, int64_t n, T x) {
+  constexpr int64_t kLanes = sizeof(__m512i) / sizeof(T), kAtOnce = 4 * kLanes;
+  if (n < kLanes) return First(data, n, x);
+  std::array<T, kLanes> same;
+  same.fill(x);
+  const __m512i all = _mm512_loadu_si512(same.data());
+  int64_t i = 0;
+  while (i + kAtOnce <= n && (Equal(data + i, all) | Equal(data + i + kLanes, all) | Equal(data + i + 2 * kLanes, all) |
+                              Equal(data + i + 3 * kLanes, all)) == 0)
+    i += kAtOnce;
+  for (; i < n; i += kLanes) {
+    const int64_t from = std::min(i, n - kLanes);  // what is before `i` is not `x`
+    if (const uint64_t found = Equal(data + from, all); found != 0) return from + std::countr_zero(found);
+  }
+  return n;
 }
 template <typename T>
 T LargestAnywhere(const T* data, int64_t n) {

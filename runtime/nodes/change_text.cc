@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 
@@ -112,28 +113,31 @@ wf_code ChangeEach(wf_ctx* ctx, Encode encode, const wf_bytes* text, wf_bytes* r
   for (size_t at = 0, parts = 0; at < all.size(); ++parts) {
     if (parts % kPartsPerStopCheck == 0 && Stopped(ctx)) return WF_FAILED;
     const size_t end = std::min(all.size(), at + kPart);
-    if (!made.Reserve(made.size() + 3 * (end - at) + kMostBytes))
+    if (!made.Reserve(made.size() + 3 * (end - at) + sizeof(Bytes) + kMostBytes))
       return WF_FAILED;  // no character grows to more than three times its bytes
     char* out = made.end();
     while (at < end) {
-      if (const Bytes bytes = at + sizeof(Bytes) <= end ? BytesAt(all, at) : kHighBits; (bytes & kHighBits) == 0) {
-        const Bytes small = bytes | CapitalsOf(bytes) >> 2;
-        std::memcpy(out, &small, sizeof small);
-        out += sizeof small;
-        at += sizeof small;
-        continue;
-      }
-      const char c = all[at];
-      if (static_cast<uint8_t>(c) < 0x80) {
+      if (at + sizeof(Bytes) <= all.size()) {
+        const Bytes bytes = BytesAt(all, at), others = bytes & kHighBits, small = bytes | CapitalsOf(bytes & ~kHighBits) >> 2;
+        std::memcpy(out, &small, sizeof small);  // what is behind the first that is not ASCII is written again
+        const size_t count = static_cast<size_t>(std::countr_zero(others)) / 8;
+        out += count;
+        at += count;
+        if (others == 0) continue;
+      } else if (const char c = all[at]; static_cast<uint8_t>(c) < 0x80) {
         *out++ = c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
         ++at;
         continue;
       }
       const CodePoint point = Decode(all.substr(at));
-      uint32_t length = encode(point.value, out);
+      uint32_t length = HasNoCase(point.value) ? 0 : encode(point.value, out);
       if (length == 0) {
-        std::memcpy(out, all.data() + at, point.length);
         length = point.length;
+        if (constexpr size_t kLongest = 4; at + kLongest <= all.size()) {
+          std::memcpy(out, all.data() + at, kLongest);
+        } else {
+          std::memcpy(out, all.data() + at, length);
+        }
       }
       out += length;
       at += point.length;

@@ -1,15 +1,66 @@
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/nodes/failure.h"
 #include "runtime/nodes/nodes.h"
 #include "runtime/nodes/radix.h"
 #include "runtime/nodes/ranking.h"
+#include "runtime/nodes/sort_keys.h"
 #include "runtime/nodes/stop.h"
 
 namespace wf::nodes {
 namespace {
+
+#define WF_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl")))
+
+template <typename T>
+using KeyType = decltype(KeyOf(std::declval<T>()));
+
+template <typename T>
+WF_AVX512 void ToKeys(std::span<const T> data, KeyType<T>* keys) {
+  for (size_t i = 0; i < data.size(); ++i) keys[i] = KeyOf(data[i]);
+}
+
+template <typename T>
+WF_AVX512 void OfKeys(std::span<const KeyType<T>> keys, T* data) {
+  constexpr auto kSign = static_cast<KeyType<T>>(KeyType<T>{1} << (8 * sizeof(T) - 1));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto key = keys[i];
+    if constexpr (std::is_floating_point_v<T>) {
+      data[i] = std::bit_cast<T>((key & kSign) != 0 ? key ^ kSign : ~key);
+    } else {
+      data[i] = static_cast<T>(std::is_signed_v<T> ? key ^ kSign : key);
+    }
+  }
+}
+
+// Numbers that share a key, as 0 and -0 do and NaN of several bits, in the order of `data`.
+template <typename T>
+void Restore(std::span<const T> data, KeyType<T> key, std::span<const KeyType<T>> keys, T* sorted) {
+  const auto [first, last] = std::equal_range(keys.begin(), keys.end(), key);
+  if (first != last) std::copy_if(data.begin(), data.end(), sorted + (first - keys.begin()), [key](const T& x) { return KeyOf(x) == key; });
+}
+
+// False when nothing is sorted.
+template <typename T>
+bool SortInVectors(const wf_ctx* ctx, std::span<const T> data, T* sorted, void* spare) {
+  if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= sizeof(uint32_t)) {
+    if (!HasVectorsToSort()) return false;
+    const std::span keys(static_cast<KeyType<T>*>(spare), data.size());
+    ToKeys(data, keys.data());
+    if (!SortKeys(ctx, keys, reinterpret_cast<KeyType<T>*>(sorted))) return false;
+    OfKeys<T>(keys, sorted);
+    if constexpr (std::is_floating_point_v<T>) {
+      for (const T shared : {T{0}, std::numeric_limits<T>::quiet_NaN()}) Restore<T>(data, KeyOf(shared), keys, sorted);
+    }
+    return true;
+  }
+  return false;
+}
 
 template <typename T>
 wf_code Sort(wf_ctx* ctx, std::span<const T> data, T* sorted) {
@@ -20,6 +71,7 @@ wf_code Sort(wf_ctx* ctx, std::span<const T> data, T* sorted) {
   }
   T* const spare = static_cast<T*>(wf_alloc(ctx, data.size_bytes(), alignof(T)));
   if (spare == nullptr) return WF_FAILED;
+  if (SortInVectors(ctx, data, sorted, spare)) return 0;
   Radix<T> radix(data);
   std::span<const T> from = data;
   T *to = sorted, *other = spare;

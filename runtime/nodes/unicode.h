@@ -17,9 +17,10 @@ inline CodePoint Decode(std::string_view text) {
   if (byte(0) < 0x80) return {byte(0), 1};
   const uint32_t length = byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
   if (length > text.size()) return {0xfffd, static_cast<uint32_t>(text.size())};
-  int32_t value = byte(0) & (0xff >> (length + 1));
-  for (uint32_t i = 1; i < length; ++i) value = value << 6 | (byte(i) & 0x3f);
-  return {value, length};
+  const auto bits = [&](size_t i) { return byte(i) & 0x3f; };
+  if (length == 2) return {(byte(0) & 0x1f) << 6 | bits(1), length};
+  if (length == 3) return {(byte(0) & 0xf) << 12 | bits(1) << 6 | bits(2), length};
+  return {(byte(0) & 7) << 18 | bits(1) << 12 | bits(2) << 6 | bits(3), length};
 }
 // Writes at most 4 bytes and says how many.
 uint32_t Encode(int32_t code_point, char* out);
@@ -42,6 +43,13 @@ bool StaysAlone(int32_t code_point, bool is_compat, bool is_composed);
 
 // The full case folding where it is another character: at most 12 bytes; says how many.
 uint32_t EncodeFolded(int32_t code_point, char* out);
+
+// Of scripts without capital letters, or behind all letters that have them: neither Lower nor EncodeFolded changes it. False of others,
+// too.
+inline bool HasNoCase(int32_t code_point) {
+  const auto is_within = [&](int32_t first, int32_t last) { return code_point >= first && code_point <= last; };
+  return is_within(0x590, 0x109f) || is_within(0x2d00, 0xa63f) || is_within(0xabc0, 0xfaff) || code_point >= 0x1f000;
+}
 
 size_t SpacesAtStart(std::string_view text, bool (*is_space)(int32_t) = IsSpace);       // their bytes
 size_t WithoutSpacesAtEnd(std::string_view text, bool (*is_space)(int32_t) = IsSpace);  // bytes before them

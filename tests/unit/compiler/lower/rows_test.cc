@@ -121,6 +121,32 @@ TEST_F(BodyTest, RowsOfPixels) {
   Check({0, 1, 7, 16, 33}, 2);
 }
 
+// What one channel reads of a pixel is not what the next one wants.
+TEST_F(BodyTest, RowsOfPixelsWhoseChannelsLieApart) {
+  for (const int64_t channels : {2, 3, 4}) {
+    const DType dtype = DType::kU8;
+    const TypeId picture = Tensor(dtype, {-1, -1, channels});
+    cases_.Add(
+        "each channel at its own places of a table", {picture, Tensor(DType::kI64, {-1})}, picture,
+        [this, dtype, channels](Builder& b, const In& in) {
+          const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1), count = b.Dim(in[1], 0), none = b.I64(0);
+          const auto within = [&](ValueId at, ValueId extent) {
+            return b.CheckIndex(b.Binary(OpKind::kRem, at, b.Binary(OpKind::kMax, extent, b.I64(1))), extent);
+          };
+          const ir::BlockId entry = b.Open({I64()});
+          b.Close(within(b.Load(in[1], {b.Param(0)}), width));
+          const ValueId table = b.Build(DType::kI64, {count}, entry), columns = b.Sub(count, b.I64(channels - 1));
+          const ir::BlockId block = b.Open({I64(), I64(), I64()});
+          const ValueId y = b.Param(0), x = b.Param(1), channel = b.Param(2);
+          const ValueId one = b.Convert(b.Load(in[0], {y, b.Load(table, {b.CheckIndex(b.Add(x, channel), count)}), channel}), DType::kF32);
+          const ValueId other = b.Convert(b.Load(in[0], {within(b.Add(y, channel), height), b.Load(table, {x}), channel}), DType::kF32);
+          b.Close(b.Convert(b.Mul(b.Add(one, other), b.F32(0.4F)), dtype));
+          return b.Build(dtype, {height, b.Binary(OpKind::kMax, columns, none), b.I64(channels)}, block);
+        });
+  }
+  Check({0, 1, 7, 16, 33}, 2);
+}
+
 // Elements at places that stand in a table, mixed: what a picture of another size is made of.
 TEST_F(BodyTest, RowsReadThroughTables) {
   for (const DType dtype : {DType::kU8, DType::kI16, DType::kF32, DType::kF64}) {

@@ -57,6 +57,41 @@ TEST_F(BodyTest, ColumnsOfPixelsBecomeRows) {
   Check(kSides, 1);
 }
 
+TEST_F(BodyTest, LevelsBecomePixels) {
+  for (const DType dtype : {DType::kBool, DType::kU8, DType::kI16}) {
+    const TypeId matrix = Tensor(dtype, {-1, -1});
+    for (const int64_t channels : {1, 2, 3, 4, 5}) {
+      const TypeId picture = Tensor(dtype, {-1, -1, channels});
+      cases_.Add("the same in each channel", {matrix}, picture, [this, dtype, channels](Builder& b, const In& in) {
+        const ir::BlockId block = b.Open({I64(), I64(), I64()});
+        b.Close(b.Load(in[0], {b.Param(0), b.Param(1)}));
+        return b.Build(dtype, {b.Dim(in[0], 0), b.Dim(in[0], 1), b.I64(channels)}, block);
+      });
+      if (channels == 3) cases_.program.slots.back().store = ir::Store::kStaged;  // its rows are padded
+      cases_.Add("of rows from the last on", {matrix}, picture, [this, dtype, channels](Builder& b, const In& in) {
+        const ValueId height = b.Dim(in[0], 0);
+        const ir::BlockId block = b.Open({I64(), I64(), I64()});
+        b.Close(b.Load(in[0], {Backwards(b, height, b.Param(0)), b.Param(1)}));
+        return b.Build(dtype, {height, b.Dim(in[0], 1), b.I64(channels)}, block);
+      });
+      cases_.Add("of a row that begins elsewhere in each", {matrix}, picture, [this, dtype, channels](Builder& b, const In& in) {
+        const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1), begins = b.Binary(OpKind::kMax, b.Sub(width, height), b.I64(0));
+        const ir::BlockId block = b.Open({I64(), I64(), I64()});
+        const ValueId x = b.CheckIndex(b.Add(b.Param(0), b.Param(1)), width);
+        b.Close(b.Load(in[0], {b.Param(0), x}));
+        return b.Build(dtype, {height, begins, b.I64(channels)}, block);
+      });
+      cases_.Add("mirrored, and channel by channel another row", {matrix}, picture, [this, dtype, channels](Builder& b, const In& in) {
+        const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1);
+        const ir::BlockId block = b.Open({I64(), I64(), I64()});
+        b.Close(b.Load(in[0], {b.CheckIndex(b.Param(2), height), Backwards(b, width, b.Param(1))}));
+        return b.Build(dtype, {height, width, b.I64(channels)}, block);
+      });
+    }
+  }
+  Check(kSides, 1);
+}
+
 TEST_F(BodyTest, AxesThatChangePlacesAmongOthers) {
   for (const DType dtype : {DType::kU8, DType::kF32}) {
     const TypeId cube = Tensor(dtype, {-1, -1, -1}), matrix = Tensor(dtype, {-1, -1});

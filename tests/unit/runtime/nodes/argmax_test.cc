@@ -54,6 +54,38 @@ TEST(ArgMax, FindsInLongVectorsWhatASearchFromTheFrontFinds) {
   }
 }
 
+template <typename T>
+void ExpectTheFirstOfTheLargest(uint8_t dtype, const std::vector<T>& among) {
+  std::minstd_rand random(2);
+  for (size_t n = 1; n < 600; n += n < 140 ? 1 : 7) {
+    std::vector<T> data(n);
+    for (T& x : data) x = among[random() % among.size()];
+    size_t best = 0;
+    for (size_t i = 1; i < n; ++i) {
+      if (data[i] > data[best] || (data[best] != data[best] && data[i] == data[i])) best = i;
+    }
+    FakeJob job;
+    const wf_tensor x = Vector(data, dtype);
+    int64_t index = -1;
+    EXPECT_EQ(wf_n_argmax(&job.ctx, &x, &index), 0) << job.message;
+    EXPECT_EQ(index, static_cast<int64_t>(best)) << n << " of dtype " << int{dtype};
+  }
+}
+
+TEST(ArgMax, OfEveryTypeAndLength) {
+  constexpr double kMore = std::numeric_limits<double>::infinity();
+  ExpectTheFirstOfTheLargest<float>(WF_F32, {kNan, 0.0F, -0.0F});
+  ExpectTheFirstOfTheLargest<double>(WF_F64, {static_cast<double>(kNan), -kMore});
+  ExpectTheFirstOfTheLargest<int8_t>(WF_I8, {INT8_MIN, -1});
+  ExpectTheFirstOfTheLargest<uint8_t>(WF_U8, {0, 1, 2, 3, 254});
+  ExpectTheFirstOfTheLargest<int16_t>(WF_I16, {INT16_MIN, 5, 6});
+  ExpectTheFirstOfTheLargest<uint16_t>(WF_U16, {0});
+  ExpectTheFirstOfTheLargest<int32_t>(WF_I32, {INT32_MIN, INT32_MAX});
+  ExpectTheFirstOfTheLargest<uint32_t>(WF_U32, {0, 1, UINT32_MAX});
+  ExpectTheFirstOfTheLargest<int64_t>(WF_I64, {INT64_MIN, -1, 0});
+  ExpectTheFirstOfTheLargest<uint64_t>(WF_U64, {0, 1, UINT64_MAX});
+}
+
 TEST(ArgMax, FailsOnAnEmptyVector) {
   FakeJob job;
   std::vector<float> data;

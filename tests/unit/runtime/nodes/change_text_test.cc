@@ -1,5 +1,10 @@
+#include <array>
+#include <ios>
+#include <string>
+
 #include "runtime/nodes/nodes.h"
 #include "runtime/nodes/normalise.h"
+#include "runtime/nodes/unicode.h"
 #include "tests/unit/runtime/nodes/texts.h"
 
 namespace wf::nodes {
@@ -38,6 +43,29 @@ TEST(Lower, GoesCharacterByCharacter) {
 TEST(Casefold, MakesTextsComparable) {
   EXPECT_EQ(Folded("Stra\u00dfe \u03a3\u03c2 \u0130 AZ"), "strasse \u03c3\u03c3 i\u0307 az");
   EXPECT_EQ(Folded("a\u0307\u0323"), "a\u0307\u0323") << "marks keep their order";
+}
+
+TEST(ChangeText, WhatHasNoCaseStaysAsItIs) {
+  char out[12];
+  for (int32_t x = 0x80; x <= 0x10ffff; ++x) {
+    ASSERT_TRUE(!HasNoCase(x) || (wf::nodes::Lower(x) == x && EncodeFolded(x, out) == 0)) << std::hex << x;
+  }
+}
+
+// Eight bytes are looked at together, of which any may be the first that is not ASCII, or the last of the text.
+TEST(ChangeText, EveryPlaceAmongEightBytes) {
+  for (size_t before = 0; before < 20; ++before) {
+    for (size_t behind = 0; behind < 20; ++behind) {
+      for (const auto& [given, lower, folded] : {std::array<std::string, 3>{"\u00c9", "\u00e9", "\u00e9"},
+                                                 {"\u4e00", "\u4e00", "\u4e00"},
+                                                 {"\U0001f600", "\U0001f600", "\U0001f600"},
+                                                 {"\u0390", "\u0390", "\u03b9\u0308\u0301"}}) {
+        const std::string capitals(before, 'Z'), text = capitals + given + std::string(behind, 'A');
+        EXPECT_EQ(Lower(text), std::string(before, 'z') + lower + std::string(behind, 'a'));
+        EXPECT_EQ(Folded(text), std::string(before, 'z') + folded + std::string(behind, 'a'));
+      }
+    }
+  }
 }
 
 TEST(StripAccents, KeepsLetters) {

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <random>
 #include <utility>
 
 #include "runtime/nodes/nodes.h"
+#include "runtime/nodes/sort_keys.h"
 #include "tests/unit/runtime/nodes/fake_job.h"
 
 namespace wf::nodes {
@@ -52,6 +55,89 @@ TEST(Sort, KeepsTheOrderOfWhatIsEqualInLongVectors) {
   ExpectSorted<uint16_t>(WF_U16, {0, UINT16_MAX});
   ExpectSorted<int32_t>(WF_I32, {INT32_MIN, INT32_MAX, 0});
   ExpectSorted<uint64_t>(WF_U64, {0, UINT64_MAX});
+}
+
+template <typename T>
+void ExpectSortedInAnyLength(uint8_t dtype) {
+  std::mt19937_64 random(3);
+  for (const size_t n : {513, 514, 640, 641, 700, 1023, 1025, 2000, 4099, 20'000}) {
+    std::vector<T> mixed(n), few(n), falling(n);
+    for (size_t i = 0; i < n; ++i) {
+      mixed[i] = static_cast<T>(static_cast<int64_t>(random()));
+      few[i] = static_cast<T>(random() % 5);
+      falling[i] = static_cast<T>(n - i);
+    }
+    for (const std::vector<T>& data : {mixed, few, falling, std::vector<T>(n, std::numeric_limits<T>::max())}) {
+      std::vector<T> wanted = data;
+      std::sort(wanted.begin(), wanted.end());
+      EXPECT_EQ(Sorted(data, dtype), wanted) << n;
+    }
+  }
+}
+
+TEST(Sort, OfEveryLength) {
+  ExpectSortedInAnyLength<float>(WF_F32);
+  ExpectSortedInAnyLength<double>(WF_F64);
+  ExpectSortedInAnyLength<int32_t>(WF_I32);
+  ExpectSortedInAnyLength<uint32_t>(WF_U32);
+  ExpectSortedInAnyLength<int64_t>(WF_I64);
+  ExpectSortedInAnyLength<uint64_t>(WF_U64);
+}
+
+TEST(SortKeys, SortsWhatFitsIntoVectorsAndMore) {
+  if (!HasVectorsToSort()) return;
+  FakeJob job;
+  std::mt19937_64 random(4);
+  for (size_t n = 0; n < 300; ++n) {
+    std::vector<uint32_t> keys(n), spare(n);
+    std::vector<uint64_t> long_keys(n), long_spare(n);
+    for (size_t i = 0; i < n; ++i) long_keys[i] = random() >> (i % 64), keys[i] = static_cast<uint32_t>(long_keys[i]);
+    std::vector<uint32_t> wanted = keys;
+    std::vector<uint64_t> long_wanted = long_keys;
+    std::sort(wanted.begin(), wanted.end());
+    std::sort(long_wanted.begin(), long_wanted.end());
+    EXPECT_TRUE(SortKeys(&job.ctx, keys, spare.data()) && SortKeys(&job.ctx, long_keys, long_spare.data()));
+    EXPECT_TRUE(keys == wanted && long_keys == long_wanted) << n;
+  }
+}
+
+// Of each part that is left, the keys among which a pivot is looked for are the smallest: it is nearly the least of all, and the part gets
+// shorter by a few. Numbers of places go the way that keys would go.
+std::vector<int32_t> SlowToSort(size_t n) {
+  constexpr size_t kLanes = 16, kSome = 2 * kLanes;
+  std::vector<int32_t> keys(n, INT32_MAX);
+  std::vector<size_t> left(n);
+  std::iota(left.begin(), left.end(), size_t{0});
+  for (int32_t next = 0; left.size() > 8 * kLanes;) {
+    for (size_t i = 0; i < kSome; ++i) {
+      int32_t& key = keys[left[i * (left.size() / kSome)]];
+      if (key == INT32_MAX) key = next++;
+    }
+    std::vector<int32_t> some;
+    for (size_t i = 0; i < kSome; ++i) some.push_back(keys[left[i * (left.size() / kSome)]]);
+    std::sort(some.begin(), some.end());
+    std::vector<size_t> others;
+    for (size_t end = left.size(); end > 0;) {  // those of the last vector come first
+      const size_t begin = (end - 1) / kLanes * kLanes;
+      for (size_t i = begin; i < end; ++i) {
+        if (keys[left[i]] >= some[kLanes]) others.push_back(left[i]);
+      }
+      end = begin;
+    }
+    left = std::move(others);
+  }
+  return keys;
+}
+
+TEST(SortKeys, GivesUpWhereItWouldTakeLong) {
+  if (!HasVectorsToSort()) return;
+  const std::vector<int32_t> data = SlowToSort(4096);
+  FakeJob job;
+  std::vector<uint32_t> keys(data.begin(), data.end()), spare(keys.size());
+  EXPECT_FALSE(SortKeys(&job.ctx, keys, spare.data()));
+  std::vector<int32_t> wanted = data;
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(Sorted(data, WF_I32), wanted) << "by digits";
 }
 
 TEST(Sort, FailsWhenMemoryIsSpentAndStopsWhenAbandoned) { ExpectItFailsWithoutMemoryAndStops(wf_n_sort); }

@@ -314,8 +314,6 @@ std::vector<Known> GraphReader::OfOutputs(const std::vector<Known>& known) const
 Status GraphReader::InferWhole(std::vector<Known>& of_outputs, Counts& counts) {
   auto known = InferShapes(model_.graph, model_.signature.inputs, model_.path);
   if (!known.ok()) return known.status();
-  if (const auto folded = ConstantNodes(model_.graph, *known, model_.path, MostConstantBytes(model_.graph)); !folded.ok())
-    return folded.status();
   of_outputs = OfOutputs(*known);
   counts = FindCounts(model_.graph, *known);
   return Status::Ok();

@@ -40,7 +40,7 @@ std::string Left(const std::function<void(Builder&)>& add) {
 
 // Processors take a hundred times as long where products of small numbers are no normal floats any more.
 TEST(Constants, AProductOfTinyNumbersIsAStepOfEachRunSooner) {
-  const auto left = [](float value, int64_t extent) {
+  const auto left = [](float value, int extent) {
     Builder b;
     b.Input("x", {1, extent}).Output("y");
     b.Longs("dim", {extent, extent});

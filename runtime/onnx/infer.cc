@@ -354,7 +354,7 @@ static bool IsComputedFromShapes(const Node& node, std::span<const Known> known)
 
 static int64_t StoredBytes(const Graph& graph) {
   int64_t stored = 0;
-  for (const auto& weight : graph.weights) stored += weight == nullptr ? 0 : weight->stored_bytes();
+  for (const auto& weight : graph.weights) stored += weight == nullptr || weight->is_sparse ? 0 : weight->stored_bytes();
   return stored;
 }
 

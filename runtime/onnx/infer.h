@@ -28,7 +28,7 @@ struct Followed {
 };
 
 // Of one tensor, and of what nodes compute from constants alone beside what its weights allow.
-inline constexpr int64_t kMostTensorBytes = int64_t{4} << 30, kMostConstantBytes = int64_t{256} << 20;
+inline constexpr int64_t kMostTensorBytes = int64_t{4} << 30, kMostConstantBytes = int64_t{64} << 20;
 inline constexpr int64_t kMostConstantWork = 200'000'000;  // nanoseconds that it takes, beside those for the weights
 
 // Bytes of its elements, where each extent that is not known counts as 1. Errors: kOutOfRange, more than max_bytes; text without file and

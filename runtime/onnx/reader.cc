@@ -44,6 +44,7 @@ const pb::TypeProto& ElementOf(const pb::TypeProto& type) { return type.has_opti
 }  // namespace
 
 Status GraphReader::Build(const ByteSource& source) {
+  sparse_left_bytes_ = MostSparseBytes(model_);
   auto skeleton = ReadSkeleton(source, options_.max_graph_bytes);
   if (!skeleton.ok()) return skeleton.status();
   skeleton_ = *std::move(skeleton);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -13,7 +14,9 @@
 #include "compiler/driver/serve.h"
 #include "compiler/interface/sample.h"
 #include "runtime/base/system_error.h"
+#include "runtime/onnx/infer.h"
 #include "runtime/onnx/reader.h"
+#include "runtime/onnx/signature.h"
 
 namespace wf::driver {
 namespace {
@@ -60,15 +63,42 @@ int CompareModels(const Options& options, Console& console) {
   return BeginAgain("compare", options, console);
 }
 
+// The least of some extents that the nodes take for what the file leaves open, as a window that is larger than 1; 1 where none is known.
+int64_t LeastExtent(const onnx::Model& model) {
+  constexpr int64_t kMost = 64;
+  const auto axes = onnx::ChooseBatchAxis(model.signature, &model.graph);
+  for (int64_t extent = 1; extent <= kMost; extent *= 2) {
+    std::vector<onnx::Port> ports = model.signature.inputs;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      for (size_t axis = 0; axis < ports[i].dim.size(); ++axis) {
+        const bool counts_samples = axes.ok() && axes->axis[i] == static_cast<int>(axis);
+        if (counts_samples || !ports[i].dim[axis].is_constant()) ports[i].dim[axis] = onnx::Dim(counts_samples ? 1 : extent);
+      }
+    }
+    if (onnx::InferShapes(model.graph, ports, model.path).ok()) return extent;
+  }
+  return 1;
+}
+
+// That the file cannot be served by itself, with the code of what a program is told that names it.
+std::string WhyNotServed(const std::string& path, const base::Status& refused) {
+  const auto declared = onnx::ReadDeclared(path);
+  const bool has_sequences = declared.ok() && std::any_of(declared->inputs.begin(), declared->inputs.end(),
+                                                          [](const onnx::DeclaredPort& input) { return input.is_sequence; });
+  return fmt::format("{}{} (WF6001)", refused.message(), has_sequences ? ", which a program has that `wfc run` serves" : "");
+}
+
 int ServeModel(const Options& options, Console& console) {
   if (options.inputs.size() != 1) return Usage(console, "`wfc model serve` needs one ONNX file; flags of the server come after `--`");
   backend::Get();  // before anything is read or said
   std::string path = options.inputs.front();
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   std::error_code unknown;
+  int64_t least = 1;
   if (!std::filesystem::is_directory(path, unknown)) {  // a folder holds versions; the compiler looks for them
     const auto model = onnx::ReadModel(path);
-    if (!model.ok()) return Fail(console, model.status().message());
+    if (!model.ok()) return Fail(console, WhyNotServed(path, model.status()));
+    least = LeastExtent(*model);
   }
   const auto program = ProgramServing(path);
   if (!program.ok()) return Fail(console, program.status().message());
@@ -84,7 +114,7 @@ int ServeModel(const Options& options, Console& console) {
   return Serve(
       server, ServerArguments(root, options.server_arguments),
       [&](const std::string& url) {
-        for (const std::string& line : interface::SampleCurls(described, url)) console.out << line << std::endl;
+        for (const std::string& line : interface::SampleCurls(described, url, least)) console.out << line << std::endl;
       },
       console);
 }

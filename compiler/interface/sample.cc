@@ -11,6 +11,8 @@ namespace {
 
 constexpr size_t kMaxElements = 4096;  // of one tensor; more do not belong on a command line
 
+constexpr int64_t kMaxSize = 64;  // of a symbol
+
 // Nested arrays of the same element.
 std::string Nested(const std::vector<int64_t>& extents, size_t axis, const std::string& element) {
   if (axis == extents.size()) return element;
@@ -22,8 +24,8 @@ std::string Nested(const std::vector<int64_t>& extents, size_t axis, const std::
 
 class Sampler {
  public:
-  Sampler(const Interface& interface, const Call& call) : interface_(interface), call_(call) {
-    while (size_ < 64 && !Fits()) size_ *= 2;
+  Sampler(const Interface& interface, const Call& call, int64_t least) : interface_(interface), call_(call), size_(least) {
+    while (size_ < kMaxSize && !Fits()) size_ *= 2;
   }
 
   std::optional<std::string> Body() const {
@@ -106,7 +108,7 @@ class Sampler {
 
   const Interface& interface_;
   const Call& call_;
-  int64_t size_ = 1;  // of every symbol
+  int64_t size_;  // of every symbol
 };
 
 // For a shell: single quotes hold everything but themselves.
@@ -118,24 +120,24 @@ std::string ShellQuoted(const std::string& text) {
 
 }  // namespace
 
-std::optional<std::string> SampleBody(const Interface& interface, const Call& call) {
-  return call.example.empty() ? Sampler(interface, call).Body() : call.example;
+std::optional<std::string> SampleBody(const Interface& interface, const Call& call, int64_t least) {
+  return call.example.empty() ? Sampler(interface, call, least).Body() : call.example;
 }
 
-std::string SampleCurl(const Interface& interface, const Service& service, const Call& call, const std::string& url) {
+std::string SampleCurl(const Interface& interface, const Service& service, const Call& call, const std::string& url, int64_t least) {
   const std::string target = fmt::format("{}/{}/{}", url, service.name, call.name);
   const std::string_view curl = url.starts_with("https:") ? "curl -k" : "curl";  // its certificate is for another name than an address
   const bool has_others =
       std::any_of(call.in.begin(), call.in.end(), [&](const Port& port) { return port.required && &port != RawBody(call); });
   if (RawBody(call) != nullptr && !has_others) return fmt::format("{} --data-binary @FILE {}", curl, target);
-  const auto body = SampleBody(interface, call);
+  const auto body = SampleBody(interface, call, least);
   return fmt::format("{} -H 'content-type: application/json' -d {} {}", curl, body ? ShellQuoted(*body) : "@FILE", target);
 }
 
-std::vector<std::string> SampleCurls(const Interface& interface, const std::string& url) {
+std::vector<std::string> SampleCurls(const Interface& interface, const std::string& url, int64_t least) {
   std::vector<std::string> lines;
   for (const Service& service : interface.services)
-    for (const Call& call : service.calls) lines.push_back(SampleCurl(interface, service, call, url));
+    for (const Call& call : service.calls) lines.push_back(SampleCurl(interface, service, call, url, least));
   return lines;
 }
 

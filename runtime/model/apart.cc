@@ -150,7 +150,7 @@ Status RowsCheck::FindSorts() {
       std::vector<wf_tensor> outputs;
       if (const Status ran = Run(1, one_, &outputs); !ran.ok()) {
         if (ran.code() == base::kCancelled) return ran;
-        if (first.ok()) first = ran;
+        if (first.ok()) first = Status(base::kInvalidArgument, ran.message());  // of a row alone: it tells nothing of rows beside others
         continue;
       }
       for (const wf_tensor& input : one_.tensors) {

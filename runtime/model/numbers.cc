@@ -1,5 +1,6 @@
 #include "runtime/model/numbers.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -40,6 +41,16 @@ T Load(const void* elements, int64_t at) {
   return value;
 }
 
+template <typename Bits>
+int LeastExponentOf(const void* elements, int64_t count, int mantissa_bits, int bias) {
+  Bits least = static_cast<Bits>(bias) << mantissa_bits;
+  for (const Bits bits : std::span(static_cast<const Bits*>(elements), static_cast<size_t>(count))) {
+    const Bits magnitude = bits & (static_cast<Bits>(-1) >> 1);
+    least = std::min(least, magnitude == 0 ? least : magnitude);
+  }
+  return static_cast<int>(least >> mantissa_bits) - bias;
+}
+
 double HalfNumber(uint16_t bits) {
   const int exponent = bits >> 10 & 0x1f, mantissa = bits & 0x3ff;
   const double sign = (bits & 0x8000) != 0 ? -1 : 1;
@@ -63,6 +74,18 @@ Kinds KindsOf(uint8_t dtype, const void* elements, int64_t count) {
   if (dtype == WF_F16) return KindsOfHalves(elements, count, kHalfExponent);
   if (dtype == WF_BF16) return KindsOfHalves(elements, count, kBrainExponent);
   return {.finite = true};
+}
+
+int LeastExponent(uint8_t dtype, const void* elements, int64_t count) {
+  if (dtype == WF_F32) return LeastExponentOf<uint32_t>(elements, count, 23, 127);
+  if (dtype == WF_F64) return LeastExponentOf<uint64_t>(elements, count, 52, 1023);
+  return dtype == WF_BF16 ? LeastExponentOf<uint16_t>(elements, count, 7, 127) : 0;
+}
+
+// A product of two mantissas has twice their digits, and no sum of such has a digit below the last of these.
+bool MayUnderflow(uint8_t dtype, int exponent) {
+  if (dtype == WF_F64) return exponent - 2 * 52 < -1022;
+  return (dtype == WF_F32 || dtype == WF_BF16) && exponent - 2 * 23 < -126;
 }
 
 double NumberAt(uint8_t dtype, const void* elements, int64_t at) {

@@ -11,6 +11,7 @@
 #include "runtime/model/program.h"
 #include "runtime/model/quantised.h"
 #include "runtime/onnx/op.h"
+#include "runtime/onnx/work.h"
 
 namespace wf::model {
 namespace {
@@ -35,7 +36,9 @@ Program AsItIs(const std::shared_ptr<const onnx::Model>& model, onnx::Graph grap
 class Optimiser {
  public:
   Optimiser(const std::shared_ptr<onnx::Model>& model, int64_t max_bytes)
-      : model_(model), max_bytes_(std::min(max_bytes, onnx::MostConstantBytes(model->graph))) {
+      : model_(model),
+        max_bytes_(std::min(max_bytes, onnx::MostConstantBytes(model->graph))),
+        max_work_(onnx::MostConstantWork(model->graph)) {
     program_ = AsItIs(model_, std::exchange(model->graph, {}));
     gone_.resize(program_.graph.nodes.size(), false);
   }
@@ -44,11 +47,11 @@ class Optimiser {
     auto known = onnx::InferShapes(program_.graph, model_->signature.inputs, model_->path);
     if (!known.ok()) return known.status();
     known_ = *std::move(known);
-    const auto folded = onnx::ConstantNodes(program_.graph, known_, model_->path, max_bytes_);
-    if (!folded.ok()) return folded.status();
-    WF_RETURN_IF_ERROR(FoldNodes(*folded, true));
+    const onnx::Constants folded = onnx::ConstantNodes(program_.graph, known_, max_bytes_, max_work_);
+    spare_ns_ = folded.spare_ns;
+    WF_RETURN_IF_ERROR(FoldNodes(folded.nodes, true));
     WF_RETURN_IF_ERROR(JoinQuantised(program_, known_, gone_));
-    WF_RETURN_IF_ERROR(FoldNodes(*folded, false));
+    WF_RETURN_IF_ERROR(FoldNodes(folded.nodes, false));
     WF_RETURN_IF_ERROR(JoinWrittenOut(program_, known_, gone_));
     CountUses();
     for (size_t i = 0; i < program_.graph.nodes.size(); ++i) WF_RETURN_IF_ERROR(Join(i));
@@ -118,7 +121,20 @@ class Optimiser {
       buffers.in.push_back(elements.get());
       held.push_back(std::move(elements));
     }
+    const onnx::Work work = onnx::WorkOf(node, known_);
+    if (const int64_t more = work.tiny_ns - work.ns; more > 0 && MayUnderflow(operation, buffers)) {
+      if (more > spare_ns_) return Status::Ok();  // stays a node
+      spare_ns_ -= more;
+    }
     return Evaluate(node, operation, buffers);
+  }
+
+  // Of a product.
+  static bool MayUnderflow(const kernels::Operation& operation, const kernels::Buffers& buffers) {
+    int exponent = 0;
+    for (size_t i = 0; i < std::min<size_t>(operation.in.size(), 2); ++i)
+      exponent += LeastExponent(operation.in[i].dtype, buffers.in[i], operation.in[i].count());
+    return model::MayUnderflow(operation.in[0].dtype, exponent);
   }
 
   Status Evaluate(const onnx::Node& node, const kernels::Operation& operation, kernels::Buffers& buffers) {
@@ -382,6 +398,8 @@ class Optimiser {
   std::vector<size_t> reader_;   // of a value with one use
   std::vector<int64_t> writer_;  // of a value; -1: no node
   const int64_t max_bytes_;      // of all that folding computes
+  const int64_t max_work_;       // onnx::Work::ns of that
+  int64_t spare_ns_ = 0;         // of max_work_
 };
 
 }  // namespace

@@ -314,7 +314,7 @@ class PartMaker {
   }
 
   Result<std::unique_ptr<Part>> Counted(const Cut& cut, std::vector<Known>& known, std::vector<std::pair<int, Elements>> fixed) const {
-    WF_RETURN_IF_ERROR(onnx::InferNode(cut.program.graph, cut.program.graph.nodes[0], known));
+    WF_RETURN_IF_ERROR(OfExtents(onnx::InferNode(cut.program.graph, cut.program.graph.nodes[0], known)));
     auto lowered = Lower(cut.program, 0, known);
     if (!lowered.ok()) return lowered.status();
     if (!lowered->counts) return Status(base::kUnimplemented, "a shape that depends on data in a way that is not supported");

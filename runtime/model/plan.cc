@@ -63,6 +63,10 @@ class Arena {
 
 }  // namespace
 
+Status OfExtents(const Status& refused) {
+  return refused.code() == base::kInvalidArgument ? Status(base::kFailedPrecondition, refused.message()) : refused;
+}
+
 class Planner {
  public:
   Planner(const Program& program, int64_t max_bytes, int64_t measuring_ns, int threads)
@@ -70,7 +74,7 @@ class Planner {
 
   Result<std::unique_ptr<Plan>> Run(std::span<const onnx::Port> inputs) {
     auto known = onnx::InferShapes(program_.graph, inputs, program_.subject);
-    if (!known.ok()) return known.status();
+    if (!known.ok()) return OfExtents(known.status());
     known_ = *std::move(known);
     FindReadAsBf16();
     FindLastReaders();

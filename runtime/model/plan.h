@@ -11,6 +11,9 @@
 
 namespace wf::model {
 
+// Of a file that was found sound: extents that its nodes refuse are those of the inputs, kFailedPrecondition instead of kInvalidArgument.
+base::Status OfExtents(const base::Status& refused);
+
 // A program made ready for fixed shapes of its inputs: kernels in order, and where each result lies in the arena.
 // Thread: immutable; shared by all instances.
 class Plan {
@@ -34,8 +37,8 @@ class Plan {
   };
 
   // inputs: dtype and numeric dims of each input. measuring_ns: what choosing among ways of kernels may take beside (choices.h). threads:
-  // that one run may use (kernels/tiles.h). Errors: shapes that the model cannot take, memory beyond max_bytes, no kernel; the file and the
-  // node are named.   Cost: milliseconds; packs weights that no plan before has packed.
+  // that one run may use (kernels/tiles.h). Errors: kFailedPrecondition for shapes that the model cannot take, memory beyond max_bytes, no
+  // kernel; the file and the node are named.   Cost: milliseconds; packs weights that no plan before has packed.
   static base::Result<std::unique_ptr<Plan>> Make(const Program& program, std::span<const onnx::Port> inputs, int64_t max_bytes,
                                                   int64_t measuring_ns = 0, int threads = 1);
 

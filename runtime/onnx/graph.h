@@ -59,6 +59,7 @@ struct Weight {
   uint64_t offset = 0, length = 0;  // within that file
   std::vector<uint8_t> bytes;       // size_bytes() of them when the elements are held here
   bool held = false;
+  bool is_sparse = false;  // the file has few of its elements, the reader wrote out all
 
   int64_t count() const;         // elements; cannot overflow, the reader has checked
   int64_t size_bytes() const;    // as elements in memory

@@ -180,9 +180,9 @@ class GraphReader {
   std::vector<Body> bodies_;   // of the node that is being read
   int written_out_nodes_ = 0;  // of bodies
   uint64_t written_out_bytes_ = 0;
-  int64_t sparse_left_bytes_ = kMostConstantBytes;  // for what is stored sparse
-  size_t elements_ = 0;                             // of all sequences, each time one is made
-  std::vector<Known> known_;                        // of the values of the model's graph that nodes were read of, as far as somebody asked
+  int64_t sparse_left_bytes_ = 0;  // for what is stored sparse
+  size_t elements_ = 0;            // of all sequences, each time one is made
+  std::vector<Known> known_;       // of the values of the model's graph that nodes were read of, as far as somebody asked
   Followed followed_;
   size_t known_nodes_ = 0;
   bool is_stuck_ = false;  // a node is none that inference takes

@@ -352,43 +352,51 @@ static bool IsComputedFromShapes(const Node& node, std::span<const Known> known)
   return std::none_of(node.attributes.begin(), node.attributes.end(), has_body) && std::all_of(node.out.begin(), node.out.end(), is_known);
 }
 
-int64_t MostConstantBytes(const Graph& graph) {
-  constexpr int64_t kOfWeights = 4;  // a weight that is converted from 8 bits, or one that is rearranged four times
+static int64_t StoredBytes(const Graph& graph) {
   int64_t stored = 0;
-  for (const auto& weight : graph.weights) stored += weight == nullptr ? 0 : weight->stored_bytes();
-  return kMostConstantBytes + kOfWeights * stored;
+  for (const auto& weight : graph.weights) stored += weight == nullptr || weight->is_sparse ? 0 : weight->stored_bytes();
+  return stored;
 }
 
-base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model, int64_t max_bytes,
-                                              int64_t max_work) {
-  std::vector<bool> is_constant(graph.values.size()), found(graph.nodes.size());
+int64_t MostConstantBytes(const Graph& graph) {
+  constexpr int64_t kOfWeights = 4;  // a weight that is converted from 8 bits, or one that is rearranged four times
+  return kMostConstantBytes + kOfWeights * StoredBytes(graph);
+}
+
+int64_t MostConstantWork(const Graph& graph) {
+  constexpr int64_t kOfWeights = 32;  // ns of each byte: 16 elements of 4 bytes that are read or written for each of its own
+  return kMostConstantWork + kOfWeights * StoredBytes(graph);
+}
+
+// Whether its results fit into what is left, which is less then.
+static bool TakeBytes(const Node& node, std::span<const Known> known, int64_t& left) {
+  int64_t rest = left;
+  for (const int index : node.out) {
+    const auto bytes = index < 0 ? base::Result<int64_t>(0) : LeastBytes(known[static_cast<size_t>(index)], rest);
+    if (!bytes.ok()) return false;
+    rest -= *bytes;
+  }
+  left = rest;
+  return true;
+}
+
+Constants ConstantNodes(const Graph& graph, std::span<const Known> known, int64_t max_bytes, int64_t max_work) {
+  std::vector<bool> is_constant(graph.values.size());
+  Constants found{std::vector<bool>(graph.nodes.size()), max_work};
   for (size_t i = 0; i < graph.values.size(); ++i) is_constant[i] = graph.values[i].weight >= 0;
-  int64_t left = max_bytes, work_left = max_work;
+  int64_t left = max_bytes;
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
     const auto reads = [&](int in) { return in < 0 || is_constant[static_cast<size_t>(in)]; };
     if (node.in.empty() || IsOfShapes(node.op) || !std::all_of(node.in.begin(), node.in.end(), reads)) continue;
     if (!IsComputedFromShapes(node, known) || IsOfRunTexts(node, known)) continue;
-    const int64_t work = WorkOf(node, known);
-    if (work > work_left) {
-      return Status(base::kOutOfRange,
-                    fmt::format("`{}`: {}: with its {} steps more than {} are needed to compute what follows from constants alone", model,
-                                node.Describe(), work, max_work));
-    }
-    work_left -= work;
-    int64_t rest = left;
-    bool fits = true;
-    for (const int index : node.out) {
-      const auto bytes = !fits || index < 0 ? base::Result<int64_t>(0) : LeastBytes(known[static_cast<size_t>(index)], rest);
-      fits = fits && bytes.ok();
-      rest -= fits ? *bytes : 0;
-    }
-    if (!fits) continue;  // a step of each run
-    left = rest;
+    const int64_t ns = WorkOf(node, known).ns;
+    if (ns > found.spare_ns || !TakeBytes(node, known, left)) continue;
+    found.spare_ns -= ns;
     for (const int index : node.out) {
       if (index >= 0) is_constant[static_cast<size_t>(index)] = true;
     }
-    found[i] = true;
+    found.nodes[i] = true;
   }
   return found;
 }

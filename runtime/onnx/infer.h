@@ -28,8 +28,8 @@ struct Followed {
 };
 
 // Of one tensor, and of what nodes compute from constants alone beside what its weights allow.
-inline constexpr int64_t kMostTensorBytes = int64_t{4} << 30, kMostConstantBytes = int64_t{256} << 20;
-inline constexpr int64_t kMostConstantWork = int64_t{1} << 32;  // multiply-adds, or as long steps, of all that is computed from constants
+inline constexpr int64_t kMostTensorBytes = int64_t{4} << 30, kMostConstantBytes = int64_t{64} << 20;
+inline constexpr int64_t kMostConstantWork = 200'000'000;  // nanoseconds that it takes, beside those for the weights
 
 // Bytes of its elements, where each extent that is not known counts as 1. Errors: kOutOfRange, more than max_bytes; text without file and
 // node.
@@ -53,11 +53,15 @@ base::Result<std::vector<Known>> InferGraph(const Graph& graph, std::span<const 
 // `followed`: of the pass that this is a part of, which it adds to; null: this is not one of many.
 base::Status InferNode(const Graph& graph, const Node& node, std::vector<Known>& known, bool exact = false, Followed* followed = nullptr);
 
-// By node: it reads constants alone, so that it is computed when the model is loaded. One whose results have no room in max_bytes beside
-// those before it stays a step of each run. Errors: kOutOfRange when they take more than max_work; the node is named.
-base::Result<std::vector<bool>> ConstantNodes(const Graph& graph, std::span<const Known> known, const std::string& model, int64_t max_bytes,
-                                              int64_t max_work = kMostConstantWork);
+// What is computed when the model is loaded, since it reads constants alone. A node whose results have no room in max_bytes beside those
+// before it, or that would take longer than is left of max_work, stays a step of each run.
+struct Constants {
+  std::vector<bool> nodes;  // by node
+  int64_t spare_ns = 0;     // of max_work
+};
+Constants ConstantNodes(const Graph& graph, std::span<const Known> known, int64_t max_bytes, int64_t max_work);
 int64_t MostConstantBytes(const Graph& graph);  // kMostConstantBytes, and what its weights make, as they are rearranged and converted
+int64_t MostConstantWork(const Graph& graph);   // kMostConstantWork, and what that takes
 
 // Window of a convolution or pooling over `spatial` axes.
 // Errors: a wrong number of values, or values out of range; text without file and node.

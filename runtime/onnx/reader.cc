@@ -44,6 +44,7 @@ const pb::TypeProto& ElementOf(const pb::TypeProto& type) { return type.has_opti
 }  // namespace
 
 Status GraphReader::Build(const ByteSource& source) {
+  sparse_left_bytes_ = MostSparseBytes(model_);
   auto skeleton = ReadSkeleton(source, options_.max_graph_bytes);
   if (!skeleton.ok()) return skeleton.status();
   skeleton_ = *std::move(skeleton);
@@ -314,8 +315,6 @@ std::vector<Known> GraphReader::OfOutputs(const std::vector<Known>& known) const
 Status GraphReader::InferWhole(std::vector<Known>& of_outputs, Counts& counts) {
   auto known = InferShapes(model_.graph, model_.signature.inputs, model_.path);
   if (!known.ok()) return known.status();
-  if (const auto folded = ConstantNodes(model_.graph, *known, model_.path, MostConstantBytes(model_.graph)); !folded.ok())
-    return folded.status();
   of_outputs = OfOutputs(*known);
   counts = FindCounts(model_.graph, *known);
   return Status::Ok();

@@ -343,6 +343,12 @@ int64_t PlaceOf(std::span<const int64_t> index, const Weight& dense) {
 
 }  // namespace
 
+int64_t MostSparseBytes(const Model& model) {
+  constexpr int64_t kMost = int64_t{16} << 20, kOfEachByte = 16, kLargest = int64_t{1} << 50;
+  const uint64_t file = model.files.empty() ? 0 : model.files[0]->size();
+  return kMost + kOfEachByte * static_cast<int64_t>(std::min<uint64_t>(file, kLargest));
+}
+
 Result<Weight> ReadSparseTensor(const pb::SparseTensorProto& sparse, Model& model, Texts& texts, const ReadOptions& options,
                                 int64_t& left_bytes) {
   const auto values = ReadTensor(sparse.values(), {}, model, texts, options), at = ReadTensor(sparse.indices(), {}, model, texts, options);
@@ -354,6 +360,7 @@ Result<Weight> ReadSparseTensor(const pb::SparseTensorProto& sparse, Model& mode
   dense.name = values->name;
   dense.dtype = values->dtype;
   dense.held = true;
+  dense.is_sparse = true;
   WF_RETURN_IF_ERROR(ReadShape(sparse.dims(), options.max_weight_bytes, dense));
   if (dense.size_bytes() > left_bytes)
     return Status(base::kOutOfRange, fmt::format("{} bytes of what is stored sparse, {} are left for it", dense.size_bytes(), left_bytes));

@@ -25,6 +25,9 @@ bool IsPlainName(const std::string& text);  // sound UTF-8 without control chara
 base::Result<Weight> ReadTensor(const pb::TensorProto& tensor, std::span<const Piece> pieces, Model& model, Texts& texts,
                                 const ReadOptions& options);
 
+// Bytes that what a file stores sparse may have in memory.
+int64_t MostSparseBytes(const Model& model);
+
 // A weight of the elements that are stored, and zeros, as it lies in memory; left_bytes of what may still be is less by that. Errors: the
 // same.
 base::Result<Weight> ReadSparseTensor(const pb::SparseTensorProto& sparse, Model& model, Texts& texts, const ReadOptions& options,

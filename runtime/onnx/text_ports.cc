@@ -29,7 +29,12 @@ Status CheckInputs(const Signature& file, TextPorts wanted, const BatchAxes& axe
     if (!IsText(port) || wanted == TextPorts::kAll) continue;
     if (wanted == TextPorts::kNone) return Status(base::kUnimplemented, fmt::format("input `{}` takes strings", port.name));
     if (port.dim.size() - (axes.axis[i] < 0 ? 0 : 1) > kMostAxes)
-      return Status(base::kUnimplemented, fmt::format("input `{}` takes strings, of which a call can give one or a list", port.ToString()));
+      return Status(
+          base::kUnimplemented,
+          fmt::format(
+              "input `{}` takes strings with {} axes a call, which can give one or a list; the file needs an input of one axis, which "
+              "a `Reshape` in it makes what its nodes take",
+              port.ToString(), port.dim.size() - (axes.axis[i] < 0 ? 0 : 1)));
   }
   return Status::Ok();
 }

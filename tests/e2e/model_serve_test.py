@@ -1,10 +1,12 @@
 """wfc model serve: a server from nothing but an ONNX file."""
 import json
 import os
+import shlex
 import signal
 import subprocess
 import tempfile
 import unittest
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -58,11 +60,53 @@ class Serve(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         self.assertEqual(process.wait(timeout=30), 0)
 
+    def test_the_example_has_a_size_that_the_model_takes(self):
+        window = [onnx_file.node("MaxPool", ["x"], ["y"], kernel_shape=[5])]
+        path = self.write("window.onnx", onnx_file.model(window, [], [onnx_file.value_info("x", ("n", 1, "w"))], [onnx_file.value_info("y", ("n", 1, "v"))]))
+        listening, curl = first_lines(process := self.serve(path), 2)
+        self.assertTrue(listening.startswith("listening http="), listening + (process.stderr.read() if not listening else ""))
+        words = shlex.split(curl)
+        body, url = words[words.index("-d") + 1], words[-1]
+        self.assertEqual(json.loads(body), {"x": [[1] * 8]})
+
+        def answered(given):
+            request = urllib.request.Request(url, given.encode(), {"content-type": "application/json"})
+            try:
+                with urllib.request.urlopen(request, timeout=30) as reply:
+                    return reply.status, json.load(reply)
+            except urllib.error.HTTPError as refused:
+                with refused:
+                    return refused.code, json.load(refused)
+        self.assertEqual(answered(body), (200, {"y": [[1, 1, 1, 1]]}))
+        status, said = answered('{"x": [[1, 2]]}')
+        self.assertEqual((status, said["error"]["code"]), (400, 5000), said)
+        self.assertIn("is smaller than the window", said["error"]["message"])
+        self.assertEqual(answered('{"x": [[1, 2, 3, 4, 5]]}'), (200, {"y": [[5]]}))
+
+    def test_says_what_a_file_alone_cannot_say(self):
+        element = [onnx_file.node("SequenceAt", ["s", "i"], ["y"])]
+        infos = [onnx_file.sequence_info("s"), onnx_file.value_info("i", (), onnx_file.INT64)], [onnx_file.value_info("y", ("n",))]
+        done = wfc("model", "serve", self.write("sequence.onnx", onnx_file.model(element, [], *infos)), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("; a written signature lists them, as in `x as \"s[0]\": f32[n]`, which a program has that `wfc run` serves (WF6001)", done.stderr)
+        split = [onnx_file.node("Identity", ["s"], ["t"]), onnx_file.node("Cast", ["t"], ["y"], to=1)]
+        texts = [onnx_file.value_info("s", ("n", 2, 2), onnx_file.STRING)], [onnx_file.value_info("y", ("n", 2, 2))]
+        done = wfc("model", "serve", self.write("texts.onnx", onnx_file.model(split, [], *texts)), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error[WF6001]: model `Texts`: ", done.stderr)
+        self.assertIn("takes strings with 2 axes a call, which can give one or a list; the file needs an input of one axis", done.stderr)
+        added = [onnx_file.node("Add", ["a.b", "a_b"], ["y"])]
+        named = [onnx_file.value_info("a.b", ("n", 2)), onnx_file.value_info("a_b", ("n", 2))], [onnx_file.value_info("y", ("n", 2))]
+        done = wfc("model", "serve", self.write("names.onnx", onnx_file.model(added, [], *named)), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error[WF6004]: ports `a.b` and `a_b` of model `Names` are both named `a_b`; a written signature names them apart, as in `a as \"a.b\"`",
+                      done.stderr)
+
     def test_says_what_is_wrong_with_a_file(self):
         torn = self.write("torn.onnx", onnx_file.scaled(3, 2.0)[:-20])
         done = wfc("model", "serve", torn, check=False)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertRegex(done.stderr, r"^wfc: `.*torn.onnx`: ")
+        self.assertRegex(done.stderr, r"^wfc: `.*torn.onnx`: .*\(WF6001\)$")
         done = wfc("model", "serve", self.write("a{b}.onnx", b""), check=False)
         self.assertEqual(done.returncode, 1)
         self.assertTrue(done.stderr)

@@ -42,6 +42,7 @@ TEST_F(SampleTest, ShapesFitTheirSymbolsAndIntegers) {
   Add("y", "i64[2*n]");
   Add("n", "i64");
   EXPECT_EQ(SampleBody(interface_, call_), R"({"x":[1],"y":[1,1,1,1],"n":2})");
+  EXPECT_EQ(SampleBody(interface_, call_, 3), R"({"x":[1,1],"y":[1,1,1,1,1,1],"n":3})");
 }
 
 TEST_F(SampleTest, SendsASingleParameterOfBytesAsTheBody) {

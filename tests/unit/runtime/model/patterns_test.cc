@@ -38,6 +38,30 @@ std::string Left(const std::function<void(Builder&)>& add) {
   return OperatorsOf(b);
 }
 
+// Processors take a hundred times as long where products of small numbers are no normal floats any more.
+TEST(Constants, AProductOfTinyNumbersIsAStepOfEachRunSooner) {
+  const auto left = [](float value, int extent) {
+    Builder b;
+    b.Input("x", {1, extent}).Output("y");
+    b.Longs("dim", {extent, extent});
+    onnx::pb::AttributeProto& fill = *b.Node("ConstantOfShape", {"dim"}, {"w"}).add_attribute();
+    fill.set_name("value");
+    fill.set_type(onnx::pb::AttributeProto::TENSOR);
+    fill.mutable_t()->set_data_type(onnx::pb::FLOAT);
+    fill.mutable_t()->add_dims(1);
+    fill.mutable_t()->add_float_data(value);
+    b.Node("MatMul", {"w", "w"}, {"v"});
+    b.Node("Add", {"x", "v"}, {"y"});
+    return OperatorsOf(b);
+  };
+  EXPECT_EQ(left(0.5F, 512), "(Add)");
+  EXPECT_EQ(left(1e-10F, 512), "(Add)");
+  EXPECT_EQ(left(0, 512), "(Add)");
+  EXPECT_EQ(left(1e-20F, 512), "(MatMul)(Add)");
+  EXPECT_EQ(left(1e-40F, 512), "(MatMul)(Add)");
+  EXPECT_EQ(left(1e-40F, 64), "(Add)");
+}
+
 struct Step {
   const char* op;
   std::vector<std::string> in;

@@ -103,8 +103,10 @@ TEST(TextPorts, InputsWithMoreAxesAreRefused) {
   Builder b(20);
   b.Input("s", {"n", 2, 2}, pb::STRING).Output("y");
   Builder::Int(b.Node("Cast", {"s"}, {"y"}), "to", pb::FLOAT);
-  EXPECT_EQ(Chosen(b, TextPorts::kOfCalls).axes.status().message(),
-            "input `s: string[n, 2, 2]` takes strings, of which a call can give one or a list");
+  EXPECT_EQ(
+      Chosen(b, TextPorts::kOfCalls).axes.status().message(),
+      "input `s: string[n, 2, 2]` takes strings with 2 axes a call, which can give one or a list; the file needs an input of one axis, "
+      "which a `Reshape` in it makes what its nodes take");
   EXPECT_EQ(Chosen(b, TextPorts::kNone).axes.status().message(), "input `s` takes strings");
   EXPECT_TRUE(Chosen(b, TextPorts::kAll).axes.ok());
 }

@@ -144,8 +144,19 @@ const char* NanKeeper::Run(dnnl_primitive_t primitive, dnnl_stream_t stream, std
     if (failure != nullptr) return failure;
   }
   if (!is_lost) return nullptr;
-  if (kind_ == Kind::kRows) return RestoreRows(args);
-  return kind_ == Kind::kBehind ? RestoreBehind(stream, args) : RestoreMaximum(primitive, stream, args, Lost::kNan);
+  switch (kind_) {
+    case Kind::kBehind:
+      return RestoreBehind(stream, args);
+    case Kind::kMaximum:
+      return RestoreMaximum(primitive, stream, args, Lost::kNan);
+    case Kind::kElements:
+      RestoreElements(args);
+      break;
+    case Kind::kRows:
+      RestoreRows(args);
+      break;
+  }
+  return nullptr;
 }
 
 bool NanKeeper::HasLost(std::span<const dnnl_exec_arg_t> args) const {
@@ -153,13 +164,16 @@ bool NanKeeper::HasLost(std::span<const dnnl_exec_arg_t> args) const {
   return dst_.data_type == dnnl_bf16 ? HasLowest<Brain>(out, ElementsIn(dst_)) : HasLowest<float>(out, ElementsIn(dst_));
 }
 
-const char* NanKeeper::RestoreRows(std::span<const dnnl_exec_arg_t> args) const {
+void NanKeeper::RestoreElements(std::span<const dnnl_exec_arg_t> args) const {
+  PutNan<float>(ElementsOf(args, DNNL_ARG_SRC), ElementsOf(args, DNNL_ARG_DST), ElementsIn(src_), [](float x) { return IsNan(x); });
+}
+
+void NanKeeper::RestoreRows(std::span<const dnnl_exec_arg_t> args) const {
   const auto* in = static_cast<const float*>(ElementsOf(args, DNNL_ARG_SRC));
   auto* out = static_cast<float*>(ElementsOf(args, DNNL_ARG_DST));
   for (const float* const end = in + ElementsIn(src_); in != end; in += row_, out += row_) {
     if (IsLost(std::span(in, static_cast<size_t>(row_)))) std::fill_n(out, row_, std::numeric_limits<float>::quiet_NaN());
   }
-  return nullptr;
 }
 
 const char* NanKeeper::RestoreBehind(dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const {

@@ -22,6 +22,8 @@ class NanKeeper {
   NanKeeper(DescMaker plain, const dnnl_memory_desc_t& dst) : kind_(Kind::kBehind), make_plain_(std::move(plain)), dst_(dst) {}
   // Of maxima over windows.
   NanKeeper(const dnnl_memory_desc_t& src, const dnnl_memory_desc_t& dst) : kind_(Kind::kMaximum), src_(src), dst_(dst) {}
+  // Of elements, which lie apart from their results.
+  explicit NanKeeper(const dnnl_memory_desc_t& src) : kind_(Kind::kElements), src_(src) {}
   // Of rows, of which each gives as many results: all NaN where one is, or where the largest is infinite. The results lie apart from them.
   NanKeeper(const dnnl_memory_desc_t& src, int64_t row) : kind_(Kind::kRows), src_(src), row_(row) {}
 
@@ -31,10 +33,11 @@ class NanKeeper {
   const char* Run(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const;
 
  private:
-  enum class Kind : uint8_t { kBehind, kMaximum, kRows };
+  enum class Kind : uint8_t { kBehind, kMaximum, kElements, kRows };
   struct Plain;
   std::shared_ptr<const Plain> PlainPrimitive() const;
-  const char* RestoreRows(std::span<const dnnl_exec_arg_t> args) const;
+  void RestoreElements(std::span<const dnnl_exec_arg_t> args) const;
+  void RestoreRows(std::span<const dnnl_exec_arg_t> args) const;
   const char* RestoreBehind(dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args) const;
   // Of windows that hold a NaN; of those that hold nothing but -infinity, whose result is the least number though none holds that.
   const char* RestoreMaximum(dnnl_primitive_t primitive, dnnl_stream_t stream, std::span<const dnnl_exec_arg_t> args, Lost lost) const;

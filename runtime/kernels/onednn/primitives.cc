@@ -299,12 +299,14 @@ namespace {
 // Below this many elements a plain loop is done before a primitive has started; blocked data always stays in its format.
 constexpr int64_t kWorthwhile = 1024;
 
-// The kernel of one input. row: as many elements of it are lost together where one is NaN; 0: none is.
-Made MakeOfOne(const PrimitiveDesc& desc, const dnnl_memory_desc_t& data, const Operation& operation, int64_t row) {
+// The kernel of one input. A keeper reads it behind the run.
+Made MakeOfOne(const PrimitiveDesc& desc, const dnnl_memory_desc_t& data, const Operation& operation,
+               std::unique_ptr<const NanKeeper> keeper) {
+  const bool is_kept = keeper != nullptr;
   Around around;
-  if (row > 0) around.keeper = std::make_unique<const NanKeeper>(data, row);
+  around.keeper = std::move(keeper);
   auto kernel = MakePrimitive(desc, {{DNNL_ARG_SRC, 0, data, nullptr}}, 1, operation.out[0], std::move(around));
-  if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = row == 0;
+  if (kernel.ok() && *kernel != nullptr) (*kernel)->in_place = !is_kept;
   return kernel;
 }
 
@@ -336,7 +338,7 @@ Made MakeUnary(const Operation& operation) {
     return NotHere();
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
   if (desc == nullptr) return NotHere();
-  return MakeOfOne(desc, data, operation, LosesNan(fused) ? 1 : 0);
+  return MakeOfOne(desc, data, operation, LosesNan(fused) ? std::make_unique<const NanKeeper>(data) : nullptr);
 }
 
 // Only for two operands of one blocked format, as where a residual joins, or one of them a number for each channel, as of a gate; plain
@@ -383,7 +385,7 @@ Made MakeSoftmax(const Operation& operation) {
     return NotHere();
   const PrimitiveDesc desc = MakeDesc(&op, MakeAttr({}));
   if (desc == nullptr) return NotHere();
-  return MakeOfOne(desc, data, operation, dim.back());
+  return MakeOfOne(desc, data, operation, std::make_unique<const NanKeeper>(data, dim.back()));
 }
 
 }  // namespace wf::kernels::onednn

@@ -365,6 +365,28 @@ void ExpectRowsAgree(bool with_nan) {
 TEST(Impls, EachRowAgreesWithRefOnEachShape) { ExpectRowsAgree(false); }
 TEST(Impls, EachRowKeepsTheNanThatRefKeeps) { ExpectRowsAgree(true); }
 
+// What oneDNN loses is put back by looking for it, which takes nothing else for lost.
+TEST(Impls, FunctionsKeepWhatStandsBesideNan) {
+  ASSERT_TRUE(onednn::Available()) << "scripts/setup installs it";
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  std::vector<float> x(2048, 0.5f);
+  x[1] = -kInf;
+  x[2] = kInf;
+  x[5] = x[2047] = std::numeric_limits<float>::quiet_NaN();
+  const Tensor in = Floats({2048}, x);
+  for (const UnaryOp op : {UnaryOp::kExp, UnaryOp::kElu, UnaryOp::kGelu, UnaryOp::kGeluTanh, UnaryOp::kHardSwish, UnaryOp::kSigmoid,
+                           UnaryOp::kTanh, UnaryOp::kSwish}) {
+    const auto got = RunKernel(onednn::MakeUnary, Unary{op, 1, 1}, {in}, WF_F32, {2048});
+    if (!got.made) continue;
+    const auto is = got.out.As<float>(), wanted = RunKernel(ref::MakeUnary, Unary{op, 1, 1}, {in}, WF_F32, {2048}).out.As<float>();
+    for (size_t i = 0; i < x.size(); ++i) {
+      ASSERT_EQ(std::isnan(is[i]), std::isnan(wanted[i])) << static_cast<int>(op) << " of " << x[i];
+      if (std::isnan(wanted[i]) || is[i] == wanted[i]) continue;
+      ASSERT_NEAR(is[i], wanted[i], 2e-6) << static_cast<int>(op) << " of " << x[i];
+    }
+  }
+}
+
 // The rows for blocked data need an operand in that format: a convolution's result.
 TEST(Impls, ElementwiseRowsKeepABlockedFormat) {
   ASSERT_TRUE(onednn::Available()) << "scripts/setup installs it";

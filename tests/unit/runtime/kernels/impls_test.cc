@@ -368,7 +368,6 @@ TEST(Impls, EachRowKeepsTheNanThatRefKeeps) { ExpectRowsAgree(true); }
 // What oneDNN loses is put back by looking for it, which takes nothing else for lost.
 TEST(Impls, FunctionsKeepWhatStandsBesideNan) {
   ASSERT_TRUE(onednn::Available()) << "scripts/setup installs it";
-  constexpr float kInf = std::numeric_limits<float>::infinity();
   std::vector<float> x(2048, 0.5f);
   x[1] = -kInf;
   x[2] = kInf;

@@ -285,6 +285,15 @@ Span SpanOf(const Text& text, const Token& token) {
   return {text.file, Narrow(begin), Narrow(token.getStopIndex() + 1)};
 }
 
+std::vector<Span> SpansOf(const Text& text, const TokenList& tokens) {
+  std::vector<Span> spans;
+  spans.reserve(tokens.all.size());
+  for (const Token* token : tokens.all) {
+    if (token->getType() != Token::EOF) spans.push_back(SpanOf(text, *token));
+  }
+  return spans;
+}
+
 std::string_view TextOf(const Text& text, const Token& token) {
   const Span span = SpanOf(text, token);
   return text.bytes.substr(span.begin, span.end - span.begin);

@@ -10,6 +10,7 @@
 #include "compiler/lsp/outline.h"
 #include "compiler/lsp/requests.h"
 #include "compiler/lsp/scope.h"
+#include "compiler/parse/parse.h"
 #include "compiler/parse/words.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
@@ -124,11 +125,13 @@ class Completion {
  public:
   Completion(const Query& query, const Host& host) : query_(query), host_(host), context_(ContextAt(query.analysis, query.byte)) {}
 
+  bool IsBehindDot() const { return context_.IsBehindDot(); }
+
   // `in_string`: what was typed means something in a string alone.
   json::Array Items(bool in_string) {
     if (context_.inside) Files();
     if (context_.inside || in_string) return std::move(items_);
-    if (context_.last() == "." && context_.words.size() >= 2 && context_.head() != "import") {
+    if (context_.IsBehindDot()) {
       Members();
     } else if (context_.in_hole) {
       HoleNames();
@@ -557,15 +560,18 @@ class Completion {
 };
 
 // Where a name is still missing, or the text around is not closed yet, nothing in it is known: it is read with a name in it, then as one
-// that ends at the place: what stands below is not known there anyway. Other bodies are left out, which would cost as much again.
-json::Array MembersInOpenText(const Workspace& workspace, const Query& query) {
-  const Context context = ContextAt(query.analysis, query.byte);
-  if (context.inside || context.last() != "." || context.head() == "import") return {};
-  const std::string outline = OutlineAround(query.analysis, query.byte), head = outline.substr(0, query.byte) + "x";
-  for (const std::string& text : {head + outline.substr(query.byte), head + context.closers}) {
-    const auto mended = workspace.Try(query.analysis.start(), {{query.document.path, text}});
+// that ends at the place: what stands below is not known there anyway. Other bodies are left out, so it costs less than an analysis of all.
+json::Array MembersInOpenText(const Workspace& workspace, const Document& document, uint32_t byte) {
+  const auto lexed = parse::Lex(document.text);
+  if (!lexed) return {};
+  const TokenText tokens{document.text, lexed->tokens, lexed->comments};
+  const Context context = ContextAt(tokens, byte);
+  if (!context.IsBehindDot()) return {};
+  const std::string outline = OutlineAround(tokens, byte), head = outline.substr(0, byte) + "x";
+  for (const std::string& text : {head + outline.substr(byte), head + context.closers}) {
+    const auto mended = workspace.AnalysisWith(document, text);
     if (mended->root() == FileId::kNone) continue;
-    json::Array items = Completion({query.document, *mended, query.byte}, workspace.host()).Items(false);
+    json::Array items = Completion({document, *mended, byte}, workspace.host()).Items(false);
     if (!items.empty()) return items;
   }
   return {};
@@ -573,13 +579,21 @@ json::Array MembersInOpenText(const Workspace& workspace, const Query& query) {
 
 }  // namespace
 
+// Behind a `.` that has just been typed nothing is known of the text yet, and its outline answers before all of it is analysed.
 Answer Complete(Workspace& workspace, const json::Object& params) {
+  const Document* document = workspace.DocumentIn(params);
+  if (document == nullptr) return nullptr;
+  const uint32_t byte = ByteOf(document->text, ReadPosition(params.getObject("position")));
+  const bool outline_first = !document->analysis && SeemsBehindDot(std::string_view(document->text).substr(0, byte));
+  json::Array items = outline_first ? MembersInOpenText(workspace, *document, byte) : json::Array();
+  if (!items.empty()) return items;
   const auto query = workspace.Read(params);
   if (!query) return nullptr;
   const json::Object* how = params.getObject("context");
   const auto trigger = how != nullptr ? how->getString("triggerCharacter") : std::nullopt;
-  json::Array items = Completion(*query, workspace.host()).Items(trigger && (*trigger == "\"" || *trigger == "/"));
-  if (items.empty()) items = MembersInOpenText(workspace, *query);
+  Completion completion(*query, workspace.host());
+  items = completion.Items(trigger && (*trigger == "\"" || *trigger == "/"));
+  if (items.empty() && !outline_first && completion.IsBehindDot()) items = MembersInOpenText(workspace, *document, byte);
   return items;
 }
 

@@ -161,17 +161,21 @@ class BraceReader {
 }  // namespace
 
 Context ContextAt(const Analysis& analysis, uint32_t byte) {
+  const ast::File* tree = analysis.tree();
+  if (tree == nullptr) return {};  // an empty file
+  return ContextAt({analysis.sources().text(analysis.root()), tree->tokens, tree->comments}, byte);
+}
+
+Context ContextAt(const TokenText& tokens, uint32_t byte) {
   Context context;
-  if (analysis.tree() == nullptr) return context;  // an empty file
-  const ast::File& file = *analysis.tree();
-  for (const ast::Comment& comment : file.comments) {
+  for (const ast::Comment& comment : tokens.comments) {
     if (comment.span.begin < byte && byte <= comment.span.end) context.inside = true;
   }
   BraceReader braces;
   Reach reach;
-  for (const Span& token : file.tokens) {
+  for (const Span& token : tokens.tokens) {
     if (token.begin >= byte) break;
-    const std::string text(analysis.sources().Text(token));
+    const std::string text(tokens.Of(token));
     if (text.empty()) continue;
     const bool string = text.front() == '"' || text.starts_with("r\"");
     const bool is_open = text.front() == '"' && (byte < token.end || (byte == token.end && (text.size() == 1 || !text.ends_with('"'))));
@@ -199,6 +203,12 @@ Context ContextAt(const Analysis& analysis, uint32_t byte) {
   context.in_match = braces.InMatch();
   context.words = braces.TakeWords();
   return context;
+}
+
+bool SeemsBehindDot(std::string_view before) {
+  while (IsWord(before)) before.remove_suffix(1);
+  const size_t last = before.find_last_not_of(" \t\r\n");
+  return last != std::string_view::npos && before[last] == '.';
 }
 
 }  // namespace wf::lsp

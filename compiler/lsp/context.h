@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/lsp/analysis.h"
+#include "compiler/lsp/token_text.h"
 
 namespace wf::lsp {
 
@@ -37,8 +39,13 @@ struct Context {
 
   std::string last() const { return words.empty() ? "" : words.back(); }
   std::string head() const { return words.empty() ? "" : words.front(); }
+  bool IsBehindDot() const { return !inside && words.size() >= 2 && words.back() == "." && words.front() != "import"; }
 };
 
-Context ContextAt(const Analysis& analysis, uint32_t byte);
+// Whether IsBehindDot may hold where the text before the place is `before`: cheaper than the context, which tells.
+bool SeemsBehindDot(std::string_view before);
+
+Context ContextAt(const TokenText& tokens, uint32_t byte);
+Context ContextAt(const Analysis& analysis, uint32_t byte);  // in its root
 
 }  // namespace wf::lsp

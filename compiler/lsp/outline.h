@@ -3,12 +3,12 @@
 #include <cstdint>
 #include <string>
 
-#include "compiler/lsp/analysis.h"
+#include "compiler/lsp/token_text.h"
 
 namespace wf::lsp {
 
-// The text of an analysis's root without what stands in other bodies than the one at `byte`: what may be known there is what it was, stands
-// where it stood, and costs a fraction to read and check. Bodies of functions that constants call stay.
-std::string OutlineAround(const Analysis& analysis, uint32_t byte);
+// A text without what stands in other bodies than the one at `byte`: what may be known there is what it was, stands where it stood, and
+// costs a fraction to read and check. Bodies of functions that constants call stay, and those that are not closed.
+std::string OutlineAround(const TokenText& tokens, uint32_t byte);
 
 }  // namespace wf::lsp

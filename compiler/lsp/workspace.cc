@@ -106,10 +106,14 @@ const Analysis& Workspace::AnalysisOf(Document& document) {
 }
 
 // A file that the program of a folder above it imports names its own imports from there.
-std::unique_ptr<Analysis> Workspace::Analyse(const std::string& path, const std::string& folder) const {
-  auto analysis = Try({path, folder}, {});
+std::unique_ptr<Analysis> Workspace::Analyse(const std::string& path, const std::string& folder, const Texts& texts_by_path) const {
+  auto analysis = Try({path, folder}, texts_by_path);
   const std::string other = FolderFor(*analysis);
-  return other == folder ? std::move(analysis) : Try({path, other}, {});
+  return other == folder ? std::move(analysis) : Try({path, other}, texts_by_path);
+}
+
+std::unique_ptr<Analysis> Workspace::AnalysisWith(const Document& document, const std::string& text) const {
+  return Analyse(document.path, document.folder, {{document.path, text}});
 }
 
 // The nearest folder from the file upwards, inside the workspace, that has all that the file imports; else the one that it was read from.
@@ -163,10 +167,14 @@ void Workspace::RemoveFolder(const std::string& uri) {
   closed_files_.Clear();
 }
 
-std::optional<Query> Workspace::Read(const json::Object& params) {
+Document* Workspace::DocumentIn(const json::Object& params) {
   const json::Object* named = params.getObject("textDocument");
   const auto uri = named != nullptr ? named->getString("uri") : std::nullopt;
-  Document* document = uri ? Find(uri->str()) : nullptr;
+  return uri ? Find(uri->str()) : nullptr;
+}
+
+std::optional<Query> Workspace::Read(const json::Object& params) {
+  Document* document = DocumentIn(params);
   if (document == nullptr) return std::nullopt;
   const Analysis& analysis = AnalysisOf(*document);
   if (analysis.root() == FileId::kNone) return std::nullopt;

@@ -51,7 +51,8 @@ class Workspace {
   const Document* OpenAt(const std::string& path) const;
   std::map<std::string, Document>& documents() { return documents_; }
   const Analysis& AnalysisOf(Document& document);
-  std::shared_ptr<const Analysis> AnalysisOfFile(const std::string& path);  // one that is not open
+  std::shared_ptr<const Analysis> AnalysisOfFile(const std::string& path);                          // one that is not open
+  std::unique_ptr<Analysis> AnalysisWith(const Document& document, const std::string& text) const;  // in the place of its own
   // A program with other texts than those that are open.
   std::unique_ptr<Analysis> Try(const Root& root, const std::map<std::string, std::string>& texts_by_path) const;
   const Host& host() const { return host_; }
@@ -66,11 +67,13 @@ class Workspace {
   std::string UriOfFile(const std::string& path) const;                        // as the editor that has it open writes it
   json::Value EditOf(std::map<std::string, json::Array> edits_by_path) const;  // as the editor knows it
 
+  Document* DocumentIn(const json::Object& params);  // that `textDocument` names; null: none that is open
   // Of the parameters `textDocument` and `position`; nothing when they name nothing that is open.
   std::optional<Query> Read(const json::Object& params);
 
  private:
-  std::unique_ptr<Analysis> Analyse(const std::string& path, const std::string& folder) const;
+  using Texts = std::map<std::string, std::string>;  // by path
+  std::unique_ptr<Analysis> Analyse(const std::string& path, const std::string& folder, const Texts& texts_by_path = {}) const;
   std::string FolderFor(const Analysis& analysis) const;
   bool IsInside(const std::string& folder) const;  // of a folder of the workspace
   void Forget(const std::string& path);

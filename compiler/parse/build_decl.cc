@@ -16,9 +16,7 @@ ast::File TreeBuilder::File(P::FileContext& ctx) {
   if (auto* package = ctx.packageDecl(); package != nullptr && !Failed(*package)) file.package = PathOf(*package->path());
   for (P::DeclContext* decl : ctx.decl()) file.decls.push_back(Decl(*decl));
   file.comments = tokens_.comments;
-  for (const Token* token : tokens_.all) {
-    if (token->getType() != Token::EOF) file.tokens.push_back(SpanOfToken(*token));
-  }
+  file.tokens = SpansOf(text_, tokens_);
   return file;
 }
 

@@ -34,7 +34,7 @@ const std::set<std::string>& TreeBuilder::Constants(antlr4::tree::ParseTree& at)
   while (root->parent != nullptr) root = root->parent;
   constants_.emplace();
   for (P::DeclContext* decl : static_cast<P::FileContext*>(root)->decl()) {
-    if (decl->constDecl() != nullptr && decl->constDecl()->NAME() != nullptr) constants_->insert(decl->constDecl()->NAME()->getText());
+    if (decl->constDecl() != nullptr && decl->constDecl()->NAME() != nullptr) constants_->insert(NameOf(decl->constDecl()->NAME()).text);
   }
   return *constants_;
 }
@@ -52,9 +52,10 @@ bool TreeBuilder::NamesDimension(const std::string& name, antlr4::tree::ParseTre
       open.insert(open.end(), tree->children.begin(), tree->children.end());
       auto* const dim = dynamic_cast<P::DimContext*>(tree);
       auto* const param = dynamic_cast<P::ParamContext*>(tree);
-      if (dim != nullptr && dim->NAME() != nullptr) dimensions_.insert(dim->NAME()->getText());
+      if (dim != nullptr && dim->NAME() != nullptr) dimensions_.insert(NameOf(dim->NAME()).text);
       if (param == nullptr || param->NAME() == nullptr || param->type() == nullptr) continue;
-      if (param->type()->getText() == "i64") dimensions_.insert(param->NAME()->getText());
+      const source::Span type = SpanOfRule(*param->type());
+      if (text_.bytes.substr(type.begin, type.end - type.begin) == "i64") dimensions_.insert(NameOf(param->NAME()).text);
     }
   }
   return dimensions_.contains(name) || Constants(at).contains(name);

@@ -49,23 +49,30 @@ std::string HelpForEmpty(Role role) {
                                : "a program declares at least one `workflow` and a `service` that publishes it";
 }
 
-}  // namespace
-
-std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, Role role) {
-  const std::string_view bytes = sources.text(file);
-  if (!CheckEncoding(file, bytes, emitter) || !CheckLineEnds(file, bytes, emitter)) return std::nullopt;
-  const Text text{file, bytes, source::ByteOrderMarkLength(bytes)};
-  ByteStream stream(text.bytes, text.begin);
-  grammar::WfLexer lexer(&stream);
-  lexer.removeErrorListeners();
+// As the parser sees them.
+std::optional<TokenList> TokensOf(const Text& text, grammar::WfLexer& lexer, diag::Emitter& emitter, Role role) {
+  if (!CheckEncoding(text.file, text.bytes, emitter) || !CheckLineEnds(text.file, text.bytes, emitter)) return std::nullopt;
   std::optional<TokenList> tokens = ReadTokens(text, lexer, emitter);
   if (!tokens) return std::nullopt;
   if (role != Role::kText && tokens->all.size() == 1 && tokens->damaged.empty()) {
     const auto at = static_cast<uint32_t>(text.begin);
-    emitter.Emit({file, at, at}, diag::kEmptyFile).Help(HelpForEmpty(role));
+    emitter.Emit({text.file, at, at}, diag::kEmptyFile).Help(HelpForEmpty(role));
     return std::nullopt;
   }
   RepairBraces(text, *tokens, emitter);
+  return tokens;
+}
+
+}  // namespace
+
+std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, Role role) {
+  const std::string_view bytes = sources.text(file);
+  const Text text{file, bytes, source::ByteOrderMarkLength(bytes)};
+  ByteStream stream(text.bytes, text.begin);
+  grammar::WfLexer lexer(&stream);
+  lexer.removeErrorListeners();
+  std::optional<TokenList> tokens = TokensOf(text, lexer, emitter, role);
+  if (!tokens) return std::nullopt;
   antlr4::ListTokenSource source(std::move(tokens->owned));
   antlr4::CommonTokenStream token_stream(&source);
   grammar::WfParser parser(&token_stream);
@@ -81,6 +88,17 @@ std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sou
   } catch (const antlr4::RecognitionException&) {
     return std::nullopt;  // left the outermost rule; reported
   }
+}
+
+std::optional<Lexed> Lex(std::string_view bytes) {
+  const Text text{source::FileId::kNone, bytes, source::ByteOrderMarkLength(bytes)};
+  ByteStream stream(text.bytes, text.begin);
+  grammar::WfLexer lexer(&stream);
+  lexer.removeErrorListeners();
+  diag::Emitter unheard;
+  std::optional<TokenList> tokens = TokensOf(text, lexer, unheard, Role::kProgram);
+  if (!tokens) return std::nullopt;
+  return Lexed{SpansOf(text, *tokens), std::move(tokens->comments)};
 }
 
 }  // namespace wf::parse

@@ -99,12 +99,20 @@ void Recovery::recover(Parser* parser, std::exception_ptr mistake) {
   Resync(parser, rule->getStart()->getTokenIndex());
 }
 
+// Stands in no text and has no number.
+Token* Recovery::Missing(Parser* parser) {
+  auto token = std::make_unique<antlr4::CommonToken>(static_cast<size_t>(parser->getExpectedTokens().getMinElement()));
+  token->setStartIndex(SIZE_MAX);
+  token->setStopIndex(SIZE_MAX);
+  return missing_.emplace_back(std::move(token)).get();
+}
+
 // A `{` that is missing is read as if it were there when what follows may stand inside and is closed; so is the `}` of settings.
 Token* Recovery::recoverInline(Parser* parser) {
   const Token& token = *parser->getCurrentToken();
   if (parser->getContext()->getRuleIndex() == P::RuleSettings && reporter_.LeavesSettings(token.getTokenIndex())) {
     Report(parser, token, parser->getExpectedTokens(), false);
-    return getMissingSymbol(parser);
+    return Missing(parser);
   }
   const auto& atn = parser->getATN();
   const IntervalSet expected = parser->getExpectedTokens();
@@ -114,7 +122,7 @@ Token* Recovery::recoverInline(Parser* parser) {
   if (!fits || !ClosesTooMuch(token.getTokenIndex())) throw antlr4::InputMismatchException(parser);
   Report(parser, token, expected, true);
   if (reporter_.DivisionBehind(token.getTokenIndex() - 1)) FailAround(*parser->getContext());
-  return getMissingSymbol(parser);
+  return Missing(parser);
 }
 
 // What was read of `if n // 2 > 3 {` is no condition: nothing more is said about what it stands in.

@@ -2,6 +2,9 @@
 
 #include <antlr4-runtime.h>
 
+#include <memory>
+#include <vector>
+
 #include "compiler/parse/report.h"
 #include "compiler/parse/tokens.h"
 
@@ -11,7 +14,8 @@ namespace wf::parse {
 // reported once there, and reading goes on after the next `;` that can end it, before the `}` that closes what surrounds it, or at a line
 // that begins with a word for a declaration or statement; what is indented more than a broken declaration belongs to it, but the body of a
 // workflow is read. Rules left that way keep their `exception`, which the AST builder takes as the mark of an error node.
-// Borrows: text, tokens, reporter.   Errors: throws antlr4::ParseCancellationException after kMaxMistakes reports, caught in parse.cc.
+// Owns: tokens that were taken as read.   Borrows: text, tokens, reporter.   Errors: throws antlr4::ParseCancellationException after
+// kMaxMistakes reports, caught in parse.cc.
 class Recovery : public antlr4::DefaultErrorStrategy {
  public:
   Recovery(const Text& text, const TokenList& tokens, Reporter& reporter) : text_(text), tokens_(tokens), reporter_(reporter) {}
@@ -22,6 +26,7 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   void sync(antlr4::Parser* parser) override;
 
  private:
+  Token* Missing(antlr4::Parser* parser);
   void Resync(antlr4::Parser* parser, size_t from);
   void SkipToBody(antlr4::Parser* parser);
   static void FailAround(antlr4::ParserRuleContext& rule);
@@ -34,6 +39,7 @@ class Recovery : public antlr4::DefaultErrorStrategy {
   const Text& text_;
   const TokenList& tokens_;
   Reporter& reporter_;
+  std::vector<std::unique_ptr<Token>> missing_;
 };
 
 }  // namespace wf::parse

@@ -8,6 +8,7 @@
 #include "compiler/parse/brackets.h"
 #include "compiler/parse/direction.h"
 #include "compiler/parse/limits.h"
+#include "compiler/parse/scanner.h"
 
 namespace wf::parse {
 namespace {
@@ -285,6 +286,15 @@ Span SpanOf(const Text& text, const Token& token) {
   return {text.file, Narrow(begin), Narrow(token.getStopIndex() + 1)};
 }
 
+std::vector<Span> SpansOf(const Text& text, const TokenList& tokens) {
+  std::vector<Span> spans;
+  spans.reserve(tokens.all.size());
+  for (const Token* token : tokens.all) {
+    if (token->getType() != Token::EOF) spans.push_back(SpanOf(text, *token));
+  }
+  return spans;
+}
+
 std::string_view TextOf(const Text& text, const Token& token) {
   const Span span = SpanOf(text, token);
   return text.bytes.substr(span.begin, span.end - span.begin);
@@ -316,12 +326,11 @@ bool Closes(size_t closer, size_t opener) {
 
 std::optional<TokenList> ReadTokens(const Text& text, grammar::WfLexer& lexer, diag::Emitter& emitter) {
   Reader reader(text, emitter);
-  antlr4::CharStream& bytes = *lexer.getInputStream();
-  while (true) {
-    const std::optional<size_t> begin = reader.TakeLayout(std::max(bytes.index(), reader.skip_end()));
+  Scanner scanner(text.bytes, lexer);
+  for (size_t end = text.begin;; end = std::max(scanner.end(), reader.skip_end())) {
+    const std::optional<size_t> begin = reader.TakeLayout(end);
     if (!begin) return std::nullopt;
-    bytes.seek(*begin);
-    std::unique_ptr<Token> token = lexer.nextToken();
+    std::unique_ptr<Token> token = scanner.Read(*begin);
     const bool at_end = token->getType() == Token::EOF;
     if (!reader.Take(std::move(token))) return std::nullopt;
     if (at_end) return reader.Finish();

@@ -44,6 +44,7 @@ struct TokenList {
 
 source::Span SpanOf(const Text& text, const Token& token);
 std::string_view TextOf(const Text& text, const Token& token);
+std::vector<source::Span> SpansOf(const Text& text, const TokenList& tokens);  // without the end
 bool FirstOnLine(const Text& text, const Token& token);
 uint32_t ColumnOf(const Text& text, const Token& token);  // from 1, in bytes
 uint32_t IndentOf(const Text& text, const Token& token);  // the column of the first token of its line

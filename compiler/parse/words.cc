@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <iterator>
+#include <map>
+#include <utility>
 
 #include "compiler/parse/tokens.h"
 
@@ -20,6 +23,18 @@ constexpr Starter kStarters[] = {
 #undef STARTER
 };
 
+// In the order of the grammar.
+std::vector<std::pair<std::string, size_t>> KeywordsAndTypes() {
+  const T lexer(nullptr);
+  std::vector<std::pair<std::string, size_t>> words;
+  for (size_t type = 1; type <= lexer.getVocabulary().getMaxTokenType(); ++type) {
+    const std::string literal(lexer.getVocabulary().getLiteralName(type));  // 'node', in quotes
+    if (literal.size() > 2 && std::isalpha(static_cast<unsigned char>(literal[1])) != 0)
+      words.emplace_back(literal.substr(1, literal.size() - 2), type);
+  }
+  return words;
+}
+
 }  // namespace
 
 std::vector<std::string> Starters(uint16_t sequences) {
@@ -36,22 +51,25 @@ bool Starts(size_t token, uint16_t sequences) {
 }
 
 std::vector<std::string> Keywords() {
-  const T lexer(nullptr);
   std::vector<std::string> words;
-  for (size_t type = 1; type <= lexer.getVocabulary().getMaxTokenType(); ++type) {
-    const std::string literal(lexer.getVocabulary().getLiteralName(type));  // 'node', in quotes
-    if (literal.size() > 2 && std::isalpha(static_cast<unsigned char>(literal[1])) != 0)
-      words.push_back(literal.substr(1, literal.size() - 2));
-  }
+  for (auto& [word, type] : KeywordsAndTypes()) words.push_back(std::move(word));
   return words;
+}
+
+size_t TypeOfWord(std::string_view word) {
+  static const std::map<std::string, size_t, std::less<>> kTypes = [] {
+    auto keywords = KeywordsAndTypes();
+    return std::map<std::string, size_t, std::less<>>(std::make_move_iterator(keywords.begin()), std::make_move_iterator(keywords.end()));
+  }();
+  const auto at = kTypes.find(word);
+  return at == kTypes.end() ? size_t{T::NAME} : at->second;
 }
 
 bool IsName(std::string_view text) {
   const auto word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   if (text.empty() || text == "_" || std::isdigit(static_cast<unsigned char>(text[0])) != 0 || !std::all_of(text.begin(), text.end(), word))
     return false;
-  const auto keywords = Keywords();
-  return std::find(keywords.begin(), keywords.end(), text) == keywords.end();
+  return TypeOfWord(text) == T::NAME;
 }
 
 }  // namespace wf::parse

@@ -8,8 +8,9 @@
 
 namespace wf::parse {
 
-std::vector<std::string> Keywords();  // in the order of the grammar
-bool IsName(std::string_view text);   // a NAME, and no keyword
+std::vector<std::string> Keywords();       // in the order of the grammar
+bool IsName(std::string_view text);        // a NAME, and no keyword
+size_t TypeOfWord(std::string_view word);  // letters, digits and `_`, no digit first: the type of its token
 
 // Sequences of declarations, statements or members, as bits.
 enum Sequence : uint16_t {

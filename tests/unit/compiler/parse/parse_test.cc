@@ -30,6 +30,23 @@ TEST(Parse, KeepsParenthesesAndComments) {
   EXPECT_EQ(p.file->comments[1].text, "// tail");
 }
 
+TEST(Parse, LexesWhatTheTreeIsReadFrom) {
+  for (const std::string text : {"// head\nconst a = (1); // tail\n", "fn f() -> i64 {\n  (1\n\nfn g() -> i64 { 1 ]\n",
+                                 "\xEF\xBB\xBF"
+                                 "fn"}) {
+    const Parsed p(text);
+    const auto lexed = Lex(text);
+    ASSERT_TRUE(lexed && p.file) << text;
+    ASSERT_EQ(lexed->tokens.size(), p.file->tokens.size()) << text;
+    for (size_t i = 0; i < lexed->tokens.size(); ++i) {
+      EXPECT_EQ(lexed->tokens[i].begin, p.file->tokens[i].begin) << text;
+      EXPECT_EQ(lexed->tokens[i].end, p.file->tokens[i].end) << text;
+    }
+    EXPECT_EQ(lexed->comments.size(), p.file->comments.size()) << text;
+  }
+  for (const std::string text : {"", "// only\n", "const a = \xFF;\n"}) EXPECT_FALSE(Lex(text)) << text;
+}
+
 TEST(Parse, TakesTheDocLinesRightAboveADeclaration) {
   const Parsed p("/// far\n\n/// one\n///two\nconst a = 1;\n// plain\nconst b = 2;\n");
   EXPECT_EQ(p.file->decls[0]->doc, "one\ntwo");

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "compiler/parse/words.h"
 #include "tests/unit/support/source_path.h"
 
 namespace wf::parse {
@@ -55,6 +56,16 @@ TEST(ReadTokens, TakesSpacesAndCommentsAsTheGrammarDoes) {
   for (const std::string_view bytes :
        {"", " ", "// only", "//", "//\n", "//\n//\n", " // a\r\n\t// b\r\nconst a = 1; // c", "a/b", "a//b\nc", "a / / b", "\"//\" // x",
         "r\"//\"//", "a // \xC3\xA9 \xE2\x82\xAC\nb", "///doc\nfn", "\r\n\r\n \t", "1//2", "/", "a /", "=>//\n->"}) {
+    EXPECT_EQ(ByReader(bytes), ByGrammar(bytes)) << bytes;
+  }
+}
+
+TEST(ReadTokens, TakesWordsAsTheGrammarDoes) {
+  std::string keywords;
+  for (const std::string& word : Keywords()) keywords += word + " " + word + "s _" + word + " " + word + "1 1" + word + " ";
+  for (const std::string_view bytes :
+       std::initializer_list<std::string_view>{keywords, "r r1 r\"a\" rr\"b\" R\"c\" r \"e\" r", "_ __ a_1 A9z 0x1F 2ms 1e5 1e 3.a x.y",
+                                               "name", "fn", "r", "a//b", "x=>y??z|>w||v"}) {
     EXPECT_EQ(ByReader(bytes), ByGrammar(bytes)) << bytes;
   }
 }

@@ -35,7 +35,7 @@ BAD = {  # a file and what is said of it besides its name
         "node `far` (Pad, ai.onnx opset 17): a tensor f32[1, 1073741828] is above the limit of 4294967296 bytes"),
     "strings": (onnx_file.model(
         [onnx_file.node("Relu", ["w"], ["y"])], [onnx_file.initializer("w", (1, 4), bytes(16))],
-        [onnx_file.value_info("x", (1, 4, 2), element=8)], [onnx_file.value_info("y", (1, 4))]), "input `x: string[1, 4, 2]` takes strings, of which a call can"),
+        [onnx_file.value_info("x", (1, 4, 2), element=8)], [onnx_file.value_info("y", (1, 4))]), "input `x: string[1, 4, 2]` takes strings with 2 axes a call, which can give one or a list"),
     "a stride of 0": (onnx_file.model(
         [onnx_file.node("MaxPool", ["x"], ["y"], "pool", kernel_shape=[1], strides=[0])], [],
         [onnx_file.value_info("x", (1, 1, 4))], [onnx_file.value_info("y", (1, 1, 4))]),

@@ -368,9 +368,10 @@ TEST(Impls, EachRowKeepsTheNanThatRefKeeps) { ExpectRowsAgree(true); }
 // What oneDNN loses is put back by looking for it, which takes nothing else for lost.
 TEST(Impls, FunctionsKeepWhatStandsBesideNan) {
   ASSERT_TRUE(onednn::Available()) << "scripts/setup installs it";
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   std::vector<float> x(2048, 0.5f);
-  x[1] = -kInf;
-  x[2] = kInf;
+  x[1] = -kInfinity;
+  x[2] = kInfinity;
   x[5] = x[2047] = std::numeric_limits<float>::quiet_NaN();
   const Tensor in = Floats({2048}, x);
   for (const UnaryOp op : {UnaryOp::kExp, UnaryOp::kElu, UnaryOp::kGelu, UnaryOp::kGeluTanh, UnaryOp::kHardSwish, UnaryOp::kSigmoid,

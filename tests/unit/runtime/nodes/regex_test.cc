@@ -1,5 +1,6 @@
 #include <thread>
 
+#include "runtime/base/error_codes.h"
 #include "runtime/nodes/nodes.h"
 #include "tests/unit/runtime/nodes/texts.h"
 

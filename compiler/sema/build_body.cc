@@ -6,6 +6,7 @@
 #include "compiler/sema/build_checks.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/errors.h"
+#include "compiler/sema/walk.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 
@@ -231,7 +232,7 @@ ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
     case ExprKind::kUnary:
       return WriteUnary(expr, args[0]);
     case ExprKind::kConvert:
-      return Map(args, [&](const std::vector<ValueId>& x) { return b_.Convert(x[0], expr.type->dtype); });
+      return Map(args, TypesOf(expr.args), [&](const std::vector<ValueId>& x) { return b_.Convert(x[0], expr.type->dtype); });
     case ExprKind::kHas:
       return b_.Emit(OpKind::kHas, b_.ScalarType(DType::kBool), args);
     case ExprKind::kUnwrap:

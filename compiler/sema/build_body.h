@@ -99,20 +99,19 @@ class BodyWriter {
   ir::ValueId WriteUnary(const Expr& expr, ir::ValueId a), WriteBinary(const Expr& expr, ir::ValueId a, ir::ValueId b);
   ir::ValueId Arithmetic(BinaryOp op, ir::ValueId a, ir::ValueId b);
   ir::ValueId Equal(ir::ValueId a, ir::ValueId b), EqualLists(ir::ValueId a, ir::ValueId b), EqualOptionals(ir::ValueId a, ir::ValueId b);
-  ir::ValueId WriteLazy(const Expr& expr, ir::ValueId first);
-  ir::ValueId WriteCoalesce(const Expr& expr);
+  ir::ValueId WriteLazy(const Expr& expr, ir::ValueId first), WriteCoalesce(const Expr& expr);
   ir::ValueId WriteBlock(const Expr& expr);
   ir::ValueId WriteCall(const Expr& expr), WriteBuiltin(const Expr& expr);
   ir::ValueId WriteMathBuiltin(uint32_t builtin, const std::vector<ir::ValueId>& args, DType dtype);
-  ir::ValueId WriteClose(ir::ValueId a, ir::ValueId b, ir::ValueId tolerance);
+  ir::ValueId WriteClose(const Expr& expr, const std::vector<ir::ValueId>& args);
   ir::ValueId WriteText(const Expr& expr), WriteConst(const Expr& expr);
 
   // ---- build_tensor.cc ----
-  // Elementwise over operands that broadcast; `f` gets one scalar per operand.
+  // Elementwise over operands that broadcast by their types; `f` gets one scalar per operand.
   template <typename F>
-  ir::ValueId Map(const std::vector<ir::ValueId>& operands, const F& f);
-  std::vector<ir::ValueId> BroadcastExtents(const std::vector<ir::ValueId>& operands);
-  ir::ValueId LoadBroadcast(ir::ValueId operand, const Indices& indices);
+  ir::ValueId Map(const std::vector<ir::ValueId>& operands, const std::vector<TypeRef>& types, const F& f);
+  std::vector<ir::ValueId> BroadcastExtents(const std::vector<ir::ValueId>& operands, const std::vector<TypeRef>& types);
+  ir::ValueId LoadBroadcast(ir::ValueId operand, TypeRef type, const Indices& indices);
   bool IsTensor(ir::ValueId value) const { return b_.Known(value).kind == ir::TypeKind::kTensor; }
   bool IsReady(ir::ValueId value) const;  // it was whole before this body began
   ir::ValueId AxisExtent(ir::ValueId tensor, TypeRef type, size_t axis);
@@ -180,17 +179,18 @@ auto BodyWriter::AtRoot(const F& f) {
 }
 
 template <typename F>
-ir::ValueId BodyWriter::Map(const std::vector<ir::ValueId>& operands, const F& f) {
+ir::ValueId BodyWriter::Map(const std::vector<ir::ValueId>& operands, const std::vector<TypeRef>& types, const F& f) {
   bool has_tensor = false;
   for (const ir::ValueId operand : operands) has_tensor = has_tensor || IsTensor(operand);
   if (!has_tensor) return f(operands);
-  std::vector<ir::ValueId> extents = BroadcastExtents(operands);
+  std::vector<ir::ValueId> extents = BroadcastExtents(operands, types);
   const ir::BlockId block = b_.Open(Integers(extents.size()));
   ++tensor_depth_;
   Indices indices;
   for (size_t axis = 0; axis < extents.size(); ++axis) indices.push_back(b_.Param(axis));
   std::vector<ir::ValueId> scalars;
-  for (const ir::ValueId operand : operands) scalars.push_back(IsTensor(operand) ? LoadBroadcast(operand, indices) : operand);
+  for (size_t i = 0; i < operands.size(); ++i)
+    scalars.push_back(IsTensor(operands[i]) ? LoadBroadcast(operands[i], types[i], indices) : operands[i]);
   const ir::ValueId element = f(scalars);
   --tensor_depth_;
   b_.Close(element);

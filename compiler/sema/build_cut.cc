@@ -274,7 +274,7 @@ void NodeCutter::CutIf(const Expr& expr, size_t first) {
   } else {
     arms.push_back(arm_of(*expr.args.back()));
   }
-  values_.SetCut(expr, AddSelect(pick, arms));
+  SetCut(expr, AddSelect(pick, arms));
 }
 
 // a && b, a || b, a ?? b where b waits: arm 0 is known, arm 1 is b.
@@ -298,7 +298,7 @@ void NodeCutter::CutLazy(const Expr& expr) {
     });
   };
   const auto right = [&](ir::TypeId type) { return Cut(*expr.args[1], "right", type, true); };
-  values_.SetCut(expr, AddSelect(pick, {known, right}));
+  SetCut(expr, AddSelect(pick, {known, right}));
 }
 
 // Its lets become tasks, so that the calls between them can read them. The value waits for those, too, that it may not read: they may fail.

@@ -16,6 +16,8 @@ using ir::ValueId;
 
 void BodyWriter::BindFresh(const std::vector<FreshSymbol>& fresh, ValueId value, TypeRef type) {
   for (const FreshSymbol& symbol : fresh) {
+    const auto known = frame_->symbols.find(symbol.symbol);
+    if (known != frame_->symbols.end() && b_.IsVisible(known->second)) continue;  // the same, and visible for longer
     if (const std::optional<ValueId> solved = SolveAt(value, type, symbol)) frame_->symbols[symbol.symbol] = *solved;
   }
 }
@@ -358,8 +360,9 @@ void BodyWriter::WriteChecksOfArgs(const Expr& call) {
 ValueId BodyWriter::WriteCut(const Expr& expr, ir::SlotId slot) {
   const ValueId value = b_.Slot(slot);
   const bool is_stub = expr.kind == ExprKind::kCallModel && c_.stubs.contains({expr.kind, expr.index});  // its task checks its value
-  if (!IsCheckedWhereRead(expr) || is_stub) return value;
+  if (is_stub) return value;
   BindFresh(expr.fresh, value, expr.type);
+  if (!IsCheckedWhereRead(expr)) return value;
   std::vector<bool> done(expr.checks.size(), false);
   if (IsCheckedBefore(expr)) {
     done = ChecksOfResult(expr);

@@ -3,6 +3,7 @@
 #include "compiler/sema/build_body.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/resolve_type.h"
+#include "compiler/sema/walk.h"
 #include "runtime/base/check.h"
 
 // Scalars, text, choice and calls.
@@ -22,7 +23,7 @@ DType WideOf(DType dtype) {
 
 ValueId BodyWriter::WriteUnary(const Expr& expr, ValueId a) {
   const OpKind kind = expr.unary == UnaryOp::kNot ? OpKind::kNot : OpKind::kNeg;
-  return Map({a}, [&](const std::vector<ValueId>& x) { return b_.Unary(kind, x[0]); });
+  return Map({a}, TypesOf(expr.args), [&](const std::vector<ValueId>& x) { return b_.Unary(kind, x[0]); });
 }
 
 ValueId BodyWriter::WriteBinary(const Expr& expr, ValueId a, ValueId b) {
@@ -33,7 +34,7 @@ ValueId BodyWriter::WriteBinary(const Expr& expr, ValueId a, ValueId b) {
   }
   const bool divides = expr.binary == BinaryOp::kDiv || expr.binary == BinaryOp::kRem;
   const ir::Place outer_place = Enter(divides ? expr.args[1]->span : expr.span);
-  const ValueId value = Map({a, b}, [&](const std::vector<ValueId>& x) { return Arithmetic(expr.binary, x[0], x[1]); });
+  const ValueId value = Map({a, b}, TypesOf(expr.args), [&](const std::vector<ValueId>& x) { return Arithmetic(expr.binary, x[0], x[1]); });
   b_.set_place(outer_place);
   return value;
 }
@@ -215,9 +216,9 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
 }
 
 // All elements equal, infinities too, or no further apart than the tolerance; NaN is close to nothing.
-ValueId BodyWriter::WriteClose(ValueId a, ValueId b, ValueId tolerance) {
-  const ValueId close = Map({a, b}, [&](const std::vector<ValueId>& x) {
-    const ValueId near = b_.Binary(OpKind::kLe, b_.Unary(OpKind::kAbs, b_.Sub(x[0], x[1])), tolerance);
+ValueId BodyWriter::WriteClose(const Expr& expr, const std::vector<ValueId>& args) {
+  const ValueId close = Map({args[0], args[1]}, TypesOf(expr.args), [&](const std::vector<ValueId>& x) {
+    const ValueId near = b_.Binary(OpKind::kLe, b_.Unary(OpKind::kAbs, b_.Sub(x[0], x[1])), args[2]);
     return b_.Binary(OpKind::kOr, near, b_.Binary(OpKind::kEq, x[0], x[1]));
   });
   if (!IsTensor(close)) return close;
@@ -267,7 +268,7 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
     case Builtin::kMapValues:
       return b_.Emit(OpKind::kMapValues, TypeOf(expr.type), args);
     case Builtin::kClose: {
-      return WriteClose(args[0], args[1], args[2]);
+      return WriteClose(expr, args);
     }
     case Builtin::kAbs:
     case Builtin::kMin:
@@ -284,7 +285,8 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
     case Builtin::kSin:
     case Builtin::kCos:
     case Builtin::kPow:
-      return Map(args, [&](const std::vector<ValueId>& x) { return WriteMathBuiltin(expr.index, x, expr.type->dtype); });
+      return Map(args, TypesOf(expr.args),
+                 [&](const std::vector<ValueId>& x) { return WriteMathBuiltin(expr.index, x, expr.type->dtype); });
     case Builtin::kTokenizer:
       break;  // a constant by now
   }

@@ -12,32 +12,40 @@ namespace wf::sema {
 using ir::OpKind;
 using ir::ValueId;
 
+namespace {
+bool IsOne(TypeRef type, size_t axis) {
+  return type->kind == TypeKind::kTensor && axis < type->dims.size() && type->dims[axis].constant() == 1;
+}
+}  // namespace
+
 // The checker has proved or planted a check that axes agree, so any operand whose axis is not 1 gives the extent; a static one is best.
-std::vector<ValueId> BodyWriter::BroadcastExtents(const std::vector<ValueId>& operands) {
+// What is 1 by its type was compared with that, and may be known here as any extent.
+std::vector<ValueId> BodyWriter::BroadcastExtents(const std::vector<ValueId>& operands, const std::vector<TypeRef>& types) {
   size_t rank = 0;
   for (const ValueId operand : operands) rank = std::max(rank, b_.Known(operand).dims.size());
   std::vector<ValueId> extents;
   for (size_t axis = 0; axis < rank; ++axis) {
     ValueId extent = ValueId::kNone;
-    for (const ValueId operand : operands) {
-      const std::vector<int64_t>& dims = b_.Known(operand).dims;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const std::vector<int64_t>& dims = b_.Known(operands[i]).dims;
       if (axis + dims.size() < rank) continue;
       const size_t own = axis + dims.size() - rank;
+      const bool is_one = IsOne(types[i], own);
+      if (is_one && extent != ValueId::kNone) continue;
       const bool is_better = extent == ValueId::kNone || b_.IsConstant(extent, 1) || (dims[own] > 1 && !b_.IsConstant(extent));
-      if (is_better) extent = b_.Dim(operand, own);
+      if (is_better) extent = is_one ? b_.I64(1) : b_.Dim(operands[i], own);
     }
     extents.push_back(extent);
   }
   return extents;
 }
 
-ValueId BodyWriter::LoadBroadcast(ValueId operand, const Indices& indices) {
+ValueId BodyWriter::LoadBroadcast(ValueId operand, TypeRef type, const Indices& indices) {
   const std::vector<int64_t> dims = b_.Known(operand).dims;
   Indices own(indices.end() - static_cast<ptrdiff_t>(dims.size()), indices.end());
   for (size_t axis = 0; axis < dims.size(); ++axis) {
-    if (dims[axis] == 1) {
-      own[axis] = b_.I64(0);
-    } else if (extents_may_differ_ && dims[axis] < 0) {
+    if (dims[axis] == 1 || IsOne(type, axis)) own[axis] = b_.I64(0);
+    if (extents_may_differ_ && dims[axis] < 0) {
       own[axis] = b_.Binary(OpKind::kMin, own[axis], b_.Sub(b_.Dim(operand, axis), b_.I64(1)));
     }
   }

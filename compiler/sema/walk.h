@@ -37,6 +37,12 @@ void ForEachInside(const Expr& expr, const F& f) {
   }
 }
 
+inline std::vector<TypeRef> TypesOf(const std::vector<ExprPtr>& exprs) {
+  std::vector<TypeRef> types;
+  for (const ExprPtr& expr : exprs) types.push_back(expr->type);
+  return types;
+}
+
 template <typename F>
 void ForEachExpr(const Stmt& stmt, const F& f) {
   if (stmt.value) f(*stmt.value);

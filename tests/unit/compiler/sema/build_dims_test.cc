@@ -89,6 +89,74 @@ TEST(BuildDims, ComparesWhatArgumentsBringBeforeTheCall) {
   EXPECT_THAT(ask("Joined", {1, 2}, {3}, {4, 5}), HasSubstr("!7004 `k` of `Second` is "));
 }
 
+// What is 1 by its type alone, compared when it runs, broadcasts as what is known to be 1.
+TEST(BuildDims, BroadcastsWhatIsOneByItsType) {
+  const Answers answers(R"(
+    fn scaled(a: i64[h], v: i64[1]) -> i64[h] = a * v;
+    fn most(a: i64[h, w], v: i64[h, 1]) -> i64[h, w] = max(a, v);
+    workflow Call(x: i64[n], y: i64[m]) -> (r: i64[_]) { node r = scaled(x, y); return (r: r); }
+    workflow Let(x: i64[n], y: i64[m]) -> (r: i64[_]) { let q: i64[1] = y; return (r: q + x); }
+    workflow Loop(x: i64[n], y: i64[m]) -> (r: i64[_]) { return (r: [i < n] => sum[j](scaled(x, y)[j])); }
+    workflow Column(x: i64[n], y: i64[m]) -> (r: i64[_, _]) { return (r: most([i < n, j < 2] => x[i], [i < n, j < m] => y[j])); }
+    service S { workflow Call; workflow Let; workflow Loop; workflow Column; })");
+  const auto numbers = [](const std::vector<int64_t>& values) { return Tensor<int64_t>({static_cast<int64_t>(values.size())}, values); };
+  const auto ask = [&](const char* workflow, const std::vector<int64_t>& x, const std::vector<int64_t>& y) {
+    return answers(workflow, {numbers(x), numbers(y)});
+  };
+  EXPECT_EQ(ask("Call", {1, 2, 3}, {5}), "r=" + Numbers({5, 10, 15}));
+  EXPECT_EQ(ask("Let", {1, 2, 3}, {5}), "r=" + Numbers({6, 7, 8}));
+  EXPECT_EQ(ask("Loop", {1, 2}, {5}), "r=" + Numbers({15, 15}));
+  EXPECT_EQ(ask("Column", {1, 9}, {5}), "r=[2x2]{5, 5, 9, 9}");
+  for (const char* workflow : {"Call", "Let", "Loop", "Column"}) {
+    EXPECT_THAT(ask(workflow, {1, 2}, {}), HasSubstr("!7004 ")) << workflow;
+    EXPECT_THAT(ask(workflow, {1, 2}, {5, 6}), HasSubstr("!7004 ")) << workflow;
+  }
+}
+
+// An extent that is read again in an arm, or waits for a call, has the value that it had.
+TEST(BuildDims, KnowsExtentsThatArmsReadAgain) {
+  const Answers answers(R"(
+    fn second(_a: i64[k], b: i64[k]) -> i64[k] = b;
+    fn joined(a: i64[k], b: i64[m]) -> i64[k + m] = [i] => if i < k { a[clamp(i, 0, k - 1)] } else { b[clamp(i - k, 0, m - 1)] };
+    workflow Same(a: i64[k]) -> (r: i64[k]) { return (r: a); }
+    workflow Joined(a: i64[k], b: i64[m]) -> (r: i64[k + m]) { return (r: joined(a, b)); }
+    workflow Arm(x: i64[n], l: list<i64[_]>, p: i64) -> (r: list<i64[_]>) {
+      let r = [second(v, if p > 0 { v } else { x }) for v in l];
+      return (r: r);
+    }
+    workflow Fold(x: i64[n], l: list<i64[_]>, p: i64) -> (r: list<i64[_]>) {
+      let r = [fold a = v for w in l { if p > n { w } else { l[0] } } for v in l];
+      return (r: r);
+    }
+    workflow Waits(x: i64[n], l: list<i64[_]>, p: i64) -> (r: i64[_]) {
+      node r = second(x, if p > 0 { Same(x).r } else { l[0] });
+      return (r: r);
+    }
+    workflow Written(x: i64[n], l: list<i64[_]>, p: i64) -> (r: i64[_]) {
+      node r: i64[n] = Same(if p > 0 { l[0] } else { Same(x).r }).r;
+      return (r: r);
+    }
+    workflow Sum(x: i64[n], l: list<i64[_]>, p: i64) -> (r: i64[_]) {
+      node r: i64[n] = Joined(if p > 0 { l[0] } else { Same(x).r }, x).r;
+      return (r: r);
+    }
+    service S { workflow Arm; workflow Fold; workflow Waits; workflow Written; workflow Sum; })");
+  const auto numbers = [](const std::vector<int64_t>& values) { return Tensor<int64_t>({static_cast<int64_t>(values.size())}, values); };
+  const auto ask = [&](const char* workflow, const std::vector<int64_t>& x, const std::vector<int64_t>& item, int64_t p) {
+    return answers(workflow, {numbers(x), ir::Value::Items({numbers(item)}), Int(p)});
+  };
+  EXPECT_EQ(ask("Arm", {1, 2}, {3, 4}, 0), "r=[" + Numbers({1, 2}) + "]");
+  EXPECT_THAT(ask("Arm", {1, 2}, {3}, 0), HasSubstr("!7004 `k` of `second` is "));
+  EXPECT_EQ(ask("Arm", {1, 2}, {3}, 1), "r=[" + Numbers({3}) + "]");
+  EXPECT_EQ(ask("Fold", {1, 2}, {3}, 1), "r=[" + Numbers({3}) + "]");
+  EXPECT_EQ(ask("Waits", {1, 2}, {3}, 1), "r=" + Numbers({1, 2}));
+  EXPECT_THAT(ask("Waits", {1, 2}, {3}, 0), HasSubstr("!7004 `k` of `second` is "));
+  EXPECT_EQ(ask("Written", {1, 2}, {3}, 0), "r=" + Numbers({1, 2}));
+  EXPECT_THAT(ask("Written", {1, 2}, {3}, 1), HasSubstr("!7004 axis 0 is 1, wanted 2"));
+  EXPECT_EQ(ask("Sum", {1, 2}, {}, 1), "r=" + Numbers({1, 2}));
+  EXPECT_THAT(ask("Sum", {1, 2}, {3}, 1), HasSubstr("!7004 axis 0 is 3, wanted 2"));
+}
+
 // What stands before the value of a block is a part of it, also where the block has tasks of its own.
 TEST(BuildDims, ABlockThatWaitsFailsWithWhatItDoesNotRead) {
   const Answers answers(R"(

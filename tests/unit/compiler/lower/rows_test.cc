@@ -128,7 +128,7 @@ TEST_F(BodyTest, RowsOfPixelsWhoseChannelsLieApart) {
     const TypeId picture = Tensor(dtype, {-1, -1, channels});
     cases_.Add(
         "each channel at its own places of a table", {picture, Tensor(DType::kI64, {-1})}, picture,
-        [this, dtype, channels](Builder& b, const In& in) {
+        [this, channels](Builder& b, const In& in) {
           const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1), count = b.Dim(in[1], 0), none = b.I64(0);
           const auto within = [&](ValueId at, ValueId extent) {
             return b.CheckIndex(b.Binary(OpKind::kRem, at, b.Binary(OpKind::kMax, extent, b.I64(1))), extent);

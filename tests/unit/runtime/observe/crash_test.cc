@@ -74,10 +74,12 @@ TEST(Crash, TellsSignalRequestNodeAndModelThenDiesOfTheSignal) {
 }
 
 TEST(Crash, TellsWhenAsLinesOfTheLogDo) {
+  // `std::time` may be a tick behind the clock that the handler reads.
   const auto now = [] {
-    const std::time_t seconds = std::time(nullptr);
+    timespec time{};
+    clock_gettime(CLOCK_REALTIME, &time);
     std::tm parts{};
-    gmtime_r(&seconds, &parts);
+    gmtime_r(&time.tv_sec, &parts);
     char text[32];
     return std::string(text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts));
   };

@@ -9,6 +9,11 @@
 namespace wf::lsp {
 namespace {
 
+std::string NameOf(const ast::Decl& decl) {
+  const auto* test = ast::DynAs<ast::TestDecl>(decl);
+  return test != nullptr ? '"' + test->title : decl.name.text;
+}
+
 const Thing* DeclarationIn(const Analysis& analysis, const ast::File* module, const std::string& name) {
   for (size_t i = 0; module != nullptr && i < module->decls.size(); ++i) {
     const ast::Decl& decl = *module->decls[i];
@@ -63,6 +68,19 @@ std::vector<const Analysis*> AnalysesOf(const Query& query) {
   std::vector<const Analysis*> all{&query.analysis};
   if (query.document.last_sound) all.push_back(query.document.last_sound.get());
   return all;
+}
+
+const ast::Decl* DeclAround(const Query& query, const Analysis& analysis) {
+  if (query.analysis.tree() == nullptr) return nullptr;
+  const ast::Decl* around = nullptr;
+  for (const ast::DeclPtr& decl : query.analysis.tree()->decls) {
+    if (decl->span.begin <= query.byte) around = decl.get();
+  }
+  if (around == nullptr || &analysis == &query.analysis) return around;
+  for (const ast::DeclPtr& decl : analysis.tree()->decls) {
+    if (!NameOf(*decl).empty() && NameOf(*decl) == NameOf(*around)) return decl.get();
+  }
+  return nullptr;
 }
 
 std::vector<const Thing*> DeclaredIn(const Query& query) {

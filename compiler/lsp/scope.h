@@ -14,6 +14,9 @@ bool IsLocal(ThingKind kind);  // known inside one declaration alone
 // The present analysis, then the last that parsed whole.
 std::vector<const Analysis*> AnalysesOf(const Query& query);
 
+// The declaration that is being typed, by place in the present text and by name in another; null: none.
+const ast::Decl* DeclAround(const Query& query, const Analysis& analysis);
+
 // Declarations of the root file, the present ones first.
 std::vector<const Thing*> DeclaredIn(const Query& query);
 

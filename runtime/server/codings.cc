@@ -121,7 +121,7 @@ void TakeCodingOff(WorkflowSite& site, Exchange& exchange, wf_bytes body) noexce
 }
 
 bool WantsCoding(const Exchange& exchange, uint64_t bytes, uint64_t from) noexcept {
-  if (exchange.grpc.on) return exchange.grpc.coded;
+  if (exchange.grpc.on) return exchange.grpc.coded && exchange.grpc.coding_is_taken;
   if (from == 0 || bytes < from) return false;
   std::string joined;
   return coding::Choose(ListOf(exchange.head, kTaken.name, &joined)) != Coding::kIdentity;

@@ -19,6 +19,7 @@ struct GrpcCall {
   bool has_message = false;                           // whole, in the body of the exchange
   bool coded = false;                                 // so it is
   coding::Coding coding = coding::Coding::kIdentity;  // of messages that say they are coded
+  bool coding_is_taken = true;                        // by the client, in answers
   grpc::Messages messages;
   const GrpcService* service = nullptr;
   std::string_view method;  // in the head of the call
@@ -44,6 +45,7 @@ struct GrpcCall {
   void Clear() noexcept {
     on = has_message = coded = streams = takes_many = ended = answers = stays = false;
     coding = coding::Coding::kIdentity;
+    coding_is_taken = true;
     messages = grpc::Messages();
     service = nullptr;
     method = {};

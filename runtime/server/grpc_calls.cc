@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "runtime/base/ascii.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/grpc/head.h"
@@ -28,12 +29,26 @@ void RefuseLength(Exchange& exchange) {
 constexpr Coding kMessageCodings[] = {Coding::kIdentity, Coding::kGzip, Coding::kDeflate};
 constexpr http::Header kAcceptedCodings = {"grpc-accept-encoding", "identity,gzip,deflate"};
 
+// By its `grpc-accept-encoding`. A client that says nothing takes what it sends.
+bool ClientTakes(const http::Head& head, Coding coding) {
+  bool says = false;
+  for (const http::Header& header : head.headers()) {
+    if (header.name != kAcceptedCodings.name) continue;
+    says = true;
+    for (std::string_view rest = header.value; !rest.empty();) {
+      if (base::TakeUpTo(',', &rest) == coding::NameOf(coding)) return true;
+    }
+  }
+  return !says;
+}
+
 void TakeCoding(Exchange& exchange, std::string_view name) {
   if (name.empty()) return;
   const auto* const found = std::find_if(std::begin(kMessageCodings), std::end(kMessageCodings),
                                          [name](Coding coding) { return coding::NameOf(coding) == name; });
   if (found != std::end(kMessageCodings)) {
     exchange.grpc.coding = *found;
+    exchange.grpc.coding_is_taken = ClientTakes(exchange.head, *found);
     return;
   }
   base::TextBuilder message;
@@ -129,7 +144,7 @@ void TakeLastMessage(Exchange& exchange) noexcept {
 }
 
 void PutMessage(const Exchange& exchange, wf_sink* message, wf_sink* body) {
-  if (exchange.grpc.coded && message->size() >= kLeastCoded) {
+  if (exchange.grpc.coded && exchange.grpc.coding_is_taken && message->size() >= kLeastCoded) {
     wf_sink coded;
     if (Compress(exchange.grpc.coding, *message, &coded)) {
       PutPrefix(coded.size(), true, body);
@@ -150,7 +165,8 @@ http::ReplyHead GrpcHead(const Exchange& exchange, const http::ReplyHead& head, 
     return answer;
   }
   answer.trailers = head.headers;
-  const Coding coding = exchange.grpc.coded || exchange.grpc.streams ? exchange.grpc.coding : Coding::kIdentity;
+  const bool may_be_coded = (exchange.grpc.coded || exchange.grpc.streams) && exchange.grpc.coding_is_taken;
+  const Coding coding = may_be_coded ? exchange.grpc.coding : Coding::kIdentity;
   answer.headers = {&kAcceptedCodings, 1};
   if (coding == Coding::kGzip) answer.headers = kGzip;
   if (coding == Coding::kDeflate) answer.headers = kDeflate;

@@ -51,6 +51,7 @@ void Http2Session::BeginPart(Exchange& call) noexcept {
   part->grpc.method = grpc.method;
   part->grpc.coded = grpc.coded;
   part->grpc.coding = grpc.coding;
+  part->grpc.coding_is_taken = grpc.coding_is_taken;
   part->coding = call.coding;
   part->max_body_bytes = call.max_body_bytes;
   part->body.Swap(call.body);

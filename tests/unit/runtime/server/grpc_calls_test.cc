@@ -190,6 +190,30 @@ TEST_F(GrpcCallsTest, AnswersInTheCodingOfTheRequest) {
   }
 }
 
+TEST_F(GrpcCallsTest, AnswersInNoCodingThatTheClientLeavesOut) {
+  const std::string text(100'000, 'a');
+  const auto is_coded = [&](const std::vector<http::Header>& accepted) {
+    exchange_.grpc.Clear();
+    exchange_.head.Clear();
+    std::vector<http::Header> headers = {{"grpc-encoding", "gzip"}};
+    headers.insert(headers.end(), accepted.begin(), accepted.end());
+    Begin(headers);
+    exchange_.grpc.coded = true;  // as its message says
+    wf_sink message, body;
+    message.Put(text.data(), text.size());
+    PutMessage(exchange_, &message, &body);
+    const bool told = GrpcHead(exchange_, {}, true).headers.size() == 2;
+    EXPECT_EQ(Text(body)[0] == 1, told);
+    return told;
+  };
+  EXPECT_TRUE(is_coded({}));
+  EXPECT_TRUE(is_coded({{"grpc-accept-encoding", "identity,deflate , gzip"}}));
+  EXPECT_TRUE(is_coded({{"grpc-accept-encoding", "identity"}, {"grpc-accept-encoding", "gzip"}}));
+  EXPECT_FALSE(is_coded({{"grpc-accept-encoding", "identity"}}));
+  EXPECT_FALSE(is_coded({{"grpc-accept-encoding", "identity,deflate,x-gzip"}}));
+  EXPECT_FALSE(is_coded({{"grpc-accept-encoding", ""}}));
+}
+
 TEST_F(GrpcCallsTest, AShortAnswerIsNotCoded) {
   Begin({{"grpc-encoding", "gzip"}});
   exchange_.grpc.coded = true;

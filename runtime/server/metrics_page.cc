@@ -109,28 +109,31 @@ std::vector<const sched::DurationHistogram*> Parts(std::span<const sched::Engine
   return parts;
 }
 
+// The one that is served, of nodes of a workflow that it calls, too: where the node's path begins.
+std::string_view WorkflowOfPath(std::string_view path) { return path.substr(0, path.find('/')); }
+
 void AddEngines(const wf_plan& plan, std::span<const sched::EngineStats* const> engines, MetricsText* out) {
   out->Family("wf_stage_duration_seconds", "histogram", "First start to last end of a stage, of the requests that are timed.");
   for (uint32_t s = 0; s < plan.n_stages; ++s) {
     AddPowers({{"workflow", View(plan.stages[s].workflow)}, {"stage", View(plan.stages[s].name)}},
               Parts(engines, [s](const auto& e) { return &e.stage[s]; }), out);
   }
-  const auto workflow_of = [&plan](uint32_t node) {
-    return plan.nodes[node].stage < plan.n_stages ? View(plan.stages[plan.nodes[node].stage].workflow) : std::string_view();
+  const auto add_node = [&plan, out](uint32_t node, std::span<const sched::DurationHistogram* const> parts) {
+    const std::string_view path = View(plan.nodes[node].path);
+    AddPowers({{"workflow", WorkflowOfPath(path)}, {"node", path}}, parts, out);
   };
   out->Family("wf_node_compute_seconds", "histogram",
               "A node's own work, of an execution that is timed; a model's is the run of its batch.");
   for (uint32_t n = 0; n < plan.n_nodes; ++n) {
-    if (workflow_of(n).empty()) continue;  // what a workflow does outside of its nodes
-    AddPowers({{"workflow", workflow_of(n)}, {"node", View(plan.nodes[n].path)}},
-              Parts(engines, [n](const auto& e) { return &e.node_compute[n]; }), out);
+    if (plan.nodes[n].stage >= plan.n_stages) continue;  // what a workflow does outside of its nodes
+    add_node(n, Parts(engines, [n](const auto& e) { return &e.node_compute[n]; }));
   }
   out->Family("wf_queue_wait_seconds", "histogram", "Waits of a node's rows for a batch, also of those that left without it.");
   for (uint32_t n = 0; n < plan.n_nodes; ++n) {
     const auto parts = Parts(engines, [n](const auto& e) { return &e.queue_wait[n]; });
     uint64_t count = 0;
     for (const auto* part : parts) count += part->count.value();
-    if (count != 0) AddPowers({{"workflow", workflow_of(n)}, {"node", View(plan.nodes[n].path)}}, parts, out);
+    if (count != 0) add_node(n, parts);
   }
 }
 
@@ -227,10 +230,9 @@ void AddRetuned(const Retuned& retuned, MetricsText* out) {
               "Settings of nodes that the configuration has changed, as they are in force: counts, seconds, a priority (0 high, 2 low); a "
               "batch of 0 is auto.");
   for (const NodeSetting& setting : retuned.nodes) {
-    const std::string_view workflow = std::string_view(setting.path).substr(0, setting.path.find('/'));
     for (const SettingInForce& each : SettingsInForce(*retuned.plan, setting)) {
       const double value = each.is_ns ? base::Seconds(each.value) : static_cast<double>(each.value);
-      out->Sample({{"workflow", workflow}, {"node", setting.path}, {"setting", each.name}}, value);
+      out->Sample({{"workflow", WorkflowOfPath(setting.path)}, {"node", setting.path}, {"setting", each.name}}, value);
     }
   }
 }

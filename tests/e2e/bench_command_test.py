@@ -63,6 +63,17 @@ class OfAServer(unittest.TestCase):
         other = wfc("graph", "--from", admin, EXAMPLES / "fallback/fallback.wf", check=False)
         self.assertEqual((other.returncode, other.stderr), (1, f"wfc: the server at {admin} is of another program\n"))
 
+    def test_a_graph_shows_what_nodes_of_a_called_workflow_took(self):
+        program = harness.scratch() / "called.wf"
+        program.write_text("workflow Inner(n: i64) -> (y: f64) {\n  node y = sum[k < n](1.0 / f64(k + 1));\n  return (y: y);\n}\n\n"
+                           "workflow Outer(n: i64) -> (y: f64) {\n  node b = Inner(n: n);\n  return (y: b.y);\n}\n\nservice S {\n  workflow Outer;\n}\n")
+        server = Server(program)
+        self.addCleanup(server.kill)
+        self.assertEqual(server.post("/S/Outer", {"n": 1_000_000}).status, 200)
+        graph = json.loads(wfc("graph", "--format=json", "--from", "{}:{}".format(*server.addresses["admin"]), program).stdout)
+        nodes = {node["path"]: node for flow in graph["workflows"] for stage in flow["stages"] for node in stage["nodes"]}
+        self.assertEqual([one["what"] for one in nodes["Outer/b/Inner/y"].get("measured", [])], ["compute"], graph)
+
     def test_says_what_was_wrong(self):
         done = wfc("bench", "--warm-up", "0", "--duration", "1", "--data", '{"nom":1}', f"{self.address}/Hello/Greet", check=False)
         self.assertEqual(done.returncode, 1)

@@ -67,7 +67,7 @@ class OfAServer(unittest.TestCase):
         program = harness.scratch() / "called.wf"
         program.write_text("workflow Inner(n: i64) -> (y: f64) {\n  node y = sum[k < n](1.0 / f64(k + 1));\n  return (y: y);\n}\n\n"
                            "workflow Outer(n: i64) -> (y: f64) {\n  node b = Inner(n: n);\n  return (y: b.y);\n}\n\nservice S {\n  workflow Outer;\n}\n")
-        server = Server(harness.compiled(program))
+        server = Server.of(program)
         self.addCleanup(server.kill)
         self.assertEqual(server.post("/S/Outer", {"n": 1_000_000}).status, 200)
         graph = json.loads(wfc("graph", "--format=json", "--from", "{}:{}".format(*server.addresses["admin"]), program).stdout)

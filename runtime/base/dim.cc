@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -35,6 +36,12 @@ std::string Key(const Dim& dim) {
   std::string key;
   for (const Term& term : dim.terms()) key += std::to_string(term.coefficient) + '*' + Key(term.atoms) + '+';
   return key;
+}
+
+// By their keys, which symbols need not be built for: divisions come first.
+bool IsBefore(const Atom& a, const Atom& b) {
+  if (a.division.empty() && b.division.empty()) return a.symbol < b.symbol;
+  return a.division.empty() == b.division.empty() ? Key(a) < Key(b) : b.division.empty();
 }
 
 void CollectSymbols(const Dim& dim, std::set<std::string>& names) {
@@ -129,7 +136,7 @@ std::vector<Dim::Term> Dim::terms() const {
 Dim Dim::Normalised(Terms terms) {
   std::map<std::string, Term> merged;
   for (Term& term : terms) {
-    std::sort(term.atoms.begin(), term.atoms.end(), [](const Atom& a, const Atom& b) { return Key(a) < Key(b); });
+    if (!std::is_sorted(term.atoms.begin(), term.atoms.end(), IsBefore)) std::sort(term.atoms.begin(), term.atoms.end(), IsBefore);
     auto [at, fresh] = merged.try_emplace(Key(term.atoms), term);
     if (!fresh && __builtin_add_overflow(at->second.coefficient, term.coefficient, &at->second.coefficient))
       return Faulty(Fault::kTooLarge);
@@ -168,9 +175,10 @@ Dim operator*(const Dim& a, const Dim& b) {
   const Dim::Terms others = b.terms();
   for (const Term& x : a.terms()) {
     for (const Term& y : others) {
-      Term product = x;
+      Term product;
       if (__builtin_mul_overflow(x.coefficient, y.coefficient, &product.coefficient)) return Dim::Faulty(Dim::Fault::kTooLarge);
-      product.atoms.insert(product.atoms.end(), y.atoms.begin(), y.atoms.end());
+      product.atoms.reserve(x.atoms.size() + y.atoms.size());
+      std::merge(x.atoms.begin(), x.atoms.end(), y.atoms.begin(), y.atoms.end(), std::back_inserter(product.atoms), IsBefore);
       terms.push_back(std::move(product));
     }
   }

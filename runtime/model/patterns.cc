@@ -72,6 +72,8 @@ class Patterns {
     return NumberAt(held.dtype, elements->get(), 0);
   }
 
+  bool HasAxes(int value) const { return !known_[static_cast<size_t>(value)].dim.empty(); }
+
   // What the node multiplies by a number, and by which; -1: it does something else.
   struct Scaled {
     int value = -1;
@@ -80,9 +82,9 @@ class Patterns {
   Scaled ScaledBy(size_t i) {
     if (i == kNoNode || gone_[i] || !IsPlain(node(i)) || (node(i).op != Op::kMul && node(i).op != Op::kDiv)) return {};
     const auto second = NumberOf(node(i).in[1]);
-    if (second) return {node(i).in[0], node(i).op == Op::kDiv ? 1 / *second : *second};
+    if (second && HasAxes(node(i).in[0])) return {node(i).in[0], node(i).op == Op::kDiv ? 1 / *second : *second};
     const auto first = node(i).op == Op::kMul ? NumberOf(node(i).in[0]) : std::nullopt;
-    return first ? Scaled{node(i).in[1], *first} : Scaled{};
+    return first && HasAxes(node(i).in[1]) ? Scaled{node(i).in[1], *first} : Scaled{};
   }
   // What is scaled by about this factor; -1: nothing is.
   int ScaledBy(size_t i, double factor) {

@@ -82,6 +82,20 @@ TEST(Patterns, GeluByErfInEachOrder) {
   EXPECT_EQ(LeftOf({h, by_inverse, e, {"Add", {"one", "e"}, "a"}, {"Mul", {"h", "a"}, "y"}}), "(Gelu)");
 }
 
+// `x / [root]` has an axis where x has none.
+TEST(Patterns, GeluOfAScalarByNumbersWithAnAxisStaysAsItIs) {
+  Builder b;
+  b.Input("x", {}).Output("y");
+  for (const auto& [name, value] : {std::pair{"root", 1.41421354F}, {"half", 0.5F}, {"one", 1.0F}})
+    Builder::SetFloats(b.Floats(name, {1}, 1), {value});
+  b.Node("Div", {"x", "root"}, {"d"});
+  b.Node("Erf", {"d"}, {"e"});
+  b.Node("Add", {"e", "one"}, {"a"});
+  b.Node("Mul", {"x", "a"}, {"m"});
+  b.Node("Mul", {"m", "half"}, {"y"});
+  EXPECT_EQ(OperatorsOf(b), "(Div)(Erf)(Add)(Mul)(Mul)");
+}
+
 TEST(Patterns, NearlyGeluStaysAsItIs) {
   const Step d{"Div", {"x", "root"}, "d"}, e{"Erf", {"d"}, "e"}, m{"Mul", {"x", "a"}, "m"}, y{"Mul", {"m", "half"}, "y"};
   EXPECT_EQ(LeftOf({d, e, {"Add", {"e", "two"}, "a"}, m, y}), "(Div)(Erf)(Add)(Mul)(Mul)");

@@ -76,7 +76,7 @@ void Exporter::BeginFlush() {
 
 void Exporter::Close() {
   poster_.Drop();
-  const size_t count = batch_.size() + held();
+  const size_t count = std::exchange(untold_, 0) + batch_.size() + held();
   if (count == 0) return;
   observe::Log(observe::Level::kWarning, "spans are lost, since the collector does not take them before the server stops",
                {{"count", static_cast<int64_t>(count)}});
@@ -118,15 +118,17 @@ void Exporter::OnPosted(int status, int64_t retry_after_s) noexcept {
   again_at_ = clock_.Now() + (retry_after_s == kNotSaid ? kFirstPauseNs << (attempts_ - 1) : asked_ns);
 }
 
+// Told once in kTellEveryNs, of all since the last line; the rest at the end of a flush.
 void Exporter::GiveUp(int status) {
   counts_.failed += batch_.size();
-  const base::TimePoint now = clock_.Now();
-  if (told_at_ == 0 || now - told_at_ >= kTellEveryNs) {
-    told_at_ = now;
-    observe::Log(observe::Level::kWarning, "spans are lost, since the collector does not take them",
-                 {{"status", status}, {"count", static_cast<int64_t>(batch_.size())}});
-  }
+  untold_ += batch_.size();
   batch_.clear();
+  const base::TimePoint now = clock_.Now();
+  const bool due = told_at_ == 0 || now - told_at_ >= kTellEveryNs;
+  if (flushing_ ? held() != 0 : !due) return;
+  told_at_ = now;
+  observe::Log(observe::Level::kWarning, "spans are lost, since the collector does not take them",
+               {{"status", status}, {"count", static_cast<int64_t>(std::exchange(untold_, 0))}});
 }
 
 }  // namespace wf::server

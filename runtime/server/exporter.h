@@ -53,6 +53,7 @@ class Exporter final : public net::Poster::User {
   std::vector<otlp::Span> batch_;
   base::TimePoint timer_at_, sent_at_ = 0, again_at_ = 0, told_at_ = 0;
   int attempts_ = 0;
+  uint64_t untold_ = 0;  // lost spans since the last line about them
   bool flushing_ = false;
   Counts counts_;
 };

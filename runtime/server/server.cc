@@ -229,6 +229,14 @@ void Server::KeepOld(std::span<const std::string> errors) {
   observe::Log(observe::Level::kError, "the configuration cannot be read again; the old one stays");
 }
 
+void Server::WarnOfOpening(const Settings& next, bool has_keys) const {
+  if (keys_ != nullptr && !has_keys)
+    observe::Log(observe::Level::kWarning, "no keys are set any more: everybody is let in",
+                 {{"write", "`auth.keys_file`, or `WF_AUTH_KEYS`"}});
+  if (!current().tls_client_ca.empty() && next.tls_client_ca.empty())
+    observe::Log(observe::Level::kWarning, "clients need no certificates any more: everybody is let in", {{"write", "`tls.client_ca`"}});
+}
+
 void Server::Reload() {
   const Loaded loaded = reload_();
   for (const std::string& warning : loaded.warnings) observe::Log(observe::Level::kWarning, warning);
@@ -248,9 +256,7 @@ void Server::Reload() {
     if (!configured.ok()) return KeepOld({&configured.status().message(), 1});
     made = *std::move(configured);
   }
-  if (keys_ != nullptr && *keys == nullptr)
-    observe::Log(observe::Level::kWarning, "no keys are set any more: everybody is let in",
-                 {{"write", "`auth.keys_file`, or `WF_AUTH_KEYS`"}});
+  WarnOfOpening(next, *keys != nullptr);
   const std::string_view of_certificates = NewsOf(certificates_, *certificates), of_keys = NewsOf(keys_, *keys);
   certificates_ = *std::move(certificates);
   keys_ = *std::move(keys);

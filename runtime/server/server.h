@@ -78,6 +78,7 @@ class Server final : public loop::Turn,
   void Retire();  // what no loop has any more
   void Reload();
   void KeepOld(std::span<const std::string> errors);
+  void WarnOfOpening(const Settings& next, bool has_keys) const;  // what clients had to have, and need no more
   void DrainLog() noexcept;
   void TrimMemory() noexcept;
   void WatchMemory() noexcept;

@@ -311,6 +311,22 @@ class Trouble(Traced):
                 self.assertTrue(server.logs("spans are lost", "before the server stops", '"count":2', seconds=1), server.output())
                 collector.close()
 
+    def test_what_is_lost_in_one_batch_after_another_is_told_in_all(self):
+        collector = Collector()
+        collector.status = 400
+        server = harness.Server.of(PROGRAM, "--trace-otlp", collector.url, "--trace-sample=1")
+        burst = harness.request("POST", "/Traced/Check", b'{"n": 1}', {"content-type": "application/json"}) * 100
+        with server.connect() as connection:
+            for _ in range(10):
+                connection.send(burst)
+                for _ in range(100):
+                    self.assertEqual(connection.receive().status, 200)
+        self.assertEqual(server.stop(), 0)
+        lost = [json.loads(line) for line in server.stderr_path.read_text().splitlines() if "spans are lost" in line]
+        self.assertEqual(sum(line["count"] for line in lost), 2000, server.output())
+        self.assertLessEqual(len(lost), 3, lost)
+        collector.close()
+
     def test_what_finds_no_room_is_counted(self):
         collector = Collector()
         collector.seconds = 60

@@ -58,8 +58,10 @@ bool IsTooLarge(int status) { return status == 413 || status == 414 || status ==
 // both.
 bool RefuseLate(Exchange& exchange) noexcept {
   if (exchange.refused() || !exchange.site->IsLate(exchange)) return false;
-  exchange.Refuse(exchange.grpc.on ? 504 : 408, code::kTimeout,
-                  exchange.grpc.streams ? "the call's deadline has passed" : "the deadline passed before the whole body had come");
+  const char* const message = exchange.grpc.streams ? "the call's deadline has passed"
+                              : exchange.grpc.on    ? "the call's deadline passed before its message was read"
+                                                    : "the deadline passed before the whole body had come";
+  exchange.Refuse(exchange.grpc.on ? 504 : 408, code::kTimeout, message);
   return true;
 }
 

@@ -55,6 +55,7 @@ class Growing {
     size_ -= count;
     if (size_ != 0) std::memmove(static_cast<void*>(data_), data_ + count, size_ * sizeof(T));
   }
+  void DropFrom(const T* at) noexcept { size_ = static_cast<size_t>(at - data_); }  // and what is behind it
   void Clear() noexcept { size_ = 0; }
   void Free() noexcept {
     ::operator delete(static_cast<void*>(data_));

@@ -1,4 +1,5 @@
 // Who is let in: clients that show a key, and pages of other origins.
+#include "runtime/base/ascii.h"
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/oip/message_reader.h"
@@ -82,7 +83,8 @@ std::span<const http::Header> WorkflowSite::FieldsOf(const Exchange& exchange) n
   const std::string_view origin = OriginOf(exchange.head);
   if (!origin.empty() && origins.Has(origin)) {
     fields_[count++] = {"access-control-allow-origin", origins.any() ? "*" : origin};
-    if (!settings_->cors_expose.empty()) fields_[count++] = {"access-control-expose-headers", settings_->cors_expose};
+    const std::string_view exposed = base::Trim(settings_->cors_expose);
+    if (!exposed.empty()) fields_[count++] = {"access-control-expose-headers", exposed};
   }
   return {fields_, count};
 }

@@ -55,11 +55,13 @@ int64_t ParseTimeout(std::string_view text) {
 }
 
 std::string_view PercentEncode(std::string_view text, std::vector<char>* storage) {
-  if (std::all_of(text.begin(), text.end(), IsPlain)) return text;
+  const bool is_bare = !text.empty() && text.front() != ' ' && text.back() != ' ';
+  if (is_bare && std::all_of(text.begin(), text.end(), IsPlain)) return text;
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   storage->clear();
-  for (const char c : text) {
-    if (IsPlain(c)) {
+  for (const char& c : text) {
+    const bool at_end = &c == text.data() || &c + 1 == text.data() + text.size();
+    if (IsPlain(c) && !(at_end && c == ' ')) {
       storage->push_back(c);
       continue;
     }

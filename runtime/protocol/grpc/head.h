@@ -16,7 +16,8 @@ bool IsContentType(std::string_view content_type);
 inline constexpr int64_t kMostTimeoutNs = INT64_MAX / 2;
 int64_t ParseTimeout(std::string_view text);
 
-// The text of a `grpc-message`: bytes outside of 0x20 to 0x7e, and `%`, as %XX. Views `text` or `storage`.
+// The text of a `grpc-message`: bytes outside of 0x20 to 0x7e, `%`, and a space at an end, which HTTP/2 refuses, as %XX. Views `text` or
+// `storage`.
 std::string_view PercentEncode(std::string_view text, std::vector<char>* storage);
 
 }  // namespace wf::grpc

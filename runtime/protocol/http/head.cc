@@ -62,6 +62,22 @@ bool Head::TryAdd(std::string_view name, std::string_view value) {
   return headers_.Push({{at, name.size()}, {at + name.size(), value.size()}});
 }
 
+bool Head::JoinCookies() {
+  constexpr std::string_view kName = "cookie", kBetween = "; ";
+  const auto is_cookie = [](const Header& header) { return header.name == kName; };
+  if (std::count_if(headers_.begin(), headers_.end(), is_cookie) < 2) return true;
+  base::Growing<uint8_t> joined;
+  for (const Header& header : headers_) {
+    if (!is_cookie(header)) continue;
+    for (const std::string_view text : {joined.empty() ? std::string_view() : kBetween, header.value})
+      if (!joined.Append({reinterpret_cast<const uint8_t*>(text.data()), text.size()})) return false;
+  }
+  if (!TryAdd(kName, {reinterpret_cast<const char*>(joined.data()), joined.size()})) return false;
+  const Header whole = headers_.back();
+  headers_.DropFrom(std::remove_if(headers_.begin(), headers_.end(), is_cookie));
+  return headers_.Push(whole);
+}
+
 void Head::Add(std::string_view name, std::string_view value) {
   base::Reserve::Insist([&]() -> void* { return TryAdd(name, value) ? this : nullptr; });
 }

@@ -34,8 +34,8 @@ inline constexpr std::string_view kNoMemoryForHead = "no memory for the headers"
 
 // The head of one request with the bytes that its views point into. Reused from request to request.
 // Thread: loop-confined; may be read by others while nobody clears it.   Owns: its bytes.   Bounds: Limits.
-// Errors: TryAdd and CopyOf, which take what clients send, are false where there is no memory for it: the head is as before, of CopyOf
-// empty. Add and AddLast insist.
+// Errors: TryAdd, JoinCookies and CopyOf, which take what clients send, are false where there is no memory for it: the head is as before,
+// of CopyOf empty. Add and AddLast insist.
 class Head {
  public:
   Method method = Method::kOther;
@@ -56,6 +56,7 @@ class Head {
   void AddLast(const Header& views);             // of what outlives the head, or of its own bytes
   [[nodiscard]] bool CopyOf(const Head& other);  // all of it, in bytes of its own
   void DropFirst(size_t fields) { headers_.DropFirst(fields); }
+  [[nodiscard]] bool JoinCookies();  // HTTP/2 may send one field `cookie` in several. Source: RFC 9113, 8.2.3
   void SetPathAndQuery(std::string_view text);
 
   // The value of the first header of this name; data() is null when there is none.

@@ -407,6 +407,7 @@ void Session::FinishHead(Stream& stream) noexcept {
   head.keep_alive = true;
   head.content_length = ContentLength(head, stream.ended_);
   head.DropFirst(pseudo);
+  if (!head.JoinCookies()) return RefuseHead(stream, http::kNoMemory, http::kNoMemoryForHead);
   if (!idle_resets_.OnRequest(head.Find("content-type").starts_with("application/grpc"))) {
     stream.refused_ = true;  // it is not begun
     return Terminate(NGHTTP2_PROTOCOL_ERROR, http::Breach::kProtocol, "RST_STREAM of a stream that is idle");

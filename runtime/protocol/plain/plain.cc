@@ -47,32 +47,45 @@ wf_code RefuseQuery(bus::Bus& bus, std::string_view query) {
   return json::Record(bus.ctx(), code::kInputParams, message);
 }
 
-// Of one key the textually last counts, of one place the newest, which stands first.
+// Of one header the textually last counts, of one place the newest, which stands first.
 bool Stands(const bus::Annotation& annotation, const bus::Annotation* all) {
   bool is_newer = true;
   for (const bus::Annotation* other = all; other != nullptr; other = other->next) {
     is_newer = is_newer && other != &annotation;
-    if (other == &annotation || other->key != annotation.key) continue;
+    if (other == &annotation || !base::EqualIgnoringCase(other->key, annotation.key)) continue;
     if (other->place > annotation.place || (is_newer && other->place == annotation.place)) return false;
   }
   return true;
 }
 
-// A control character would end the header: it is written `%0A`, and for that to be told apart `%` is, too. Null data: no memory.
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+// A control character would end the header, and a blank at an end of it is no part of it (RFC 9110, 5.5; HTTP/2 refuses it): they are
+// written `%0A`, and for that to be told apart `%` is, too. Null data: no memory.
 std::string_view HeaderText(bus::Bus& bus, std::string_view text) {
   constexpr char kHex[] = "0123456789ABCDEF";
-  constexpr size_t kMost = 4096;  // all that clients take of headers is some 8 KiB and more
-  text = base::Cut(text, kMost);
-  if (http::IsHeaderText(text) && text.find('%') == std::string_view::npos) return text;
-  auto* const encoded = static_cast<char*>(wf_alloc(bus.ctx(), text.size() * 3, 1));
+  constexpr size_t kMost = 4096, kCoded = 3;  // all that clients take of headers is some 8 KiB and more
+  const auto is_coded = [&text](size_t at) {
+    const bool at_end = at == 0 || at + 1 == text.size();
+    return text[at] == '%' || !http::IsHeaderText(text.substr(at, 1)) || (at_end && IsBlank(text[at]));
+  };
+  size_t bytes = 0, fit = 0;
+  for (; fit < text.size(); ++fit) {
+    const size_t more = is_coded(fit) ? kCoded : 1;
+    if (bytes + more > kMost) break;
+    bytes += more;
+  }
+  text = base::Cut(text, fit);
+  if (bytes == fit && (text.empty() || !IsBlank(text.back()))) return text;
+  auto* const encoded = static_cast<char*>(wf_alloc(bus.ctx(), kMost + kCoded, 1));  // what is the last of a cut text may be coded, too
   if (encoded == nullptr) return {};
   char* end = encoded;
-  for (const char c : text) {
-    const auto byte = static_cast<uint8_t>(c);
-    if (c != '%' && http::IsHeaderText({&c, 1})) {
-      *end++ = c;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (!is_coded(at)) {
+      *end++ = text[at];
       continue;
     }
+    const auto byte = static_cast<uint8_t>(text[at]);
     *end++ = '%';
     *end++ = kHex[byte >> 4];
     *end++ = kHex[byte & 15];
@@ -80,14 +93,18 @@ std::string_view HeaderText(bus::Bus& bus, std::string_view text) {
   return {encoded, static_cast<size_t>(end - encoded)};
 }
 
-// "wf-<key>" in the request's memory; a key that is no name of a header is left out.
+// "wf-<key>" in the request's memory; a key that is no name of a header is left out, and what is beyond that which clients take in all.
 void AddAnnotations(bus::Bus& bus, std::vector<http::Header>* headers) {
   constexpr std::string_view kPrefix = "wf-";
+  constexpr size_t kMostInAll = 16384;
+  size_t all = 0;
   for (const bus::Annotation* at = bus.annotations(); at != nullptr; at = at->next) {
     if (!http::IsToken(at->key) || !Stands(*at, bus.annotations())) continue;
     const std::string_view value = HeaderText(bus, at->value);
     auto* name = static_cast<char*>(wf_alloc(bus.ctx(), kPrefix.size() + at->key.size(), 1));
     if (name == nullptr || value.data() == nullptr) return;
+    all += kPrefix.size() + at->key.size() + value.size();
+    if (all > kMostInAll) return;
     char* end = std::copy(kPrefix.begin(), kPrefix.end(), name);
     end = std::transform(at->key.begin(), at->key.end(), end, base::Lower);
     headers->push_back({{name, static_cast<size_t>(end - name)}, value});

@@ -35,6 +35,8 @@ TEST(GrpcHead, MessagesAreAsciiWithoutPercent) {
   EXPECT_EQ(PercentEncode("plain text, ~", &storage), "plain text, ~");
   EXPECT_EQ(PercentEncode("100 % of Zo\xc3\xab\n", &storage), "100 %25 of Zo%C3%AB%0A");
   EXPECT_EQ(PercentEncode("", &storage), "");
+  EXPECT_EQ(PercentEncode(" x  y ", &storage), "%20x  y%20");
+  EXPECT_EQ(PercentEncode(" ", &storage), "%20");
 }
 
 }  // namespace

@@ -111,6 +111,20 @@ TEST(Head, TheFirstOfEqualNamesIsFoundAndAnEmptyValueIsOne) {
   EXPECT_EQ(head.Find("a"), "");
 }
 
+TEST(Head, CookiesThatCameInSeveralFieldsAreOne) {
+  Head head;
+  head.Add("cookie", "a=1");
+  EXPECT_TRUE(head.JoinCookies());
+  EXPECT_EQ(head.Find("cookie"), "a=1");
+  head.Add("x", "y");
+  head.Add("cookie", "b=2");
+  head.Add("cookie", std::string(5000, 'c'));  // the bytes move
+  EXPECT_TRUE(head.JoinCookies());
+  ASSERT_EQ(head.headers().size(), 2U);
+  EXPECT_EQ(head.Find("cookie"), "a=1; b=2; " + std::string(5000, 'c'));
+  EXPECT_EQ(head.Find("x"), "y");
+}
+
 TEST(MethodOf, KnowsWhatTheServerTakes) {
   EXPECT_EQ(MethodOf("GET"), Method::kGet);
   EXPECT_EQ(MethodOf("HEAD"), Method::kHead);

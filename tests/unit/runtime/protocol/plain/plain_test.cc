@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <string>
 
@@ -170,6 +171,30 @@ TEST_F(PlainTest, AnnotationsAreHeaders) {
   EXPECT_EQ(headers[0].value, "new");
   EXPECT_EQ(headers[1].name, "wf-note-2");
   EXPECT_EQ(headers[1].value, "two%0Alines, 50%25");
+}
+
+// What HTTP/2 takes for no header, and what is beyond that which clients take, is not sent.
+TEST_F(PlainTest, AnnotationsAreSoundHeadersWhateverTheyHold) {
+  workflow_.write_json = [](wf_ctx*, const void*, wf_sink*) -> wf_code { return 0; };
+  const auto sent = [this](std::initializer_list<std::pair<const char*, std::string>> annotations) {
+    std::deque<bus::Annotation> all;
+    for (const auto& [key, value] : annotations) all.push_back({key, value, 1, all.empty() ? nullptr : &all.back()});
+    bus_.main.annotations = &all.back();
+    wf_sink body;
+    std::vector<http::Header> headers;
+    EXPECT_EQ(WriteAnswer(bus_, &body, &headers).code, 0);
+    std::vector<std::string> values;
+    for (const http::Header& header : headers) values.emplace_back(header.value);
+    return values;
+  };
+  using Values = std::vector<std::string>;
+  EXPECT_EQ(sent({{"a", " x  y\t"}}), Values({"%20x  y%09"}));
+  EXPECT_EQ(sent({{"a", " "}, {"b", ""}}), Values({"", "%20"}));
+  EXPECT_EQ(sent({{"a", std::string(4095, 'x') + "  y"}}), Values({std::string(4095, 'x') + "%20"}));
+  EXPECT_EQ(sent({{"a", std::string(4000, '\n')}})[0].size(), 4095U);
+  EXPECT_EQ(sent({{"Seen", "1"}, {"seen", "2"}}).size(), 1U);
+  const std::string long_one(4000, 'x');
+  EXPECT_EQ(sent({{"a", long_one}, {"b", long_one}, {"c", long_one}, {"d", long_one}, {"e", long_one}}).size(), 4U);
 }
 
 // Whoever meets it first: what stands between the values, which has no word to say, or a value.

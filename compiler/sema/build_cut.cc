@@ -17,7 +17,9 @@ using ir::ValueId;
 
 SlotId NodeCutter::Write() {
   const size_t first = out_.tasks.size();
+  TaskWriter::Steps around = tasks_.ExchangeSteps({});
   const SlotId value = WriteValue();
+  tasks_.ExchangeSteps(std::move(around));
   Prioritise(first);
   return value;
 }
@@ -307,16 +309,19 @@ void NodeCutter::CutBlock(const Expr& expr) {
   for (const BlockStep& step : expr.steps) {
     if (step.is_let) {
       lets.push_back(Cut(*step.value, workflow_.locals[step.local].name, ir::TypeId::kNone, false));
+      tasks_.AddStep(lets.back());
       values_.SetSlot(step.local, lets.back());
       values_.AddSymbols(step.value->type, {.local = step.local, .is_part = true}, step.value->fresh);
       continue;
     }
     CutInside(*step.value);
-    tasks_.AddGate(values_.AddRun("require", [&](BodyWriter& writer) {
+    const SlotId gate = values_.AddRun("require", [&](BodyWriter& writer) {
       const ValueId holds = writer.Write(*step.value);
       if (holds != ValueId::kNone) writer.WriteFailure(step.code, step.message.get(), writer.builder().Not(holds), step.span);
       return holds;
-    }));
+    });
+    tasks_.AddGate(gate);
+    tasks_.AddStep(gate);
   }
   std::set<LocalId> read = SureReads(*expr.args[0]);
   for (auto step = expr.steps.rbegin(); step != expr.steps.rend(); ++step) {

@@ -32,11 +32,20 @@ SlotId TaskWriter::AddSlot(RegionId region, const std::string& name, ir::TypeId 
   return id;
 }
 
+void TaskWriter::SortSteps(std::vector<SlotId>& slots) const {
+  const auto place = [&](SlotId slot) {
+    const auto step = steps_.find(slot);
+    return step == steps_.end() ? steps_.size() : step->second;
+  };
+  std::stable_sort(slots.begin(), slots.end(), [&](SlotId a, SlotId b) { return place(a) < place(b); });
+}
+
 TaskId TaskWriter::AddTask(ir::Task task) {
   if (task.region == flow_.region()) task.after = flow_.controls();
   if (task.kind != TaskKind::kModel) {
     for (const SlotId gate : gates_) AddOnce(task.in, gate);
   }
+  if (task.kind == TaskKind::kRun || task.kind == TaskKind::kSelect) SortSteps(task.in);
   out_.tasks.push_back(std::move(task));
   const TaskId id{static_cast<uint32_t>(out_.tasks.size() - 1)};
   out_.regions[Index(out_.tasks.back().region)].tasks.push_back(id);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,10 @@ class TaskWriter {
     std::vector<ir::SlotId> gates_;
   };
   void AddGate(ir::SlotId slot) { gates_.push_back(slot); }
+  // Of a statement in a block, in their order: of several that failed, a reader takes the failure of the first.
+  void AddStep(ir::SlotId slot) { steps_.try_emplace(slot, steps_.size()); }
+  using Steps = std::unordered_map<ir::SlotId, size_t>;
+  Steps ExchangeSteps(Steps steps) { return std::exchange(steps_, std::move(steps)); }  // each node has its own
   bool has_gates() const { return !gates_.empty(); }
 
   ir::RegionId OpenRegion(ir::RegionId parent);
@@ -56,11 +61,14 @@ class TaskWriter {
   void AddInputs(ir::Task& task, ir::RegionId region) const;      // what the region reads from outside
 
  private:
+  void SortSteps(std::vector<ir::SlotId>& slots) const;  // before all others
+
   ir::Program& out_;
   const ControlFlow& flow_;
   ir::RegionId region_ = ir::RegionId::kNone;
   ir::NodeId node_ = ir::NodeId::kNone;
   std::vector<ir::SlotId> gates_;  // inside the region, of `require`s and lets that nobody may read: what follows there waits for them
+  Steps steps_;
 };
 
 // Puts the tasks and slots of each region next to each other.

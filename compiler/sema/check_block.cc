@@ -149,8 +149,8 @@ std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Wh
     return std::nullopt;
   }
   ExprPtr value = type != nullptr
-                      ? CheckAs(body, *stmt.value, type, where, Origin{stmt.type->span, "the type written here", stmt.type.get()})
-                      : CheckExpr(body, *stmt.value, nullptr, where);
+                      ? CheckAs(body, *stmt.value, type, where, Origin{stmt.type->span, std::string(kWrittenHere), stmt.type.get()})
+                      : CheckExpr(body, *stmt.value, nullptr, where.For(nullptr));
   value = HasType(body, stmt.name, std::move(value));
   const TypeRef known = IsPoison(*value) && type != nullptr ? type : value->type;
   const LocalId local = body.Declare(LocalKind::kLet, stmt.name, known);
@@ -256,8 +256,7 @@ ExprPtr CheckBlock(Body& body, const ast::Block& block, TypeRef wanted, Where wh
 
 ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where& where) {
   const TypeRef bool_type = body.env.types.Scalar(DType::kBool);
-  Where inside = where;
-  inside.soft = true;
+  const Where inside = wanted != nullptr ? where : where.Soft();
   std::vector<ExprPtr> conditions;
   std::vector<ArmCheck> arms;
   const auto add = [&](const ast::Block& block) {
@@ -288,19 +287,23 @@ ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where) {
   return fail;
 }
 
-Fallback CheckFallback(Body& body, const ast::Expr& fallback, const Span& declared, ExprPtr& value, uint32_t mark) {
+Fallback CheckFallback(Body& body, const Otherwise& otherwise, ExprPtr& value, uint32_t mark) {
   Types& types = body.env.types;
   const Scope scope(body);
   const TypeRef text = types.Simple(TypeKind::kString);
-  const LocalId err = body.Declare(LocalKind::kErr, {"err", declared},
+  const LocalId err = body.Declare(LocalKind::kErr, {"err", otherwise.declared},
                                    types.Record("", {{"code", types.Scalar(DType::kI32)}, {"message", text}, {"node", text}}));
   Where where;
-  where.workflow = where.may_wait = where.soft = true;
+  where.workflow = where.may_wait = true;
   where.what = "a fallback";
-  where.span = fallback.span;
+  where.span = otherwise.expr.span;
   where.holder = body.loops_around > 0 ? Where::Holder::kLet : Where::Holder::kNode;
   where.n_above = err;
-  ExprPtr other = CheckExpr(body, fallback, value->type, where);  // of an error: nothing is said of what would fit it
+  where.wanted_by = otherwise.wanted_by;
+  const bool is_written = otherwise.written != nullptr && !IsPoison(*value);
+  ExprPtr other = is_written
+                      ? CheckAs(body, otherwise.expr, otherwise.written, where, where.origin())
+                      : CheckExpr(body, otherwise.expr, value->type, where.Soft());  // of an error: nothing is said of what would fit it
   if (IsPoison(*value) || IsPoison(*other)) return {nullptr, err};
   const TypeRef joined = Join(body, value->type, other->type);
   if (joined == nullptr) {

@@ -60,7 +60,7 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
   where.instead = "a `const` is known before the program runs; call it in a node of a workflow";
   where.span = decl.name.span;
   ExprPtr value = type != nullptr
-                      ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, "the type written here", decl.type.get()})
+                      ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, std::string(kWrittenHere), decl.type.get()})
                       : CheckExpr(body, *decl.value, nullptr, where);
   if (IsPoison(*value)) return;
   if (value->type->kind == TypeKind::kNone || value->type->kind == TypeKind::kNever ||

@@ -20,6 +20,7 @@ ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where
 ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& where, const std::optional<Origin>& origin = std::nullopt);
 // For a part of a tuple or a list: as CheckAs, but where.soft leaves extents to whoever joins the whole.
 ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where& where);
+ExprPtr FitPart(Body& body, ExprPtr value, TypeRef target, const Where& where);  // of what is checked
 // Makes `expr` fit `target`: T where T? is wanted, a run-time check where a dimension is not provable; reports what does not fit.
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin = std::nullopt);
 // A tuple with its members in the order in which `wanted` has them; any other value as it is.
@@ -134,7 +135,13 @@ struct Fallback {
   ExprPtr value;  // null after a report
   LocalId err = 0;
 };
-Fallback CheckFallback(Body& body, const ast::Expr& fallback, const Span& declared, ExprPtr& value, uint32_t mark);
+struct Otherwise {
+  const ast::Expr& expr;
+  Span declared;            // what has it
+  TypeRef written;          // what both have to fit; null: nothing is written
+  const Origin* wanted_by;  // as of Where
+};
+Fallback CheckFallback(Body& body, const Otherwise& otherwise, ExprPtr& value, uint32_t mark);
 ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where);
 // The steps of `let` and `require` inside functions and blocks.

@@ -107,8 +107,8 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   for (const Certainty certainty : kCertainties) {
     for (size_t i = 0; i < expr.elements.size(); ++i) {
       if (certainties[i] != certainty) continue;
-      const TypeRef hint = element->kind == TypeKind::kNever ? part : element;
-      list->args[i] = CheckExpr(body, *expr.elements[i], hint, where);
+      const bool is_alone = element->kind == TypeKind::kNever;
+      list->args[i] = CheckExpr(body, *expr.elements[i], is_alone ? part : element, is_alone ? where : where.Soft());
       const TypeRef joined = Join(body, element, list->args[i]->type);
       if (joined == nullptr) {
         body.env.Report(list->args[i]->span, kTypeMismatch, {ToString(element), ToString(list->args[i]->type)})

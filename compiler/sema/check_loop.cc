@@ -157,8 +157,7 @@ ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeR
   ExprPtr condition;
   if (expr.condition) condition = CheckAs(body, *expr.condition, body.env.types.Scalar(DType::kBool), inside);
   const TypeRef element = ElementWanted(wanted);
-  ExprPtr value =
-      element != nullptr ? CheckAs(body, *expr.value, element, inside, where.origin()) : CheckExpr(body, *expr.value, nullptr, inside);
+  ExprPtr value = element != nullptr ? CheckPart(body, *expr.value, element, inside) : CheckExpr(body, *expr.value, nullptr, inside);
   if (!loop || IsPoison(*value) || (condition && IsPoison(*condition))) return Poison(body, expr.span);
   ExprPtr list = Make(ExprKind::kListLoop, body.env.types.List(value->type), expr.span);
   list->loop = std::move(loop);
@@ -198,7 +197,7 @@ ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const W
   StillLoop still{TextOf(expr.names, *expr.source), *expr.source, NextLocal(body), NextLocal(body)};
   loop = BindNames(body, *expr.source, expr.names, elements, std::move(loop));
   still.end = NextLocal(body);
-  Where inside = where.Inside("a `fold`", expr.span).For(nullptr);
+  Where inside = where.Inside("a `fold`", expr.span).Hard(nullptr);
   inside.still_loop = &still;
   ExprPtr value = CheckBlock(body, expr.block, type, inside);
   if (!loop || IsPoison(*initial)) return Poison(body, expr.span);
@@ -236,11 +235,11 @@ ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Whe
   const TypeRef element = ElementWanted(wanted);
   ++body.loops_around;
   ExprPtr value = CheckBlock(body, expr.block, element, inside);
-  const bool may_be_none = element != nullptr && element->kind == TypeKind::kOptional && value->type->kind != TypeKind::kNever;
-  if (may_be_none && !IsPoison(*value)) value = Coerce(body, std::move(value), element);
+  if (element != nullptr) value = FitPart(body, std::move(value), element, inside);
   if (!IsPoison(*value)) Settle(body, *value, mark);
+  const TypeRef written = inside.soft ? nullptr : element;
   Fallback other;
-  if (expr.block.fallback) other = CheckFallback(body, *expr.block.fallback, expr.span, value, mark);
+  if (expr.block.fallback) other = CheckFallback(body, {*expr.block.fallback, expr.span, written, inside.wanted_by}, value, mark);
   --body.loops_around;
   if (!loop || IsPoison(*value) || (expr.block.fallback && other.value == nullptr)) return Poison(body, expr.span);
   each->local = other.err;

@@ -23,8 +23,7 @@ class MatchCheck {
   // The `if` over the subject's local; poison after a report.
   ExprPtr Run(TypeRef wanted, const Where& where) {
     const uint32_t mark = body_.NextSymbol();
-    Where inside = where;
-    inside.soft = true;
+    const Where inside = wanted != nullptr ? where : where.Soft();
     std::vector<ExprPtr> conditions;
     std::vector<ArmCheck> arms;
     bool sound = true;

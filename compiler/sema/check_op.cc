@@ -369,7 +369,8 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
   }
   const uint32_t mark = body.NextSymbol();
   const TypeRef element = IsPoison(*left) || none ? wanted : left->type->element;
-  ExprPtr right = CheckExpr(body, *step.right, element, where);
+  const bool is_wanted = wanted != nullptr && (wanted == element || wanted->element == element);
+  ExprPtr right = CheckExpr(body, *step.right, element, is_wanted ? where : where.Soft());
   if (IsPoison(*left) || IsPoison(*right) || none) return none ? std::move(right) : Poison(body, step.span);
   const bool chained = right->type->kind == TypeKind::kOptional;
   const TypeRef joined = Join(body, chained ? left->type : left->type->element, right->type);
@@ -405,7 +406,7 @@ Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef
   const bool right_literal = IsLiteral(*step.right);
   if (left.literal != nullptr && right_literal && !IsComparison(step.op)) return {nullptr, &step, step.span};
   ExprPtr right;
-  if (!right_literal) right = CheckExpr(body, *step.right, hint, IsComparison(step.op) ? where.For(nullptr) : where);
+  if (!right_literal) right = CheckExpr(body, *step.right, hint, IsComparison(step.op) ? where.Soft() : where);
   if (left.literal != nullptr && right_literal) {  // 1 < 2
     left.value = CheckLiteral(body, *left.literal, nullptr);
     left.literal = nullptr;

@@ -287,7 +287,8 @@ class SignatureCall {
       }
       const Origin origin{param.span, TextOf(param)};
       const uint32_t mark = body_.NextSymbol();
-      value = CheckExpr(body_, *given.value, hint, where_.For(&origin));
+      const bool may_be_of_sibling = certainty != Certainty::kWhole && param.type->is_unknown;
+      value = CheckExpr(body_, *given.value, hint, may_be_of_sibling ? where_.For(&origin) : where_.Hard(&origin));
       const bool fits_optional = hint != nullptr && hint->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
       if (param.type->is_unknown && hint != nullptr && !hint->is_unknown && (fits_optional || value->type->is_open))
         value = Coerce(body_, std::move(value), hint, origin);

@@ -100,7 +100,7 @@ class WorkflowCheck {
       CheckExpr(body_, value, written, where);
       return Poison(body_, value.span);
     }
-    ExprPtr checked = written != nullptr ? CheckAs(body_, value, written, where, Origin{type->span, "the type written here", type})
+    ExprPtr checked = written != nullptr ? CheckAs(body_, value, written, where, Origin{type->span, std::string(kWrittenHere), type})
                                          : CheckExpr(body_, value, nullptr, where);
     return HasType(body_, name, std::move(checked));
   }
@@ -167,7 +167,8 @@ class WorkflowCheck {
     bool sound = !IsPoison(*value);
     if (sound) Settle(body_, *value, mark);
     if (node.fallback) {
-      Fallback fallback = CheckFallback(body_, *node.fallback, node.name.span, value, mark);
+      const Origin origin = node.type ? Origin{node.type->span, std::string(kWrittenHere), node.type.get()} : Origin{};
+      Fallback fallback = CheckFallback(body_, {*node.fallback, node.name.span, written, &origin}, value, mark);
       stmt.fallback = std::move(fallback.value);
       stmt.err_local = fallback.err;
       sound = sound && stmt.fallback != nullptr;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/sema/check_call.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/help.h"
 #include "compiler/sema/names.h"
@@ -285,16 +286,21 @@ std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Exp
 }
 
 ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& where, const std::optional<Origin>& origin) {
-  return Coerce(body, CheckExpr(body, expr, target, where.For(origin ? &*origin : nullptr)), target, origin);
+  return Coerce(body, CheckExpr(body, expr, target, where.Hard(origin ? &*origin : nullptr)), target, origin);
+}
+
+ExprPtr FitPart(Body& body, ExprPtr value, TypeRef target, const Where& where) {
+  const std::optional<Origin> origin = where.origin();
+  if (!where.soft || value->type->is_open) return Coerce(body, std::move(value), target, origin);
+  const TypeRef wanted = BelowOptional(target, *value);
+  value = InOrder(body, std::move(value), wanted);
+  std::vector<DimPair> pairs;
+  if (!MatchTypes(body.env.types, wanted, value->type, nullptr, pairs)) return Coerce(body, std::move(value), target, origin);
+  return wanted == target ? std::move(value) : MakeSome(body, std::move(value));
 }
 
 ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where& where) {
-  const std::optional<Origin> origin = where.origin();
-  if (!where.soft || target->kind == TypeKind::kOptional) return CheckAs(body, expr, target, where, origin);
-  ExprPtr value = CheckExpr(body, expr, target, where);
-  std::vector<DimPair> pairs;
-  return MatchTypes(body.env.types, target, value->type, nullptr, pairs) ? std::move(value)
-                                                                         : Coerce(body, std::move(value), target, origin);
+  return FitPart(body, CheckExpr(body, expr, target, where), target, where);
 }
 
 TypeRef Join(Body& body, TypeRef a, TypeRef b) {

@@ -131,6 +131,8 @@ struct Env {
   void NoteUse(const Span& use, const Span& declared) const;  // to the sink, if there is one
 };
 
+inline constexpr std::string_view kWrittenHere = "the type written here";
+
 // Why a type is wanted: a label of the report.
 struct Origin {
   Span span;
@@ -150,7 +152,7 @@ struct Where {
   bool files = false;                // file() lines() json()
   bool test = false;                 // close()
   bool elements = false;             // of a tensor, which are computed all at once
-  bool soft = false;                 // what is wanted is what another arm has: extents may differ
+  bool soft = false;                 // what is wanted is what a sibling has, an arm or an element: extents may differ
   bool is_loop = false;              // the block that is checked next is the body of a `for`
   std::string_view what = "a `fn`";  // for messages: "a condition"
   Span span;
@@ -175,6 +177,18 @@ struct Where {
   Where For(const Origin* origin) const {
     Where inner = *this;
     inner.wanted_by = origin;
+    return inner;
+  }
+  // For what is made to fit what is wanted of it.
+  Where Hard(const Origin* origin) const {
+    Where inner = For(origin);
+    inner.soft = false;
+    return inner;
+  }
+  // For what is wanted to be as a sibling is.
+  Where Soft() const {
+    Where inner = For(nullptr);
+    inner.soft = true;
     return inner;
   }
 };

@@ -182,5 +182,45 @@ TEST(BuildDims, ABlockThatWaitsFailsWithWhatItDoesNotRead) {
   EXPECT_EQ(answers("Subject", {Int(5)}), "r=3");
 }
 
+// The first of the statements of a block that fails is told, whether there are calls that wait in it or not.
+TEST(BuildDims, ABlockThatWaitsTellsTheFirstFailureOfItsText) {
+  std::string text = R"(
+    error A = 100001 "a";
+    error B = 100002 "b";
+    error C = 100003 "c";
+    fn a(x: i64) -> i64 { require x > 0 else fail A; x }
+    fn b(x: i64) -> i64 { require x > 0 else fail B; x }
+    fn c(x: i64) -> i64 { require x > 0 else fail C; x }
+    workflow Waits(x: i64) -> (y: i64) { node y = c(x); return (y: y); })";
+  const std::vector<std::pair<std::string, int>> blocks = {
+      {"let u = CALL(x); let v = a(x); let w = b(x); v + u + w", 3},
+      {"let u = CALL(x); let v = a(x); let w = b(x); w + v + u", 3},
+      {"let v = a(x); let w = b(x); let u = CALL(x); w + v + u", 1},
+      {"let u = CALL(x + 1); let w = b(x); require u > 9 else fail A; let v = a(x); v + w", 2},
+      {"let v = a(x); let u = if v < 1 { CALL(x) } else { 1 }; let w = b(x); w + u", 1},
+      {"let _w = b(x); let u = CALL(x + 1); let v = a(x); v + u", 2},
+      {"let u = CALL(x + 1); let _w = b(u - 1); let v = a(x); v + u", 2},
+      {"let v = a(x); let w = b(x); if x < 1 { CALL(w) + v } else { 2 }", 1},
+  };
+  std::string service = "service S {";
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    for (const auto& [name, call] : {std::pair("Pure", "c"), std::pair("Cut", "Waits")}) {
+      std::string block = blocks[i].first;
+      const size_t end = block.find(')', block.find("CALL")) + 1;
+      if (call[0] == 'W') block.insert(end, ".y");
+      block.replace(block.find("CALL"), 4, call);
+      const std::string workflow = name + std::to_string(i);
+      text += "workflow " + workflow + "(x: i64) -> (r: i64) { node r = if x < 9 { " + block + " } else { 0 }; return (r: r); }\n";
+      service += " workflow " + workflow + ";";
+    }
+  }
+  const Answers answers(text + service + " }");
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const std::string told = "!10000" + std::to_string(blocks[i].second) + " ";
+    for (const char* name : {"Pure", "Cut"})
+      EXPECT_THAT(answers(name + std::to_string(i), {Int(0)}), testing::StartsWith(told)) << blocks[i].first;
+  }
+}
+
 }  // namespace
 }  // namespace wf::sema

@@ -303,7 +303,7 @@ std::optional<Closed> Policy::Close() {
       closed.expired.Append(*row);
     }
   }
-  if (chosen->count == 0) return closed;
+  if (chosen->count == 0 || !IsDue(*chosen, now)) return closed;  // those whose time is over may have been all that was due
   closed.reason = ReasonToClose(*chosen, now);
   const int64_t most = std::min<int64_t>(chosen->count, BestRows(*chosen));
   for (int64_t left = most == 1 ? 1 : costs_[chosen->Head()->sort].RowsToRun(most); left > 0; --left) {

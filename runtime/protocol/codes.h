@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "runtime/abi/plan.h"
@@ -25,6 +26,8 @@ struct Answer {
   std::string_view path = {};          // of the failed node, as long as the bus lives; empty: none
   std::string_view content_type = {};  // empty: JSON
 };
+
+inline constexpr size_t kMostMessage = 65536;  // of an error: it may quote what a client sent, and is written on the loop
 
 // What an error answer says, whatever its wire form.
 struct ErrorText {

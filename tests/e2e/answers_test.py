@@ -40,6 +40,11 @@ workflow Note(text: string) -> (ok: bool) {
   annotate("note", text);
   return (ok: true);
 }
+error Told = 100001 "told";
+workflow Tell(text: string) -> (ok: bool) {
+  require len(text) == 0 else fail Told(text);
+  return (ok: true);
+}
 workflow Reshaped(x: f32[n], a: i64, b: i64) -> (y: f32[_, _]) {
   return (y: tensor.reshape(x, a, b));
 }
@@ -66,6 +71,7 @@ service Test {
   workflow Count;
   workflow Name;
   workflow Note;
+  workflow Tell;
   workflow Reshaped;
   workflow Same;
   workflow Sized;
@@ -135,6 +141,14 @@ class Answers(harness.ServerCase):
         self.assertEqual(self.ask("Name", {}, {"who": "me"}).json, {"who": "me"})
         self.assertEqual(self.ask("Name", {}).json, {"who": "nobody"})
         self.assert_error(self.ask("Name", {}, {"who": "\xe9t\xe9"}), 400, 5000, "UTF-8")
+
+    def test_a_long_message_is_told_as_far_in_every_protocol(self):
+        for text in ("x" * 1000, "x" * 100_000):
+            told = text[:65_536]
+            self.assertEqual(self.ask("Tell", {"text": text}).error["message"], told)
+            for shape, begin in (([], ""), ([1], "sample 0: ")):
+                call = {"inputs": [{"name": "text", "datatype": "BYTES", "shape": shape, "data": [text]}]}
+                self.assertEqual(self.server.post("/v2/models/Test.Tell/infer", call).json["error"], begin + told)
 
     def test_annotations_hold_all_characters(self):
         for text, header in (("plain", "plain"), ("two\nlines", "two%0Alines"), ("50%", "50%25")):

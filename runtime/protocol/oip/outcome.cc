@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "runtime/base/text.h"
+
 namespace wf::oip {
 
-std::string_view Keep(bus::Bus& bus, std::string_view text) {
-  auto* const kept = static_cast<char*>(wf_alloc(bus.ctx(), text.size() + 1, 1));
+std::string_view Keep(bus::Bus& bus, std::string_view text, std::string_view more) {
+  auto* const kept = static_cast<char*>(wf_alloc(bus.ctx(), text.size() + more.size() + 1, 1));
   if (kept == nullptr) return {};
-  std::copy(text.begin(), text.end(), kept);
-  return {kept, text.size()};
+  std::copy(more.begin(), more.end(), std::copy(text.begin(), text.end(), kept));
+  return {kept, text.size() + more.size()};
 }
 
 std::vector<const bus::Annotation*> StandingAnnotations(const bus::Bus& bus) {
@@ -25,11 +27,11 @@ std::vector<const bus::Annotation*> StandingAnnotations(const bus::Bus& bus) {
 
 protocol::ErrorText FailureOf(bus::Bus& bus, const bus::Failure& failure, const InferRequest& request) {
   const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
-  protocol::ErrorText error = {failure.code, info.name, failure.message};
+  protocol::ErrorText error = {failure.code, info.name, base::Cut(failure.message, protocol::kMostMessage)};
   if (request.stacked() && failure.task != WF_NONE) {
-    base::TextBuilder message;
-    message << "sample " << failure.sample << ": " << error.text();
-    const std::string_view kept = Keep(bus, message.view());
+    base::TextBuilder begin;
+    begin << "sample " << failure.sample << ": ";
+    const std::string_view kept = Keep(bus, begin.view(), error.text());
     if (!kept.empty()) error.message = kept;
   }
   error.path = bus.PathOf(failure);

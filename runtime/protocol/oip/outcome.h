@@ -17,7 +17,7 @@ struct Served {
 };
 
 // A copy in the memory of the bus; empty where there is none.
-std::string_view Keep(bus::Bus& bus, std::string_view text);
+std::string_view Keep(bus::Bus& bus, std::string_view text, std::string_view more = {});
 
 // Of one key the textually last counts, of one place the newest.   Cost: O(annotations x keys).
 std::vector<const bus::Annotation*> StandingAnnotations(const bus::Bus& bus);

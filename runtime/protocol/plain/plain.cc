@@ -130,9 +130,8 @@ const bus::Failure& NameResult(bus::Bus& bus, const bus::Failure& failure, wf_si
 }
 
 protocol::Answer WriteFailure(bus::Bus& bus, const bus::Failure& failure, wf_sink* body) {
-  constexpr size_t kMostMessage = 65536;  // it may quote what a client sent, and is written on the loop
   const protocol::CodeInfo info = protocol::InfoOf(bus.plan(), failure.code);
-  const std::string_view path = bus.PathOf(failure), message = base::Cut(failure.message, kMostMessage);
+  const std::string_view path = bus.PathOf(failure), message = base::Cut(failure.message, protocol::kMostMessage);
   WriteError({failure.code, info.name, message, path, bus.data_id(), bus.log_id()}, body);
   return {failure.code, base::HttpStatus(info.status), message, path};
 }

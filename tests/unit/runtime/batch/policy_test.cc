@@ -252,6 +252,10 @@ TEST_F(PolicyTest, ARowPastItsDeadlineIsHandedBackNotRun) {
   ASSERT_TRUE(closed.has_value());
   EXPECT_EQ(closed->expired.first, &late);
   EXPECT_EQ(closed->expired.count, 1);
+  EXPECT_EQ(closed->rows.count, 0) << "the other may wait on";
+  EXPECT_FALSE(policy_.Close().has_value());
+  clock_.AdvanceNs(8 * kMs);
+  EXPECT_EQ(policy_.Close()->reason, CloseReason::kDelay);
 }
 
 TEST_F(PolicyTest, ADeadlineClosesABatchBeforeTheDelayDoes) {

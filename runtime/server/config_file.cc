@@ -148,7 +148,8 @@ class Reader {
         }
         return true;
       case YAML_SEQUENCE_START_EVENT:
-        return Ends(has_key_ ? "expected a value for " + Quoted(Key(key_)) + ", found a list" : "expected `key: value`, found a list");
+        return Ends(has_key_ ? "expected a value for " + Quoted(Key(key_)) + ", found a list; several are one text, as \"a, b\""
+                             : "expected `key: value`, found a list");
       case YAML_ALIAS_EVENT:
         return Ends("expected a value, found an alias");
       default:

@@ -158,6 +158,9 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
   }
   const std::string& member = entry.path[2];
   const std::vector<std::string> known(kNodeMembers.begin(), kNodeMembers.end());
+  const bool is_number =
+      entry.no_value && !member.empty() && member.find_first_not_of("0123456789") == std::string::npos;  // `{pad: 64, 128}`
+  if (is_number) return Quoted(member) + " is no setting of a node; several sizes are one text, as `pad: \"64, 128\"`";
   if (std::find(known.begin(), known.end(), member) == known.end())
     return "unknown setting " + Quoted(member) + " of a node" + DidYouMean(member, known);
   if (!entry.problem.empty()) return entry.problem;

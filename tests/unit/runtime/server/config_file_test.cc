@@ -59,8 +59,8 @@ TEST(ConfigFile, WhatIsNotASimpleMappingIsRefusedWithItsLine) {
   } cases[] = {
       {"host\n", "1: expected `key: value`, found `host`"},
       {"- a\n", "1: expected `key: value`, found a list"},
-      {"\nhost: [a, b]\n", "2: expected a value for `host`, found a list"},
-      {"limits:\n  connections: [1]\n", "2: expected a value for `limits.connections`, found a list"},
+      {"\nhost: [a, b]\n", "2: expected a value for `host`, found a list; several are one text, as \"a, b\""},
+      {"limits:\n  connections: [1]\n", "2: expected a value for `limits.connections`, found a list; several are one text, as \"a, b\""},
       {"a: &x 1\nb: *x\n", "2: expected a value, found an alias"},
       {"a: 1\nb: !!int 2\n", "2: expected a value without a tag"},
       {"a: 1\n---\nb: 2\n", "2: expected the end, found a second document"},

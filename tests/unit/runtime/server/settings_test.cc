@@ -162,7 +162,7 @@ TEST(Settings, MistakesInTheFileNameItsLineAndTheKeyMeant) {
       {"\nhtp_port:\n  - 1\n", "config:2: unknown key `htp_port`; did you mean `http_port`"},
       {"htp_port: !!int 1\n", "config:1: unknown key `htp_port`; did you mean `http_port`"},
       {"limitz: {connections: [1]}\n", "config:1: unknown section `limitz`; did you mean `limits`"},
-      {"http_port: [1]\n", "config:1: expected a value for `http_port`, found a list"},
+      {"http_port: [1]\n", "config:1: expected a value for `http_port`, found a list; several are one text, as \"a, b\""},
       {"http_port: !!int 1\n", "config:1: expected a value without a tag"},
       {"limits: [1]\n", "config:1: `limits` is a section: it takes keys below it, not a value"},
       {"limits: !!map {connections: 1}\n", "config:1: expected a value without a tag"},

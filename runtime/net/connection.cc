@@ -129,9 +129,16 @@ void Connection::SendRest() noexcept {
 void Connection::OnWriteTimeout() noexcept {
   const size_t left = wire_->unsent();
   const int64_t least = owner_.limits_.write_timeout_ms * ConnectionLimits::kLeastRate / 1000;
-  if (lingering_ || static_cast<int64_t>(unsent_) - static_cast<int64_t>(left) < least) return Close();
+  if (lingering_) return Close();
+  if (static_cast<int64_t>(unsent_) - static_cast<int64_t>(left) < least)
+    return CutOff("an answer was not taken within `limits.write_timeout`");
   unsent_ = left;
   write_timeout_at_ms_ = owner_.wires_.now_ms() + owner_.limits_.write_timeout_ms;
+}
+
+void Connection::CutOff(std::string_view why) noexcept {
+  owner_.factory_.OnCutOff(why);
+  Close();
 }
 
 void Connection::OnSent(bool ok) noexcept {

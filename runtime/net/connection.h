@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "runtime/base/sink.h"
 #include "runtime/net/wire.h"
@@ -79,6 +80,7 @@ class Connection final : private WireUser {
   void Took(size_t bytes) noexcept;
   void FinishAfterFlush() noexcept;
   void OnWriteTimeout() noexcept;
+  void CutOff(std::string_view why) noexcept;
   void Finish(Closed how) noexcept;
 
   Connections& owner_;

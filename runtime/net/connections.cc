@@ -79,7 +79,7 @@ void Connections::OnSecond() noexcept {
   ForEach([now](Connection& connection) {
     if (connection.closing_) return;
     if (connection.due_bytes_ != 0 && now >= connection.due_at_ms_) {
-      connection.Close();
+      connection.CutOff("an answer was not taken within `limits.answer_timeout`");
     } else if (connection.write_timeout_at_ms_ != 0 && now >= connection.write_timeout_at_ms_) {
       connection.OnWriteTimeout();
     } else if (connection.timeout_at_ms_ != 0 && now >= connection.timeout_at_ms_) {

@@ -14,6 +14,8 @@ class HandlerFactory {
   virtual void OnRefused() noexcept {}                          // a connection was closed unread: too many are open, or there is no memory
   virtual void OnHandshakeFailed(std::string_view) noexcept {}  // of a connection, which closes; why: a constant text
   virtual void OnBreach(std::string_view) noexcept {}  // of a limit, below the protocol; the connection closes; why: a constant text
+  virtual void OnCutOff(std::string_view) noexcept {
+  }  // the peer does not take what it is sent; the connection closes; why: a constant text
 };
 
 // The connections of one loop.

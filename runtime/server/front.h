@@ -56,6 +56,7 @@ class Front final : public loop::Turn, public net::HandlerFactory {
   void OnDropped() noexcept;  // a connection was closed for want of descriptors
   void OnHandshakeFailed(std::string_view why) noexcept override;
   void OnBreach(std::string_view why) noexcept override { site_.OnBreach(http::Breach::kLimit, why); }
+  void OnCutOff(std::string_view why) noexcept override { site_.OnBreach(http::Breach::kSlow, why); }
 
  private:
   void OnDrainTick() noexcept;

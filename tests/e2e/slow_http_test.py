@@ -211,6 +211,7 @@ class ManySlow(harness.ServerCase):
             self.waits(20)
         self.assertLessEqual(self.server.metric_sum("wf_connections"), 5, "who read nothing is still there")
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
+        self.assertTrue(self.server.logs("connections were ended", "an answer was not taken within `limits.write_timeout`"), self.server.output()[-2000:])
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ namespace wf::http {
 enum class Breach : uint8_t {
   kProtocol,  // what came is not the protocol
   kLimit,     // more came than a limit lets the peer send: of a head, of what frames a body, of what costs it nothing
-  kSlow,      // a head, a body or the first frame did not come in time
+  kSlow,      // a head, a body or the first frame did not come in time, or an answer was not taken
 };
 inline constexpr std::string_view kBreaches[] = {"protocol", "limit", "slow"};  // as metrics name them
 inline constexpr size_t kBreachCount = std::size(kBreaches);

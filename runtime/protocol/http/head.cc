@@ -64,7 +64,7 @@ bool Head::TryAdd(std::string_view name, std::string_view value) {
 
 bool Head::JoinCookies() {
   constexpr std::string_view kName = "cookie", kBetween = "; ";
-  const auto is_cookie = [](const Header& header) { return header.name == kName; };
+  const auto is_cookie = [&](const Header& header) { return header.name == kName; };
   if (std::count_if(headers_.begin(), headers_.end(), is_cookie) < 2) return true;
   base::Growing<uint8_t> joined;
   for (const Header& header : headers_) {

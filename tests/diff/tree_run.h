@@ -44,7 +44,7 @@ class TreeMath {
 class TreeRun {
  public:
   TreeRun(const sema::Program& checked, const ir::Program& program) : checked_(checked), program_(program) {}
-  TreeAnswer Answer(const std::string& workflow, const std::vector<ir::Value>& inputs, const Input& input);
+  TreeAnswer Answer(const std::string& workflow, const std::vector<ir::Value>& inputs, const Input& input, bool arms_wait);
 
  private:
   // A function or workflow that is under way.
@@ -107,6 +107,10 @@ class TreeRun {
   void Check(const Expr& expr, Made& made);
 
   // ---- tree_workflow.cc ----
+  using Awaited = std::vector<const sema::Stmt*>;
+  const Awaited& AwaitedBy(const Expr& expr);
+  Made EvalAwaited(const Expr& expr);  // an expression of a statement
+  const std::vector<bool>& SharedLets();
   void Force(const sema::Stmt& stmt);
   Made NodeValue(const sema::Stmt& stmt);
   enum class Passed : uint8_t { kOn, kReturned, kFailed };
@@ -117,10 +121,13 @@ class TreeRun {
   const sema::Program& checked_;
   ir::Program program_;  // a copy, whose types grow
   TreeMath math_;
+  std::map<const Expr*, Awaited> awaited_;
+  std::map<const sema::Workflow*, std::vector<bool>> shared_;
   Frame* frame_ = nullptr;
   const Input* input_ = nullptr;
   TreeAnswer answer_;
   size_t steps_ = 0;
+  bool arms_wait_ = true;
   int tensor_depth_ = 0, loop_depth_ = 0, each_depth_ = 0;
   uint32_t limit_ = 0;  // of the node at hand
   int64_t elements_ = 0;

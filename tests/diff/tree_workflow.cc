@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/sema/build_usage.h"
+#include "compiler/sema/walk.h"
 #include "runtime/base/error_codes.h"
 #include "tests/diff/tree_run.h"
 
@@ -16,17 +18,19 @@ std::string ToString(const std::set<int32_t>& codes) {
 
 Tree::Tree(const sema::Program& checked, const ir::Program& program) : run_(std::make_unique<TreeRun>(checked, program)) {}
 Tree::~Tree() = default;
-TreeAnswer Tree::Answer(const std::string& workflow, const std::vector<ir::Value>& inputs, const Input& input) {
-  return run_->Answer(workflow, inputs, input);
+TreeAnswer Tree::Answer(const std::string& workflow, const std::vector<ir::Value>& inputs, const Input& input, bool arms_wait) {
+  return run_->Answer(workflow, inputs, input, arms_wait);
 }
 
-TreeAnswer TreeRun::Answer(const std::string& name, const std::vector<ir::Value>& inputs, const Input& input) {
+TreeAnswer TreeRun::Answer(const std::string& name, const std::vector<ir::Value>& inputs, const Input& input, bool arms_wait) {
   answer_ = {};
   steps_ = 0;
   tensor_depth_ = loop_depth_ = each_depth_ = 0;
   input_ = &input;
+  arms_wait_ = arms_wait;
   const auto found = std::find_if(checked_.workflows.begin(), checked_.workflows.end(), [&](const auto& one) { return one.name == name; });
-  if (found == checked_.workflows.end()) return {.unknown = "no such workflow", .broken = {}, .values = {}, .codes = {}};
+  if (found == checked_.workflows.end())
+    return {.unknown = "no such workflow", .broken = {}, .values = {}, .codes = {}, .names_failed = false};
   Frame frame;
   frame.names = &found->locals;
   frame.locals.resize(found->locals.size());
@@ -52,6 +56,56 @@ TreeRun::Passed TreeRun::RunWorkflow(std::set<int32_t>& codes) {
   return passed;
 }
 
+const std::vector<bool>& TreeRun::SharedLets() {
+  const auto [at, is_new] = shared_.try_emplace(frame_->workflow);
+  if (is_new) at->second = sema::FindUsage(*frame_->workflow).is_shared;
+  return at->second;
+}
+
+// The nodes that the text of an expression names, in whatever arm, and lets that are computed by themselves; also by way of other lets.
+const TreeRun::Awaited& TreeRun::AwaitedBy(const Expr& expr) {
+  const auto [at, is_new] = awaited_.try_emplace(&expr);
+  if (!is_new) return at->second;
+  Awaited& awaited = at->second;
+  const std::vector<sema::Stmt>& body = frame_->workflow->body;
+  const auto add = [&](LocalId local) {
+    const auto found = frame_->statements.find(local);
+    if (found == frame_->statements.end()) return;
+    const sema::Stmt& stmt = *found->second;
+    const bool is_own = stmt.kind == sema::StmtKind::kNode || SharedLets()[static_cast<size_t>(&stmt - body.data())];
+    const Awaited through = is_own ? Awaited{&stmt} : AwaitedBy(*stmt.value);
+    for (const sema::Stmt* const one : through)
+      if (std::find(awaited.begin(), awaited.end(), one) == awaited.end()) awaited.push_back(one);
+  };
+  const auto add_symbols = [&](const base::Dim& dim) {
+    for (const std::string& symbol : dim.Symbols())
+      for (const sema::Stmt& stmt : body) {
+        if (stmt.kind != sema::StmtKind::kLet && stmt.kind != sema::StmtKind::kNode) continue;
+        const auto& fresh = stmt.value->fresh;
+        if (std::any_of(fresh.begin(), fresh.end(), [&](const sema::FreshSymbol& one) { return one.symbol == symbol; })) add(stmt.local);
+      }
+  };
+  sema::ForEachInside(expr, [&](const Expr& inside) {
+    if (inside.kind == ExprKind::kLocal) add(inside.local);
+    if (inside.kind == ExprKind::kDimValue) add_symbols(inside.dim);
+    for (const sema::DimCheck& check : inside.checks) {
+      add_symbols(check.left);
+      add_symbols(check.right);
+    }
+  });
+  return awaited;
+}
+
+Made TreeRun::EvalAwaited(const Expr& expr) {
+  Made made;
+  for (const sema::Stmt* const stmt : AwaitedBy(expr))
+    if (!frame_->under_way.contains(stmt->local)) made.Take(Read(stmt->local));
+  if (made.codes.empty()) return Eval(expr);
+  Made taken = Eval(expr);
+  answer_.names_failed = answer_.names_failed || taken.codes.empty();
+  return arms_wait_ ? made : taken;
+}
+
 // The value of a node or `let`, which the first that reads it asks for: what nobody reads is not computed, or nobody hears of it.
 void TreeRun::Force(const sema::Stmt& stmt) {
   const int tensor_depth = std::exchange(tensor_depth_, 0), loop_depth = std::exchange(loop_depth_, 0);
@@ -72,11 +126,11 @@ void TreeRun::Force(const sema::Stmt& stmt) {
 
 Made TreeRun::NodeValue(const sema::Stmt& stmt) {
   const TypeRef type = (*frame_->names)[stmt.local].type;
-  Made made = Eval(*stmt.value);
+  Made made = EvalAwaited(*stmt.value);
   if (made.value) HasShape(type, *made.value, made.codes);
   if (made.codes.empty() || stmt.fallback == nullptr) return made;
   frame_->errors[stmt.err_local] = made.codes;
-  Made fallback = Eval(*stmt.fallback);
+  Made fallback = EvalAwaited(*stmt.fallback);
   if (fallback.value) HasShape(type, *fallback.value, fallback.codes);
   return fallback;
 }
@@ -100,7 +154,7 @@ TreeRun::Passed TreeRun::RunStatement(const sema::Stmt& stmt, std::set<int32_t>&
     case sema::StmtKind::kIf:
       for (size_t i = 0; i < stmt.arms.size(); ++i) {
         if (i < stmt.conditions.size()) {
-          Made condition = Eval(*stmt.conditions[i]);
+          Made condition = EvalAwaited(*stmt.conditions[i]);
           codes.insert(condition.codes.begin(), condition.codes.end());
           if (!condition.value || !condition.codes.empty()) return Passed::kFailed;
           if (condition.value->bits == 0) continue;
@@ -109,7 +163,7 @@ TreeRun::Passed TreeRun::RunStatement(const sema::Stmt& stmt, std::set<int32_t>&
       }
       return Passed::kOn;
     case sema::StmtKind::kRequire:
-      made = Eval(*stmt.value);
+      made = EvalAwaited(*stmt.value);
       if (made.value && made.value->bits == 0) made.Take(Failed(stmt.code, stmt.message.get()));
       break;
     case sema::StmtKind::kFail:
@@ -118,7 +172,7 @@ TreeRun::Passed TreeRun::RunStatement(const sema::Stmt& stmt, std::set<int32_t>&
     case sema::StmtKind::kReturn: {
       std::vector<ir::Value> values;
       for (size_t i = 0; i < stmt.results.size(); ++i) {
-        Made value = Eval(*stmt.results[i]);
+        Made value = EvalAwaited(*stmt.results[i]);
         if (value.value) HasShape(frame_->workflow->results[i].type, *value.value, value.codes);
         made.Take(value);
         values.push_back(value.value ? std::move(*value.value) : ir::Value{});

@@ -118,7 +118,10 @@ Made TreeRun::OfStack(const Expr& expr, const ir::Value& list) {
   const sema::Type& item = *expr.args[0]->type->element;
   std::vector<int64_t> dims{static_cast<int64_t>(items.size())};
   if (items.empty())
-    for (const base::Dim& dim : item.dims) dims.push_back(dim.constant().value_or(0));
+    for (const base::Dim& dim : item.dims) {
+      std::set<int32_t> none;
+      dims.push_back(Value(dim, none).value_or(0));
+    }
   if (!items.empty()) dims.insert(dims.end(), items[0].dims.begin(), items[0].dims.end());
   std::string elements;
   for (const ir::Value& one : items) {

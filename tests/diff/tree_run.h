@@ -110,7 +110,6 @@ class TreeRun {
   using Awaited = std::vector<const sema::Stmt*>;
   const Awaited& AwaitedBy(const Expr& expr);
   Made EvalAwaited(const Expr& expr);  // an expression of a statement
-  const std::vector<bool>& SharedLets();
   void Force(const sema::Stmt& stmt);
   Made NodeValue(const sema::Stmt& stmt);
   enum class Passed : uint8_t { kOn, kReturned, kFailed };
@@ -122,7 +121,6 @@ class TreeRun {
   ir::Program program_;  // a copy, whose types grow
   TreeMath math_;
   std::map<const Expr*, Awaited> awaited_;
-  std::map<const sema::Workflow*, std::vector<bool>> shared_;
   Frame* frame_ = nullptr;
   const Input* input_ = nullptr;
   TreeAnswer answer_;

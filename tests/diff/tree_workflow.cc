@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compiler/sema/build_usage.h"
 #include "compiler/sema/walk.h"
 #include "runtime/base/error_codes.h"
 #include "tests/diff/tree_run.h"
@@ -56,13 +55,7 @@ TreeRun::Passed TreeRun::RunWorkflow(std::set<int32_t>& codes) {
   return passed;
 }
 
-const std::vector<bool>& TreeRun::SharedLets() {
-  const auto [at, is_new] = shared_.try_emplace(frame_->workflow);
-  if (is_new) at->second = sema::FindUsage(*frame_->workflow).is_shared;
-  return at->second;
-}
-
-// The nodes that the text of an expression names, in whatever arm, and lets that are computed by themselves; also by way of other lets.
+// The nodes and lets that the text of an expression names, in whatever arm.
 const TreeRun::Awaited& TreeRun::AwaitedBy(const Expr& expr) {
   const auto [at, is_new] = awaited_.try_emplace(&expr);
   if (!is_new) return at->second;
@@ -71,11 +64,7 @@ const TreeRun::Awaited& TreeRun::AwaitedBy(const Expr& expr) {
   const auto add = [&](LocalId local) {
     const auto found = frame_->statements.find(local);
     if (found == frame_->statements.end()) return;
-    const sema::Stmt& stmt = *found->second;
-    const bool is_own = stmt.kind == sema::StmtKind::kNode || SharedLets()[static_cast<size_t>(&stmt - body.data())];
-    const Awaited through = is_own ? Awaited{&stmt} : AwaitedBy(*stmt.value);
-    for (const sema::Stmt* const one : through)
-      if (std::find(awaited.begin(), awaited.end(), one) == awaited.end()) awaited.push_back(one);
+    if (std::find(awaited.begin(), awaited.end(), found->second) == awaited.end()) awaited.push_back(found->second);
   };
   const auto add_symbols = [&](const base::Dim& dim) {
     for (const std::string& symbol : dim.Symbols())
@@ -102,7 +91,7 @@ Made TreeRun::EvalAwaited(const Expr& expr) {
     if (!frame_->under_way.contains(stmt->local)) made.Take(Read(stmt->local));
   if (made.codes.empty()) return Eval(expr);
   Made taken = Eval(expr);
-  answer_.names_failed = answer_.names_failed || taken.codes.empty();
+  answer_.names_failed = answer_.names_failed || taken.codes != made.codes;
   return arms_wait_ ? made : taken;
 }
 

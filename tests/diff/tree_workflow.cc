@@ -38,7 +38,7 @@ TreeAnswer TreeRun::Answer(const std::string& name, const std::vector<ir::Value>
   Made made;
   BindParams(frame, inputs.size(), made, code::kInputParams);
   frame_ = &frame;
-  if (made.codes.empty() && RunWorkflow(made.codes) == Passed::kOn) Broken("no statement returns");
+  if (made.codes.empty() && RunWorkflow(made.codes) == Passed::kOn && !stopped()) Broken("no statement returns");
   frame_ = nullptr;
   if (made.codes.empty() && !stopped()) answer_.values = std::move(*frame.returned);
   answer_.codes = std::move(made.codes);
@@ -166,6 +166,7 @@ TreeRun::Passed TreeRun::RunStatement(const sema::Stmt& stmt, std::set<int32_t>&
         made.Take(value);
         values.push_back(value.value ? std::move(*value.value) : ir::Value{});
       }
+      if (stopped()) return Passed::kFailed;
       if (made.codes.empty()) frame_->returned = std::move(values);
       codes.insert(made.codes.begin(), made.codes.end());
       return made.codes.empty() ? Passed::kReturned : Passed::kFailed;

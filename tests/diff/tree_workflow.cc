@@ -105,7 +105,8 @@ void TreeRun::Force(const sema::Stmt& stmt) {
   Made made = NodeValue(stmt);
   frame_->under_way.erase(stmt.local);
   if (!made.codes.empty()) made.value.reset();
-  Bind(stmt.local, std::move(made), false);
+  if (made.value) AddSymbols(*stmt.value, *made.value);  // also where it is that of the fallback
+  Bind(stmt.local, std::move(made), true);
   tensor_depth_ = tensor_depth;
   loop_depth_ = loop_depth;
   each_depth_ = each_depth;

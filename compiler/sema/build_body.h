@@ -138,7 +138,7 @@ class BodyWriter {
   ir::ValueId WriteListLoop(const Expr& expr), WriteFold(const Expr& expr);
   ir::ValueId WriteListIndex(const Expr& expr);
   void RequireOneShape(ir::ValueId list);
-  ir::ValueId IsOutside(ir::ValueId index, ir::ValueId count);
+  ir::ValueId IsOutside(ir::ValueId index, ir::ValueId count), WithExtents(ir::ValueId stacked, const std::vector<Dim>& stated);
   void FailOutside(ir::ValueId index, ir::ValueId count, const std::string& text);  // 7001 with both values
   ir::ValueId ListLen(ir::ValueId list) { return b_.Emit(ir::OpKind::kListLen, b_.ScalarType(DType::kI64), {list}); }
 

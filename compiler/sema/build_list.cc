@@ -1,4 +1,5 @@
 #include "compiler/sema/build_body.h"
+#include "compiler/sema/resolve_type.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 
@@ -148,6 +149,21 @@ void BodyWriter::RequireOneShape(ValueId list) {
         b_.Emit(OpKind::kText, b_.types().String(), {extent(found, axis), found, extent(b_.I64(0), axis)}, ir::AddText(c_.out, format)));
     b_.FailIf(b_.Binary(OpKind::kNe, found, b_.I64(0)), code::kDimension, message);
   }
+}
+
+// What is stacked of nothing has the extents, too, that its items have by symbols of their type.
+ValueId BodyWriter::WithExtents(ValueId stacked, const std::vector<Dim>& stated) {
+  const std::vector<int64_t> dims = b_.Known(stacked).dims;
+  std::vector<ValueId> extents{b_.Dim(stacked, 0)};
+  bool adds = false;
+  for (size_t axis = 1; axis < dims.size(); ++axis) {
+    const Dim& dim = stated[axis - 1];
+    const std::optional<ValueId> own = dims[axis] >= 0 || IsAny(dim) ? std::nullopt : DimIn(dim, frame_);
+    if (own) extents.push_back(IsNatural(*own) ? *own : b_.Binary(OpKind::kMax, *own, b_.I64(0)));
+    if (!own) extents.push_back(b_.Dim(stacked, axis));
+    adds = adds || own.has_value();
+  }
+  return adds && !extents_may_differ_ ? b_.Reshape(stacked, std::move(extents)) : stacked;
 }
 
 ValueId BodyWriter::IsOutside(ValueId index, ValueId count) {

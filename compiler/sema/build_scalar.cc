@@ -255,7 +255,7 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
       if (std::any_of(stated.begin(), stated.end(), IsAny)) RequireOneShape(args[0]);
       const ir::Op& list = b_.body()[args[0]];
       dims.insert(dims.begin(), list.kind == OpKind::kListMake ? static_cast<int64_t>(list.args.size()) : -1);
-      return b_.Emit(OpKind::kTensorOfList, b_.types().Tensor(item.dtype, std::move(dims)), args);
+      return WithExtents(b_.Emit(OpKind::kTensorOfList, b_.types().Tensor(item.dtype, std::move(dims)), args), stated);
     }
     case Builtin::kReshape:
       return WriteReshape(expr, args);

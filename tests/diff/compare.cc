@@ -11,12 +11,14 @@
 #include "runtime/abi/interpret.h"
 #include "runtime/abi/verify.h"
 #include "runtime/base/check.h"
+#include "runtime/base/error_codes.h"
 #include "tests/diff/choices.h"
 #include "tests/diff/expectations.h"
 #include "tests/diff/model_host.h"
 #include "tests/diff/oracle.h"
 #include "tests/diff/schedules.h"
 #include "tests/diff/scratch.h"
+#include "tests/diff/tree.h"
 #include "tests/unit/compiler/sema/built.h"
 
 namespace wf::diff {
@@ -47,6 +49,8 @@ class File {
       return;
     }
     before_ = std::move(*built.program);
+    checked_ = std::move(built.checked);
+    tree_.emplace(*checked_, before_);
     after_ = before_;
     passes::Run(after_);
     for (int i = 0; i < kNatives; ++i)
@@ -62,7 +66,9 @@ class File {
     }
     for (size_t w = 0; w < workflows_.size(); ++w) {
       const size_t number = NumberOf(workflows_[w].name);
+      const size_t untold = untold_;
       for (size_t i = 0; i < workflows_[w].inputs.size(); ++i) RunOne(w, number, i);
+      comparison_.by_tree += untold_ == untold;
     }
     for (int i = 0; i < options_.schedules; ++i) RunTogether(static_cast<uint64_t>(i));
     for (const auto& host : hosts_)
@@ -143,7 +149,36 @@ class File {
       return false;
     }
     if (!SameEnding(before_, number, expected.ending, after)) Differs(w, input, "interpreted after the passes", expected.ending, after);
+    AskTree(w, number, input, inputs);
     return true;
+  }
+
+  // The checked tree, from which the IR was built that all others run.
+  void AskTree(size_t w, size_t number, size_t input, const std::vector<ir::Value>& inputs) {
+    const Input& asked = workflows_[w].inputs[input];
+    TreeAnswer answer = tree_->Answer(workflows_[w].name, inputs, asked, true);
+    const Ending& wanted = expected_[w][input].ending;
+    if (answer.names_failed && !Agrees(number, wanted, answer)) {
+      answer = tree_->Answer(workflows_[w].name, inputs, asked, false);
+      if (!Agrees(number, wanted, answer)) answer.unknown = "failed nodes that some arms name and others do not";
+    }
+    if (!answer.unknown.empty()) {
+      ++untold_;
+      ++comparison_.untold[answer.unknown];
+    } else if (!Agrees(number, wanted, answer)) {
+      const std::string found = !answer.broken.empty() ? answer.broken
+                                : answer.codes.empty() ? ToString(before_, number, {answer.values, {}, {}})
+                                                       : "failure " + ToString(answer.codes);
+      Differs(w, input, "by the tree\n  wanted " + ToString(before_, number, wanted) + "\n  found  " + found);
+    }
+  }
+
+  bool Agrees(size_t number, const Ending& wanted, const TreeAnswer& answer) const {
+    if (!answer.broken.empty() || !answer.unknown.empty()) return false;
+    const int32_t code = wanted.failure.code;
+    const bool is_noted = answer.codes.contains(kNoted) && code >= code::kIndex && code <= code::kEmpty;
+    if (code != 0 || !answer.codes.empty()) return is_noted || answer.codes.contains(code);
+    return SameEnding(before_, number, wanted, {answer.values, wanted.annotations, {}});
   }
 
   Ending TaskByTask(size_t native, size_t number, Scratch& scratch, void* frame, std::vector<Reported>* known) {
@@ -212,7 +247,10 @@ class File {
 
   const std::vector<Workflow>& workflows_;
   const CompareOptions& options_;
+  std::optional<sema::Program> checked_;
   ir::Program before_, after_;
+  std::optional<Tree> tree_;
+  size_t untold_ = 0;  // calls
   std::vector<std::unique_ptr<test::Native>> natives_;
   std::vector<std::unique_ptr<ModelHost>> hosts_;  // of their plans
   std::vector<std::string> names_;                 // of them

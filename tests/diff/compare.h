@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct Comparison {
   std::string refused;  // what the compiler says about the file, when it does not take it
   std::vector<Difference> differences;
   size_t calls = 0, failures = 0, cut = 0;  // cut: the interpreter gave up, so nothing was compared
+  size_t by_tree = 0;                       // workflows of which the checked tree told each call that was compared
+  std::map<std::string, size_t> untold;     // why it did not tell others, by call
 };
 
 constexpr int kAllNatives = -1, kNatives = 7;

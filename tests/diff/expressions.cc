@@ -139,6 +139,7 @@ std::string Writer::Expression(const Type& type, int depth) {
       if (at < one->weight) break;
       at -= one->weight;
     }
+    is_whole_ = is_coerced;
     if (std::string text = (this->*chosen->write)(type, depth - 1); !text.empty()) return text;
   }
   return Literal(type, 0);
@@ -445,7 +446,7 @@ static bool IsOfOne(const std::string& symbol, const std::vector<Name>& params) 
          1;
 }
 
-std::string Writer::CallTo(Callee callee, int depth, const WriteValue& argument) {
+std::string Writer::CallTo(Callee callee, int depth, const WriteValue& argument, bool checks) {
   const Function& function = *callee.function;
   for (const std::string& symbol : function.symbols)  // the first of a name counts
     callee.dims.emplace_back(symbol, OneIn(6) && IsOfOne(symbol, function.params) ? "_" : Dim());
@@ -456,12 +457,13 @@ std::string Writer::CallTo(Callee callee, int depth, const WriteValue& argument)
     const Name& param = function.params[i];
     const Type type = With(param.type, callee.dims);
     text += (i == 0 ? "" : ", ") + (is_named ? param.text + ": " : std::string());
-    text += argument ? argument(type, depth - 1) : Expression(type, depth - 1);
+    text += argument ? argument(type, depth - 1) : checks ? Coerced(type, depth - 1) : Expression(type, depth - 1);
   }
   return text + ")";
 }
 
 std::string Writer::Call(const Type& type, int depth) {
+  const bool checks = std::exchange(is_whole_, false) && !in_tensor_block_;
   std::vector<Callee> fitting;
   for (const Function& function : functions_) {
     if (in_tensor_block_ && function.may_fail) continue;
@@ -469,8 +471,8 @@ std::string Writer::Call(const Type& type, int depth) {
   }
   if (fitting.empty()) return "";
   const Callee& callee = Any(fitting);
-  may_fail_ = may_fail_ || callee.function->may_fail;
-  return CallTo(callee, depth);
+  may_fail_ = may_fail_ || checks || callee.function->may_fail;
+  return CallTo(callee, depth, {}, checks);
 }
 
 std::string Writer::OrElse(const Type& type, int depth) {

@@ -7,6 +7,10 @@
 namespace wf::diff {
 
 std::string Writer::Let(int depth, const WriteValue& value) {
+  if (!in_tensor_block_ && OneIn(8)) {  // one that nobody reads, and that may fail
+    const std::vector<Name> divisors = Unknown(Scalar(DType::kI64));
+    if (!divisors.empty()) return "let " + Fresh("_v") + " = 7 / " + Any(divisors).text + ";";
+  }
   const Type type = in_tensor_block_ ? ElementType(true) : SmallType(1);
   const std::string name = Fresh("v"), text = value(type, depth);
   scope_.push_back({.text = name, .type = type, .extent = "", .is_constant = IsScalar(type), .is_value = true});

@@ -31,6 +31,8 @@ wf_tensor View(ir::DType dtype, const ir::Value& value) {
   return tensor;
 }
 
+}  // namespace
+
 ir::Outcome CallNative(const ir::Program& program, const std::string& symbol, std::span<const ir::Value> args, ir::TypeId result) {
   Scratch scratch;
   const ir::Type& type = program.types[result];
@@ -67,6 +69,8 @@ ir::Outcome CallNative(const ir::Program& program, const std::string& symbol, st
   WF_CHECK(known != nullptr, symbol);
   return known->compute(args);
 }
+
+namespace {
 
 Array ArrayOf(const ir::Type& type, const ir::Value& value) {
   if (type.kind == ir::TypeKind::kTensor) return {type.dtype, value.dims, *value.text};

@@ -30,6 +30,9 @@ bool SameEnding(const ir::Program& program, size_t workflow, const Ending& wante
 
 class ModelHost;
 
+// A native of the library as the runtime has it, an extern as externs.cc computes it. `result`: what the native is told.
+ir::Outcome CallNative(const ir::Program& program, const std::string& symbol, std::span<const ir::Value> args, ir::TypeId result);
+
 // What the interpreter of the compiler says; the native functions of the library are those of the runtime, and models run there, alone.
 Ending Interpreted(const ir::Program& program, size_t workflow, std::vector<ir::Value> inputs, const Input& input, ModelHost& models);
 

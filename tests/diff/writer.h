@@ -155,7 +155,7 @@ class Writer {
   };
   // `function` with dimensions for which its `result` is `type`; null: there are none.
   Callee Fit(const Function& function, const Type& result, const Type& type) const;
-  std::string CallTo(Callee callee, int depth, const WriteValue& argument = {});
+  std::string CallTo(Callee callee, int depth, const WriteValue& argument = {}, bool checks = false);
   // Those whose result, or a part of it, is of the type, each with what stands behind the call.
   std::vector<std::pair<Callee, std::string>> Fitting(const std::vector<Function>& functions, const Type& type) const;
 
@@ -185,13 +185,13 @@ class Writer {
   std::vector<std::string> errors_;
   std::vector<std::string> shared_;  // declarations that others of the file have, too
   bool in_tensor_block_ = false, is_coerced_ = false, may_fail_ = false;
-  bool is_index_alone_ = false;            // what is written next
-  bool has_metadata_ = false;              // in the body of a workflow
-  bool in_fallback_ = false;               // where `err` is taken
-  bool has_each_ = false;                  // written since it was last looked at
-  bool has_call_ = false;                  // of a workflow, likewise
-  bool has_extern_ = false;                // a node, likewise
-  std::vector<const KnownModel*> called_;  // models, likewise
+  bool is_index_alone_ = false, is_whole_ = false;  // what is written next; it is compared with a written type when it runs
+  bool has_metadata_ = false;                       // in the body of a workflow
+  bool in_fallback_ = false;                        // where `err` is taken
+  bool has_each_ = false;                           // written since it was last looked at
+  bool has_call_ = false;                           // of a workflow, likewise
+  bool has_extern_ = false;                         // a node, likewise
+  std::vector<const KnownModel*> called_;           // models, likewise
   bool in_each_ = false;
   bool annotates_ = false;  // the workflow at hand
   int loops_ = 0, names_made_ = 0;

@@ -222,5 +222,20 @@ TEST(BuildDims, ABlockThatWaitsTellsTheFirstFailureOfItsText) {
   }
 }
 
+// Of no items the type says how long they would be.
+TEST(BuildDims, AStackOfNothingHasTheExtentsOfItsType) {
+  const Answers answers(R"(
+    import std.tensor;
+    fn stacked(x: i64[h], m: list<i64>) -> i64[_, h] = tensor.stack([x for y in m if y > 0]);
+    workflow Rows(x: i64[n], m: list<i64>) -> (r: i64[_, n]) { return (r: tensor.stack([x for y in m if y > 0])); }
+    workflow Turned(x: i64[n], m: list<i64>) -> (r: i64[n, _]) { return (r: tensor.transpose(stacked(x, m))); }
+    service S { workflow Rows; workflow Turned; })");
+  const ir::Value x = Tensor<int64_t>({2}, {4, 5}), none = ir::Value::Items({Int(0)}), one = ir::Value::Items({Int(0), Int(1)});
+  EXPECT_EQ(answers("Rows", {x, none}), "r=[0x2]{}");
+  EXPECT_EQ(answers("Rows", {x, one}), "r=[1x2]{4, 5}");
+  EXPECT_EQ(answers("Turned", {x, none}), "r=[2x0]{}");
+  EXPECT_EQ(answers("Turned", {x, one}), "r=[2x1]{4, 5}");
+}
+
 }  // namespace
 }  // namespace wf::sema

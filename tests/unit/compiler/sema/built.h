@@ -23,6 +23,7 @@ namespace wf::sema {
 struct Built {
   std::optional<ir::Program> program;
   std::string diagnostics;
+  std::optional<Program> checked;  // what `program` was built of
 };
 
 inline Built BuildFile(const std::string& path) {
@@ -33,7 +34,8 @@ inline Built BuildFile(const std::string& path) {
   CheckInput input{.modules = {}, .sources = sources, .options = {}};
   for (const driver::Module& module : modules) input.modules.push_back({module.path, module.file.get()});
   if (!diag.has_errors()) {
-    if (const std::optional<Program> checked = Check(input, diag)) built.program = BuildIr(*checked, sources, diag);
+    built.checked = Check(input, diag);
+    if (built.checked) built.program = BuildIr(*built.checked, sources, diag);
   }
   for (const diag::Diagnostic& diagnostic : diag.Sorted())
     built.diagnostics += "WF" + std::to_string(static_cast<int>(diagnostic.code)) + " " + diagnostic.message + "\n";

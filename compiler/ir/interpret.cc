@@ -54,7 +54,7 @@ bool BodyRun::Fail(int32_t code, std::string message, uint32_t line) {
 
 bool BodyRun::CheckSticky() {
   if (sticky_ == 0) return true;
-  const int32_t code = kFirstSticky + std::countr_zero(sticky_);
+  const int32_t code = kFirstSticky + std::countr_zero(body_.divisor_first && (sticky_ & 2) != 0 ? 2u : sticky_);
   return Fail(code, std::string(StickyText(code)), 0);
 }
 

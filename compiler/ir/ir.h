@@ -21,7 +21,7 @@ enum class OpKind : uint8_t {
 #undef OP
 };
 
-// Failures that are a bit of the body until its next effect; the lowest wins.
+// Failures that are a bit of the body until its next effect; the lowest wins, but for Body::divisor_first.
 inline constexpr int32_t kFirstSticky = code::kIndex, kLastSticky = code::kEmpty;
 enum class OpGroup : uint8_t { kLeaf, kIf, kScalar, kMath, kTensor, kRecord, kList, kText, kEffect };
 struct OpInfo {
@@ -51,14 +51,14 @@ struct Op {
 
 // A value is visible after its definition in its block, and in the blocks nested there.
 struct Block {
-  std::vector<ValueId> params;  // kParam ops
-  std::vector<ValueId> ops;     // in order of execution, params not repeated
+  std::vector<ValueId> params, ops;  // kParam ops; all others in order of execution
   ValueId result = ValueId::kNone;
 };
 
 struct Body {
   std::vector<Op> ops;
-  std::vector<Block> blocks;  // blocks[0] is the entry; it has no params
+  std::vector<Block> blocks;   // blocks[0] is the entry; it has no params
+  bool divisor_first = false;  // of an index and a divisor that both fail, as IsDivisorFirst says
   bool empty() const { return blocks.empty(); }
   const Op& operator[](ValueId id) const { return ops[static_cast<size_t>(id)]; }
   Op& operator[](ValueId id) { return ops[static_cast<size_t>(id)]; }

@@ -198,7 +198,7 @@ void BodyEmitter::SetSticky(int code, Value* condition) {
   b_.CreateStore(b_.CreateOr(b_.CreateLoad(b_.getInt32Ty(), sticky_), flag), sticky_);
 }
 
-// Leaves with the lowest sticky code when one is set.
+// Leaves with the sticky code that is told when one is set.
 void BodyEmitter::CheckSticky() {
   if (!uses_sticky_) return;
   if (sticky_failed_ == nullptr) {
@@ -206,6 +206,11 @@ void BodyEmitter::CheckSticky() {
     sticky_failed_ = Block::Create(context_.llvm(), "sticky_failed", function_);
     b_.SetInsertPoint(sticky_failed_);
     Value* bit = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getFalse());
+    if (body_.divisor_first) {
+      constexpr uint32_t kDivisor = code::kDivisor - ir::kFirstSticky;
+      Value* divides = b_.CreateAnd(b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getInt32(1u << kDivisor));
+      bit = b_.CreateSelect(b_.CreateIsNotNull(divides), b_.getInt32(kDivisor), bit);
+    }
     Value* code = b_.CreateAdd(bit, b_.getInt32(ir::kFirstSticky));
     Value *text = nullptr, *length = nullptr;
     for (int i = ir::kFirstSticky; i <= ir::kLastSticky; ++i) {

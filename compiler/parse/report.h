@@ -95,6 +95,7 @@ class Reporter {
   std::optional<std::string> HelpForValueOfBody(const Mistake& mistake) const;
   std::optional<std::string> HelpForAssign(const Mistake& mistake) const;
   std::optional<std::string> HelpForComma(const Mistake& mistake) const;
+  std::optional<std::string> WordOfSecond(const Mistake& mistake) const;
   std::optional<std::string> HelpForArm(const Mistake& mistake) const;
   std::optional<std::string> HelpForDeclaration(const Mistake& mistake) const;
   std::optional<std::string> HelpForRecord(const Mistake& mistake) const;

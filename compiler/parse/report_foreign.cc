@@ -229,6 +229,7 @@ bool Reporter::IsInUnnamedTuple(const Mistake& mistake) const {
 Help Reporter::HelpForComma(const Mistake& mistake) const {
   const size_t at = mistake.at;
   if (mistake.rule == P::RuleTypeField) return "each field ends with `;`";
+  if (const Help word = WordOfSecond(mistake)) return fmt::format("each name has a `{0}` of its own: `{0} a = 1; {0} b = 2;`", *word);
   const int32_t braces = tokens_.opener[at];
   if (braces >= 2 && TypeAt(static_cast<size_t>(braces) - 2) == T::KW_SERVICE)
     return "each of them ends with `;`: `workflow V; workflow W;`";
@@ -579,6 +580,7 @@ Help Reporter::HelpForForeign(const Mistake& mistake) const {
 Help Reporter::FixFor(const Mistake& mistake) const {
   const size_t type = TypeAt(mistake.at);
   if (type == T::COMMA && mistake.rule == P::RuleTypeField) return ";";
+  if (const Help word = WordOfSecond(mistake)) return "; " + *word;
   if ((type == T::COLON || type == T::FAT_ARROW) && Expects(mistake, T::ARROW) && TypeAt(mistake.at - 1) == T::RPAREN) return "->";
   if (type == T::ARROW && mistake.rule == P::RuleArm && Expects(mistake, T::FAT_ARROW)) return "=>";
   if (type == T::FAT_ARROW && Expects(mistake, T::ASSIGN) && Expects(mistake, T::LBRACE)) return "=";

@@ -37,6 +37,17 @@ Help Reporter::HelpForQuestion(const Mistake& mistake) const {
   return std::nullopt;
 }
 
+// The `let` of `let a = 1, b = 2;`.
+Help Reporter::WordOfSecond(const Mistake& mistake) const {
+  const size_t at = mistake.at;
+  if (TypeAt(at) != T::COMMA || !Expects(mistake, T::SEMI) || TypeAt(at + 1) != T::NAME) return std::nullopt;
+  if (TypeAt(at + 2) != T::ASSIGN && TypeAt(at + 2) != T::COLON) return std::nullopt;
+  const std::optional<size_t> item = ItemAt(at);
+  const size_t head = item ? TypeAt(*item) : 0;
+  const bool names = head == T::KW_LET || head == T::KW_CONST || head == T::KW_NODE;
+  return names ? Help(Spelling(*item)) : std::nullopt;
+}
+
 // `string name = 1;`, `repeated string names = 1;`, `readonly id: i64;` among the fields of a type.
 Help Reporter::HelpForField(const Mistake& mistake) const {
   const size_t at = mistake.at;

@@ -40,6 +40,7 @@ bool IsPureDeep(const ir::Body& body, const ir::Op& op, bool may_be_sticky) {
 
 ir::Body Rewriter::Run() {
   b_.Close(Inline(ir::BlockId{0}, {}));
+  new_.divisor_first = old_.divisor_first;
   return std::move(new_);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/ir/told.h"
 #include "compiler/sema/build_workflow.h"
 #include "compiler/sema/model_workflow.h"
 
@@ -239,6 +240,7 @@ ir::Outcome EvaluateConst(const Program& program, const Expr& expr, ir::Limits& 
   BodyWriter writer(c, body, nullptr);
   const ir::ValueId value = writer.Write(expr);
   writer.builder().Close(value);
+  body.divisor_first = ir::IsDivisorFirst(body);
   if (c.misses_body) return {};
   if (c.too_large != nullptr) {
     return {.value = {}, .failure = ir::Failure{.code = ir::kOutOfSteps, .message = std::string("more than ") + c.limit}};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/told.h"
 #include "compiler/sema/resolve_type.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
@@ -90,6 +91,7 @@ ir::Body Values::Write(ir::Task& task, const WriteBody& write) {
   writer.builder().set_place({out_[task.node].line, {}});
   const ValueId result = write(writer);
   writer.builder().Close(result);
+  body.divisor_first = ir::IsDivisorFirst(body);
   for (const ValueId id : body.blocks[0].ops) {
     if (body[id].kind == OpKind::kSlot) task.in.push_back(SlotId{static_cast<uint32_t>(body[id].imm)});  // each once
   }

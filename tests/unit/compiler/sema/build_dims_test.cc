@@ -182,6 +182,22 @@ TEST(BuildDims, ABlockThatWaitsFailsWithWhatItDoesNotRead) {
   EXPECT_EQ(answers("Subject", {Int(5)}), "r=3");
 }
 
+// An index that leaves its axis since a divisor of 1 stood in for the 0 is not what went wrong.
+TEST(BuildDims, ADivisorOf0IsToldBeforeTheIndicesThatFollowFromIt) {
+  const Answers answers(R"(
+    workflow Extent(x: i64[n], k: i64) -> (r: i64[n]) { return (r: [_j] => sum[i < 6 / k](x[i])); }
+    workflow Index(x: i64[n], k: i64) -> (r: list<i64>) { return (r: [x[6 / k] + v for v in [1, 2]]); }
+    workflow Choice(x: i64[n], k: i64) -> (r: i64) { return (r: sum[i < n](if 6 / k == 6 { x[x[i]] } else { 0 })); }
+    workflow Alone(x: i64[n], k: i64) -> (r: i64) { return (r: sum[i < n](x[i + k + 1])); }
+    workflow Divisor(x: i64[n], k: i64) -> (r: i64) { return (r: sum[i < n](6 / x[i + k + 1])); }
+    service S { workflow Extent; workflow Index; workflow Choice; workflow Alone; workflow Divisor; })");
+  const auto ask = [&](const char* workflow, int64_t first) { return answers(workflow, {Tensor<int64_t>({2}, {first, first}), Int(0)}); };
+  for (const char* workflow : {"Extent", "Index", "Choice"}) EXPECT_THAT(ask(workflow, 9), HasSubstr("!7002 ")) << workflow;
+  EXPECT_THAT(ask("Alone", 9), HasSubstr("!7001 "));
+  EXPECT_THAT(ask("Divisor", 0), HasSubstr("!7001 "));
+  EXPECT_THAT(answers("Index", {Tensor<int64_t>({2}, {9, 9}), Int(1)}), HasSubstr("!7001 "));
+}
+
 // The first of the statements of a block that fails is told, whether there are calls that wait in it or not.
 TEST(BuildDims, ABlockThatWaitsTellsTheFirstFailureOfItsText) {
   std::string text = R"(

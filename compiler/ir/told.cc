@@ -1,0 +1,52 @@
+#include "compiler/ir/told.h"
+
+namespace wf::ir {
+namespace {
+
+constexpr uint8_t kOfIndex = 1, kOfDivisor = 2;
+
+class Following {
+ public:
+  explicit Following(const Body& body) : body_(body), of_(body.ops.size(), 0) {}
+
+  // What the value of the block follows from; `around`: what the block does.
+  uint8_t Look(BlockId block, uint8_t around) {
+    for (const ValueId param : body_[block].params) of_[Index(param)] = around;
+    for (const ValueId id : body_[block].ops) {
+      const Op& op = body_[id];
+      uint8_t of = around;
+      for (const ValueId arg : op.args) of |= of_[Index(arg)];
+      for (const BlockId inner : op.blocks) of |= Look(inner, of);
+      if (op.kind == OpKind::kCheckIndex) {
+        index_follows = index_follows || (of & kOfDivisor) != 0;
+        of |= kOfIndex;
+      }
+      if (op.kind == OpKind::kCheckDivisor) {
+        divisor_follows = divisor_follows || (of & kOfIndex) != 0;
+        of |= kOfDivisor;
+      }
+      of_[Index(id)] = of;
+    }
+    const ValueId result = body_[block].result;
+    return result == ValueId::kNone ? around : of_[Index(result)];
+  }
+
+  bool index_follows = false, divisor_follows = false;
+
+ private:
+  static size_t Index(ValueId id) { return static_cast<size_t>(id); }
+
+  const Body& body_;
+  std::vector<uint8_t> of_;  // of each value: what it follows from
+};
+
+}  // namespace
+
+bool IsDivisorFirst(const Body& body) {
+  if (body.empty()) return false;
+  Following following(body);
+  following.Look(BlockId{0}, 0);
+  return following.index_follows && !following.divisor_follows;
+}
+
+}  // namespace wf::ir

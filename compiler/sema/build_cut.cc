@@ -17,9 +17,9 @@ using ir::ValueId;
 
 SlotId NodeCutter::Write() {
   const size_t first = out_.tasks.size();
-  TaskWriter::Steps around = tasks_.ExchangeSteps({});
+  const size_t around = tasks_.steps();
   const SlotId value = WriteValue();
-  tasks_.ExchangeSteps(std::move(around));
+  tasks_.DropStepsFrom(around);
   Prioritise(first);
   return value;
 }

@@ -41,10 +41,13 @@ class TaskWriter {
     std::vector<ir::SlotId> gates_;
   };
   void AddGate(ir::SlotId slot) { gates_.push_back(slot); }
-  // Of a statement in a block, in their order: of several that failed, a reader takes the failure of the first.
+  // Of a statement in a block, in their order: of several that failed, a reader takes the failure of the first. A node has its own behind
+  // those around it, which tasks of the workflow that a block calls wait for, too.
   void AddStep(ir::SlotId slot) { steps_.try_emplace(slot, steps_.size()); }
-  using Steps = std::unordered_map<ir::SlotId, size_t>;
-  Steps ExchangeSteps(Steps steps) { return std::exchange(steps_, std::move(steps)); }  // each node has its own
+  size_t steps() const { return steps_.size(); }
+  void DropStepsFrom(size_t first) {
+    std::erase_if(steps_, [first](const auto& step) { return step.second >= first; });
+  }
   bool has_gates() const { return !gates_.empty(); }
 
   ir::RegionId OpenRegion(ir::RegionId parent);
@@ -68,7 +71,7 @@ class TaskWriter {
   ir::RegionId region_ = ir::RegionId::kNone;
   ir::NodeId node_ = ir::NodeId::kNone;
   std::vector<ir::SlotId> gates_;  // inside the region, of `require`s and lets that nobody may read: what follows there waits for them
-  Steps steps_;
+  std::unordered_map<ir::SlotId, size_t> steps_;  // each with its place
 };
 
 // Puts the tasks and slots of each region next to each other.

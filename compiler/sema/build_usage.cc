@@ -151,10 +151,15 @@ std::set<LocalId> SureReads(const Expr& expr) {
         add(*next.args[0]);
         break;
       case ExprKind::kListLoop:
-      case ExprKind::kEach:
       case ExprKind::kBuild:
       case ExprKind::kReduce:
         break;
+      case ExprKind::kCallModel:
+      case ExprKind::kCallWorkflow:
+      case ExprKind::kCallExtern:
+      case ExprKind::kCallRemote:
+      case ExprKind::kEach:
+        continue;
       case ExprKind::kBlock:
         for (const BlockStep& step : next.steps) add(*step.value);
         add(*next.args[0]);

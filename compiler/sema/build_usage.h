@@ -22,6 +22,6 @@ struct Usage {
 Usage FindUsage(const Workflow& workflow);
 bool MayWait(const Expr& expr);  // holds a call that waits or a `for`: needs tasks of its own
 size_t CountModelCalls(const Expr& expr);
-std::set<LocalId> SureReads(const Expr& expr);  // locals that it reads whatever they are worth
+std::set<LocalId> SureReads(const Expr& expr);  // locals that it reads whatever they are worth, beside what calls that wait read
 
 }  // namespace wf::sema

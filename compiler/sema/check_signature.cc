@@ -177,6 +177,12 @@ bool MentionNone(const std::vector<GivenArgument>& given) {
   return names.contains("none");
 }
 
+// Whether a symbol has no value yet: it takes that of the parts of an argument, however deep they stand.
+bool HoldsAny(const Type& type) {
+  return std::any_of(type.dims.begin(), type.dims.end(), IsAny) || (type.element != nullptr && HoldsAny(*type.element)) ||
+         std::any_of(type.fields.begin(), type.fields.end(), [](const Field& field) { return HoldsAny(*field.type); });
+}
+
 // One call of a signature: arguments are checked and unified from left to right, so that shapes known from earlier ones are wanted of later
 // ones. Those that say little of what a type variable is come after the others.
 class SignatureCall {
@@ -287,8 +293,9 @@ class SignatureCall {
       }
       const Origin origin{param.span, TextOf(param)};
       const uint32_t mark = body_.NextSymbol();
-      const bool may_be_of_sibling = certainty != Certainty::kWhole && param.type->is_unknown;
-      value = CheckExpr(body_, *given.value, hint, may_be_of_sibling ? where_.For(&origin) : where_.Hard(&origin));
+      Where where = where_.Hard(&origin);
+      where.soft = hint != nullptr && HoldsAny(*hint);
+      value = CheckExpr(body_, *given.value, hint, where);
       const bool fits_optional = hint != nullptr && hint->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
       if (param.type->is_unknown && hint != nullptr && !hint->is_unknown && (fits_optional || value->type->is_open))
         value = Coerce(body_, std::move(value), hint, origin);

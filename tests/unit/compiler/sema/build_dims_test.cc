@@ -217,6 +217,9 @@ TEST(BuildDims, ABlockThatWaitsTellsTheFirstFailureOfItsText) {
       {"let _w = b(x); let u = CALL(x + 1); let v = a(x); v + u", 2},
       {"let u = CALL(x + 1); let _w = b(u - 1); let v = a(x); v + u", 2},
       {"let v = a(x); let w = b(x); if x < 1 { CALL(w) + v } else { 2 }", 1},
+      {"let v = a(x); require x > 0 else fail B; CALL(v)", 1},
+      {"let v = a(x); let _w = b(x); let _u = CALL(v); 4", 1},
+      {"let v = a(x); require x > 0 else fail B; let l = for e in [v, 2] { CALL(e) }; l[0]", 1},
   };
   std::string service = "service S {";
   for (size_t i = 0; i < blocks.size(); ++i) {

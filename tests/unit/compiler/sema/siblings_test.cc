@@ -105,5 +105,20 @@ TEST(Siblings, FitWhatIsWritten) {
   }
 }
 
+// A parameter's symbol takes its value from what is written in place, however deep.
+TEST(Siblings, PartsOfAnArgumentGiveItsSymbolsTheirValues) {
+  const Answers answers(R"(
+    fn nested(a: list<list<i64[k]>>) -> i64 { let _n = len(a); k }
+    fn field(a: (b: list<i64[k]>)) -> i64 { let _n = len(a.b); k }
+    workflow W(x: i64[n], c: bool) -> (r: i64) {
+      let top = nested([[x]]) + field((b: [x, x]));
+      let inside = if c { nested([[x], [x, x]]) } else { field((b: [x])) };
+      return (r: top * 10 + inside);
+    }
+    service S { workflow W; })");
+  EXPECT_EQ(answers("W", {Ints({1, 2, 3}), Int(true)}), "r=63");
+  EXPECT_EQ(answers("W", {Ints({1, 2, 3}), Int(false)}), "r=63");
+}
+
 }  // namespace
 }  // namespace wf::sema

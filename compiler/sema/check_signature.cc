@@ -100,9 +100,6 @@ class Instantiation {
   std::optional<Dim> faulty_;
 };
 
-// Calls that are tasks of their own, which are given values.
-bool IsTask(EntityKind callee) { return callee == EntityKind::kModel || callee == EntityKind::kRemote || callee == EntityKind::kWorkflow; }
-
 bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
 
 // A value, so that neither its names nor its locals meet those of the call. An optional one that is there is that.
@@ -299,7 +296,7 @@ class SignatureCall {
       const bool fits_optional = hint != nullptr && hint->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
       if (param.type->is_unknown && hint != nullptr && !hint->is_unknown && (fits_optional || value->type->is_open))
         value = Coerce(body_, std::move(value), hint, origin);
-      if (IsTask(callee_.kind)) Settle(body_, *value, mark);  // what the value alone says is all that the task knows of it
+      if (signature_.may_wait) Settle(body_, *value, mark);  // what the value alone says is all that a task of its own knows of it
     }
     if (IsPoison(*value)) return nullptr;
     value = Fit(param, std::move(value));

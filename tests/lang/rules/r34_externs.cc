@@ -10,6 +10,12 @@ wf::Tensor<float, 1> scaled(wf::Context& context, const wf::Tensor<float, 1>& x,
   return result;
 }
 
+wf::Tensor<float, 1> doubled(wf::Context& context, const wf::Tensor<float, 1>& x) {
+  auto result = context.NewTensor<float>(2 * x.dim(0));
+  for (int64_t i = 0; i < 2 * x.dim(0); ++i) result(i) = x(i / 2);
+  return result;
+}
+
 float warm(wf::Context&, float x) {
   if (x < 0) throw wf::Failure(errors::Cold, "too cold");
   return x;

@@ -11,6 +11,7 @@ if __name__ == "__main__":
     harness.in_environment()
 
 import grpc  # noqa: E402
+import http2_client  # noqa: E402
 import httpx  # noqa: E402
 import tritonclient.grpc  # noqa: E402
 import tritonclient.http  # noqa: E402
@@ -217,7 +218,7 @@ class Changes(Asks):
 
 
 class Pages(Asks):
-    args = ("--cors-origins", "https://a.example, http://localhost:3000", "--cors-expose", "wf-seen, retry-after")
+    args = ("--cors-origins", "https://a.example, http://localhost:3000", "--cors-expose", " wf-seen, retry-after ")
 
     @classmethod
     def setUpClass(cls):
@@ -265,6 +266,12 @@ class Pages(Asks):
             two = [("origin", "https://a.example"), ("origin", "https://b.example"), *bearer(KEYS[0]).items()]
             self.assertNotIn("access-control-allow-origin", client.post(COPY, json={"text": "a"}, headers=two).headers)
             self.assertEqual(client.options(COPY, headers=[*two, ("access-control-request-method", "POST")]).status_code, 405)
+
+    def test_http2_gets_no_blanks_around_what_may_be_read(self):
+        headers = {"content-type": "application/json", "origin": "https://a.example", **bearer(KEYS[0])}
+        with http2_client.Client(self.server) as client:
+            reply = client.reply(client.begin(COPY, b'{"text": "a"}', headers=list(headers.items())))
+        self.assertEqual((reply.status, dict(reply.headers)["access-control-expose-headers"]), (200, "wf-seen, retry-after"))
 
     def test_options_that_is_no_preflight_is_what_it_was(self):
         for headers in ({}, {"origin": "https://a.example"}, {"access-control-request-method": "POST"}):

@@ -9,6 +9,7 @@
 #include "compiler/ir/body_run.h"
 #include "compiler/ir/math.h"
 #include "compiler/ir/scalar.h"
+#include "compiler/ir/told.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 
@@ -54,7 +55,8 @@ bool BodyRun::Fail(int32_t code, std::string message, uint32_t line) {
 
 bool BodyRun::CheckSticky() {
   if (sticky_ == 0) return true;
-  const int32_t code = kFirstSticky + std::countr_zero(body_.divisor_first && (sticky_ & 2) != 0 ? 2u : sticky_);
+  const bool is_divisor = body_.divisor_first && (sticky_ >> kDivisorBit & 1) != 0;
+  const int32_t code = is_divisor ? code::kDivisor : kFirstSticky + std::countr_zero(sticky_);
   return Fail(code, std::string(StickyText(code)), 0);
 }
 

@@ -1,6 +1,7 @@
 // A body's prologue and end: frames and slots, failures, the result. The operations are in the files beside this one.
 
 #include "compiler/lower/body.h"
+#include "compiler/ir/told.h"
 
 #include <cstddef>
 
@@ -207,9 +208,8 @@ void BodyEmitter::CheckSticky() {
     b_.SetInsertPoint(sticky_failed_);
     Value* bit = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getFalse());
     if (body_.divisor_first) {
-      constexpr uint32_t kDivisor = code::kDivisor - ir::kFirstSticky;
-      Value* divides = b_.CreateAnd(b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getInt32(1u << kDivisor));
-      bit = b_.CreateSelect(b_.CreateIsNotNull(divides), b_.getInt32(kDivisor), bit);
+      Value* divides = b_.CreateAnd(b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getInt32(1u << ir::kDivisorBit));
+      bit = b_.CreateSelect(b_.CreateIsNotNull(divides), b_.getInt32(ir::kDivisorBit), bit);
     }
     Value* code = b_.CreateAdd(bit, b_.getInt32(ir::kFirstSticky));
     Value *text = nullptr, *length = nullptr;

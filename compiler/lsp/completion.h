@@ -46,6 +46,7 @@ class Items {
 };
 
 // One request.
+// Thread: loop-confined.   Borrows: query, host.
 struct Completion {
   const Query& query;
   const Host& host;

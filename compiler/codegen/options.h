@@ -24,7 +24,7 @@ struct Options {
   std::vector<BigConstant> big_constants;
   // How a module is cut for threads, EmitObjects alone. Part of what decides the bytes, so nothing of the machine goes in.
   size_t most_objects = 8;
-  size_t least_instructions = 1000;  // in an object: below, starting LLVM's passes anew costs more than another core saves
+  size_t least_instructions = 500;  // in an object: below, starting LLVM's passes anew costs more than another core saves
 };
 
 }  // namespace wf::codegen

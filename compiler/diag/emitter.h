@@ -139,7 +139,7 @@ class Emitter {
   static constexpr size_t kMostComparisons = 5'000'000;  // a second or two
   size_t Beyond(size_t count) const { return count > limit_ ? count - limit_ : 0; }
 
-  const size_t limit_;
+  size_t limit_;
   size_t comparisons_ = kMostComparisons;
   bool muted_ = false;
   Found found_;

@@ -32,7 +32,10 @@ Compilation::Compilation(std::string root, const Options& options, Console& cons
 bool Compilation::Parse() {
   const TraceScope trace(options_, "Parse");
   const Overlay overlay = [&](const std::string& name) { return name == root_ ? root_text_ : std::nullopt; };
-  const LoaderOptions loading{.stdlib = StdlibFolder(console_.executable), .on_read = on_read_, .overlay = root_text_ ? &overlay : nullptr};
+  const LoaderOptions loading{.stdlib = StdlibFolder(console_.executable),
+                              .on_read = on_read_,
+                              .needed_alone = !whole_library_,
+                              .overlay = root_text_ ? &overlay : nullptr};
   products_.modules = LoadProgram(root_, loading, sources_, emitter_);
   return products_.modules.front().file != nullptr;
 }
@@ -175,12 +178,23 @@ bool Compilation::Link(const std::string& output) {
   return false;
 }
 
+// Up to the IR.
+bool Compilation::RunFront(Phase last, Purpose purpose) {
+  if (!Parse() || (last >= Phase::kCheck && !Check(purpose)) || emitter_.has_errors()) return false;
+  return last < Phase::kIr || BuildIr();
+}
+
 bool Compilation::RunTo(Phase last, Purpose purpose) {
   const auto wanted = [&](Phase phase) { return phase <= last; };
-  if (!Parse()) return false;
-  if (wanted(Phase::kCheck) && !Check(purpose)) return false;
-  if (emitter_.has_errors()) return false;
-  if (wanted(Phase::kIr) && !BuildIr()) return false;
+  bool is_made = RunFront(last, purpose);
+  if (!whole_library_ && emitter_.error_count() + emitter_.warning_count() > 0) {  // what it says may name what the program does not
+    whole_library_ = true;
+    products_ = {};
+    sources_ = {};
+    emitter_ = diag::Emitter(options_.error_limit);
+    is_made = RunFront(last, purpose);
+  }
+  if (!is_made) return false;
   if (wanted(Phase::kPasses)) RunPasses();
   if (wanted(Phase::kIr) && !CheckRemotes(last, purpose)) return false;
   if (wanted(Phase::kLower)) Lower();

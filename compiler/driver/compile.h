@@ -74,6 +74,7 @@ class Compilation {
   std::vector<std::string> Inputs() const;  // files that the program is made of, as far as it was read
 
  private:
+  bool RunFront(Phase last, Purpose purpose);
   bool Parse();
   bool Check(Purpose purpose);
   bool BuildIr();
@@ -96,7 +97,8 @@ class Compilation {
   std::vector<std::string> extern_files_;  // that externs were compiled from
   std::function<void(const std::string&)> on_read_;
   std::optional<std::string> root_text_;
-  bool has_passed_ = false;  // the program is what the passes left
+  bool has_passed_ = false;     // the program is what the passes left
+  bool whole_library_ = false;  // read all of it, not what the program can name
 };
 
 // The phase that makes a product.

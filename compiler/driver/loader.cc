@@ -12,6 +12,7 @@
 #include "compiler/base/program_files.h"
 #include "compiler/diag/foreign.h"
 #include "compiler/driver/files.h"
+#include "compiler/driver/library_parts.h"
 #include "compiler/parse/parse.h"
 #include "runtime/base/ascii.h"
 
@@ -63,6 +64,8 @@ class Loader {
  private:
   size_t Find(const std::string& path, const Span& span);
   void Read(size_t number, const std::string& file_name, const Span& span);
+  void ParseText(size_t number, source::FileId id, std::string_view text);
+  void ReadLibrary();
   void FollowImports(size_t number);
   void FindCircles(size_t number, std::vector<size_t>& way);
   void ReportCircle(const Span& closing, const std::vector<size_t>& way);
@@ -93,6 +96,14 @@ class Loader {
     bool told = false;  // it is on a circle that is reported
   };
   std::vector<Links> links_;  // of each module
+
+  struct Waiting {
+    size_t number;
+    source::FileId id;
+    size_t parts;  // its number there
+  };
+  LibraryParts parts_;
+  std::vector<Waiting> waiting_;  // modules of the library, until all words of the program are known
 };
 
 std::string Loader::FileOf(const std::string& path) const {
@@ -181,15 +192,34 @@ void Loader::Read(size_t number, const std::string& file_name, const Span& span)
     return;
   }
   const source::FileId id = sources_.Add(file_name, *std::move(text));
+  if (options_.needed_alone && number != 0 && modules_[number].path.starts_with(kStandard)) {
+    waiting_.push_back({number, id, parts_.AddModule(sources_.text(id))});
+    return;
+  }
+  if (options_.needed_alone) parts_.AddProgram(sources_.text(id));
+  ParseText(number, id, sources_.text(id));
+}
+
+void Loader::ParseText(size_t number, source::FileId id, std::string_view text) {
+  const std::string& file_name = links_[number].file_name;
   ParsedFiles* const parsed = number == 0 ? nullptr : options_.parsed;
   std::shared_ptr<const ast::File>& tree = modules_[number].file;
-  if (parsed != nullptr) tree = parsed->Find(file_name, id, sources_.text(id));
+  if (parsed != nullptr) tree = parsed->Find(file_name, id, text);
   if (tree != nullptr) return;
   const auto told = [&] { return emitter_.error_count() + emitter_.warning_count(); };
   const size_t told_before = told();
-  auto file = parse::Parse(id, sources_, emitter_, number == 0 ? parse::Role::kProgram : parse::Role::kImport);
+  auto file = parse::Parse(id, text, emitter_, number == 0 ? parse::Role::kProgram : parse::Role::kImport);
   if (file) tree = std::make_shared<const ast::File>(std::move(*file));
-  if (file && parsed != nullptr && told() == told_before) parsed->Add(file_name, sources_.text(id), tree);
+  if (file && parsed != nullptr && told() == told_before) parsed->Add(file_name, text, tree);
+}
+
+// Of the modules that wait: what they import, and then the trees of what is needed of them.
+void Loader::ReadLibrary() {
+  for (size_t at = 0; at < waiting_.size(); ++at) {
+    for (const std::string& path : parts_.ImportsOf(waiting_[at].parts)) Find(path, {});  // may wait behind
+  }
+  for (const Waiting& module : waiting_) ParseText(module.number, module.id, parts_.TextOf(module.parts));
+  for (const Waiting& module : waiting_) FollowImports(module.number);
 }
 
 // The number of the module, read now if it is new.
@@ -257,6 +287,7 @@ std::vector<Module> Loader::Load() {
     Find(prelude, {});
     for (size_t at = from; at < modules_.size(); ++at) FollowImports(at);
   }
+  ReadLibrary();
   std::vector<size_t> way;
   for (size_t at = 0; at < modules_.size(); ++at) {
     if (links_[at].state == State::kNew) FindCircles(at, way);

@@ -28,8 +28,9 @@ struct LoaderOptions {
   size_t max_program_bytes = size_t{32} << 20;  // of all files
   size_t max_modules = 1000;
   std::function<void(const std::string&)> on_read;  // may be null; before a file is looked at, there or not
-  const Overlay* overlay = nullptr;                 // may be null
-  ParsedFiles* parsed = nullptr;                    // may be null; of earlier programs, outlives the call
+  bool needed_alone = false;         // of the standard library, what the program can name; names near others are then not all there
+  const Overlay* overlay = nullptr;  // may be null
+  ParsedFiles* parsed = nullptr;     // may be null; of earlier programs, outlives the call
 };
 
 // Reads and parses `root` and everything it imports: `import a.b` is a/b.wf beside the root or in the folder, `import std.x` is x.wf of the

@@ -10,6 +10,7 @@
 #include "compiler/lower/cpu.h"
 #include "compiler/lower/frames.h"
 #include "compiler/lower/note.h"
+#include "compiler/lower/places.h"
 #include "compiler/lower/plan.h"
 #include "compiler/lower/work.h"
 #include "runtime/abi/version.h"
@@ -53,7 +54,7 @@ llvm::Function* EmitBody(Context& context, const FrameLayout& frames, const ir::
   if (is_generic) narrow->addFnAttr(llvm::Attribute::NoInline);  // what is optimised is not optimised again in its entry
   const std::vector<Places::Entry> places = BodyEmitter(context, frames, task, narrow, literals).Emit();
   llvm::Function* wide = narrow;
-  if (is_generic) {
+  if (is_generic && TurnsOfLoops(task.body) > static_cast<double>(context.options().few_turns)) {
     wide = context.NewFunction(shared, name + ".v4");
     wide->addFnAttr("wf-body");
     context.SetCpu(wide, "x86-64-v4");

@@ -1,13 +1,39 @@
 #include "compiler/lower/places.h"
 
-namespace wf::lower {
+#include <algorithm>
+#include <limits>
 
-bool HasLoops(const ir::Body& body) {
-  for (const ir::Op& op : body.ops) {
-    if (op.kind == ir::OpKind::kBuild || op.kind == ir::OpKind::kReduce || op.kind == ir::OpKind::kFold) return true;
+namespace wf::lower {
+namespace {
+
+using ir::OpKind;
+
+bool IsLoop(const ir::Op& op) { return op.kind == OpKind::kBuild || op.kind == OpKind::kReduce || op.kind == OpKind::kFold; }
+bool IsLoopOfList(const ir::Op& op) { return op.kind == OpKind::kListBuild || op.kind == OpKind::kListFilter; }
+
+double TurnsIn(const ir::Body& body, ir::BlockId block) {
+  double turns = 0;
+  for (const ir::ValueId id : body[block].ops) {
+    const ir::Op& op = body[id];
+    double inside = 0;
+    for (const ir::BlockId nested : op.blocks) inside += TurnsIn(body, nested);
+    if (IsLoop(op)) inside = std::max(inside, 1.0);
+    const size_t axes = op.kind == OpKind::kBuild ? op.args.size() : IsLoop(op) || IsLoopOfList(op) ? 1 : 0;
+    for (size_t i = 0; i < axes && inside > 0; ++i) {
+      const ir::Op& extent = body[op.args[i]];
+      const bool is_known = extent.kind == OpKind::kScalar || extent.kind == OpKind::kExtent;
+      inside *= is_known ? std::max(static_cast<double>(static_cast<int64_t>(extent.imm)), 1.0) : std::numeric_limits<double>::infinity();
+    }
+    turns += inside;
   }
-  return false;
+  return turns;
 }
+
+}  // namespace
+
+bool HasLoops(const ir::Body& body) { return std::any_of(body.ops.begin(), body.ops.end(), IsLoop); }
+
+double TurnsOfLoops(const ir::Body& body) { return TurnsIn(body, ir::BlockId{0}); }
 
 Places::Places(llvm::Function& function, const TaskLiterals& literals)
     : function_(function), argument_(function.arg_size() > 2 ? function.getArg(2) : nullptr), literals_(literals) {}

@@ -15,6 +15,9 @@ namespace wf::lower {
 // Does the body hold loops whose speed depends on the CPU's vectors?
 bool HasLoops(const ir::Body& body);
 
+// How often what is in these loops runs, one in the other; infinity: the program does not say it.
+double TurnsOfLoops(const ir::Body& body);
+
 // What differs between tasks that do the same: slots, offsets, lines, some literals, extents and tensors. In a function with a third
 // argument these are read from the table of i32 that it leads to, so that the bodies of such tasks are equal; in others they are constants.
 // Borrows: the literals; the function, which has its entry block when the first is asked for.

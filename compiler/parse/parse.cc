@@ -66,7 +66,10 @@ std::optional<TokenList> TokensOf(const Text& text, grammar::WfLexer& lexer, dia
 }  // namespace
 
 std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, Role role) {
-  const std::string_view bytes = sources.text(file);
+  return Parse(file, sources.text(file), emitter, role);
+}
+
+std::optional<ast::File> Parse(source::FileId file, std::string_view bytes, diag::Emitter& emitter, Role role) {
   const Text text{file, bytes, source::ByteOrderMarkLength(bytes)};
   ByteStream stream(text.bytes, text.begin);
   grammar::WfLexer lexer(&stream);

@@ -18,6 +18,9 @@ enum class Role : uint8_t { kProgram, kImport, kText };  // of a file; a text ma
 // Thread: any; keeps no state between calls but ANTLR's own prediction cache.   Bounds: memory and time linear in the text, stack bounded.
 std::optional<ast::File> Parse(source::FileId file, const source::SourceMap& sources, diag::Emitter& emitter, Role role = Role::kProgram);
 
+// The same with `text` in place of the file's, whose places it has.
+std::optional<ast::File> Parse(source::FileId file, std::string_view text, diag::Emitter& emitter, Role role);
+
 // What Parse reads of a text before its tree: `tokens` and `comments` are those of ast::File, and mistakes are told to nobody. Nothing
 // where Parse gives nothing because of the text alone.
 struct Lexed {

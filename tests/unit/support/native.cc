@@ -32,6 +32,7 @@ SharedObject::SharedObject(const ir::Program& program, const std::string& cpu, i
   llvm::LLVMContext context;
   lower::Options options;
   options.target_cpu = cpu;
+  options.few_turns = 0;  // so that small programs have copies for wide CPUs, too
   if (part_weight > 0) options.part_weight = part_weight;
   const auto module = lower::Lower(program, context, options);
   codegen::Options code;

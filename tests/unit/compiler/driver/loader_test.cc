@@ -46,6 +46,19 @@ TEST_F(LoaderTest, FindsImportsBesideTheRootAndInTheLibraryOnceEach) {
   EXPECT_TRUE(codes().empty());
 }
 
+TEST_F(LoaderTest, ReadsOfTheLibraryWhatIsNeededOnceAllOfTheProgramIsKnown) {
+  Write("main.wf", "import std.x; import a;\n");
+  Write("a.wf", "import std.x; const k = x.one();\n");
+  Write("std/x.wf", "package std.x;\nimport std.y;\nfn one() -> i64 = y.two();\nfn other() -> i64 = 3;\n");
+  Write("std/y.wf", "package std.y;\nfn two() -> i64 = 2;\nfn other() -> i64 = 4;\n");
+  EXPECT_EQ(Load({.needed_alone = true}), (Paths{"", "std.x", "a", "std.y"}));
+  EXPECT_TRUE(codes().empty());
+  ASSERT_EQ(modules_[1].file->decls.size(), 2U);
+  EXPECT_EQ(modules_[1].file->decls[1]->name.text, "one");
+  ASSERT_EQ(modules_[3].file->decls.size(), 1U);
+  EXPECT_EQ(modules_[3].file->decls[0]->name.text, "two");
+}
+
 TEST_F(LoaderTest, ReadsImportsInACircleOnceAndShowsTheWayRound) {
   Write("main.wf", "import a;\n");
   Write("a.wf", "import b;\n");

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <set>
@@ -178,6 +179,31 @@ TEST_F(Cpu, WideCopiesGiveTheBitsOfNarrowOnes) {
   });
   wide_ = true;
   Check({0, 1, 15, 16, 17, 63, 200});
+}
+
+size_t WideCopies(const ir::Program& program) {
+  llvm::LLVMContext context;
+  const auto module = Lower(program, context, {});
+  return static_cast<size_t>(
+      std::count_if(module->begin(), module->end(), [](const llvm::Function& function) { return function.getName().ends_with(".v4"); }));
+}
+
+TEST_F(Cpu, LoopsOfFewTurnsHaveNoCopyForWideOnes) {
+  const auto add = [this](const std::string& name, int64_t rows, int64_t columns) {
+    const TypeId given = Tensor(DType::kF32, {rows, columns});
+    cases_.Add(name, {given}, given, [=, this](Builder& b, const In& in) {
+      const ir::BlockId each = b.Open({I64(), I64()});
+      b.Close(b.Mul(b.Load(in[0], {b.Param(0), b.Param(1)}), b.F32(2)));
+      const ValueId width = columns < 0 ? b.Dim(in[0], 1) : b.I64(columns);
+      return b.Build(DType::kF32, {b.I64(rows), width}, each);
+    });
+  };
+  add("few", 32, 32);
+  EXPECT_EQ(WideCopies(cases_.program), 0U);
+  add("more", 32, 33);
+  EXPECT_EQ(WideCopies(cases_.program), 1U);
+  add("any", 1, -1);
+  EXPECT_EQ(WideCopies(cases_.program), 2U);
 }
 
 }  // namespace

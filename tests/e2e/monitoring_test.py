@@ -49,8 +49,17 @@ def rules():
     return group["rules"]
 
 
+def published_as(name):
+    """The example, whose service publishes its workflow by another name than it is declared with."""
+    folder = harness.scratch() / "digits"
+    shutil.copytree(DIGITS, folder)
+    source = folder / "digits.wf"
+    source.write_text(source.read_text().replace("  workflow Classify;", f'  workflow Classify as "{name}";'))
+    return source
+
+
 class Monitoring(harness.ServerCase):
-    source = DIGITS / "digits.wf"
+    source = published_as("classify")
     args = ("--model-root", DIGITS, "--schedule", "pool", "--limits-inflight", "2", *harness.patient())
 
     @classmethod
@@ -60,7 +69,7 @@ class Monitoring(harness.ServerCase):
 
         def ask():
             for body in (picture, b"none") * 4:
-                cls.server.call("POST", "/DigitService/Classify", body, {"content-type": "application/octet-stream"})
+                cls.server.call("POST", "/DigitService/classify", body, {"content-type": "application/octet-stream"})
         threads = [threading.Thread(target=ask) for _ in range(6)]
         for thread in threads:
             thread.start()
@@ -71,6 +80,15 @@ class Monitoring(harness.ServerCase):
         for family in text_string_to_metric_families(text):
             for sample in family.samples:
                 cls.series.setdefault(sample.name, []).append(sample.labels)
+
+    def values(self, name, label):
+        return {labels[label] for labels in self.series[name] if label in labels}
+
+    def offered_by(self, variable, label):
+        """What users choose from, where the variable is one of the label's values."""
+        (query,) = (row["query"] for row in dashboard()["templating"]["list"] if row["name"] == variable)
+        name, of = re.fullmatch(r"label_values\((\w+)(?:\{.*\})?, (\w+)\)", query).groups()
+        return self.values(name, of) if of == label else set()
 
     def assert_answered(self, query, labels_wanted=()):
         """Each selector finds series, which have every label that the expression and its legend name."""
@@ -84,10 +102,11 @@ class Monitoring(harness.ServerCase):
             self.assertLessEqual(query.groupings | set(labels_wanted), labels, f"{name} in {query.text}")
             for label, how, value in matchers:
                 self.assertIn(label, labels, query.text)
+                if value.startswith("$"):
+                    self.assertTrue(self.offered_by(value[1:], label) & self.values(name, label) or label in OF_PROMETHEUS, query.text)
                 if label in OF_PROMETHEUS or label == "code" or value.startswith("$") or how not in ("=", "=~"):
                     continue
-                known = {labels_here[label] for labels_here in self.series[name] if label in labels_here}
-                self.assertLessEqual(set(value.split("|")), known, query.text)
+                self.assertLessEqual(set(value.split("|")), self.values(name, label), query.text)
             codes = [value for label, _, value in matchers if label == "code"]
             for code in codes:
                 self.assertTrue(any(re.fullmatch(code, str(number)) for number in range(10_000)), query.text)

@@ -138,7 +138,8 @@ void WorkflowReader::ReadNodes() {
   place_.assign(program_.nodes.size(), kNowhere);
   const NodeId own = program_[workflow_.root].node;
   if (own == NodeId::kNone) return;
-  const std::string prefix = program_[own].path + "/";
+  result_.path = program_[own].path;
+  const std::string prefix = result_.path + "/";
   std::map<ir::StageId, size_t> numbers;
   for (size_t at = Index(own) + 1; at < program_.nodes.size() && program_.nodes[at].path.starts_with(prefix); ++at) {
     const ir::Node& node = program_.nodes[at];
@@ -150,7 +151,8 @@ void WorkflowReader::ReadNodes() {
       const ir::Stage& own_stage = program_.stages[Index(node.stage)];
       const bool is_inside = own_stage.workflow.starts_with(prefix);  // of a called workflow
       result_.stages.back().name = (is_inside ? own_stage.workflow.substr(prefix.size()) + "/" : "") + own_stage.name;
-      result_.stages.back().written = program_.stages[Index(node.stage)].written;
+      result_.stages.back().path = own_stage.workflow;
+      result_.stages.back().written = own_stage.written;
       stage_ids_.push_back(node.stage);
     }
     place_[at] = {number, result_.stages[number].nodes.size()};

@@ -29,6 +29,7 @@ struct Graph {
     std::string what;  // "compute", "queue"
     double seconds;    // the mean
     uint64_t count;
+    std::vector<std::string> of;  // the workflows, as they are served, that it is of together; empty: of the one that it stands in
   };
   // A call of a model, of those in a node whose settings differ.
   struct Call {
@@ -56,7 +57,7 @@ struct Graph {
     std::vector<std::string> reads, after, inside;  // as those of nodes
   };
   struct Stage {
-    std::string name;
+    std::string name, path;  // path: of the workflow that has it, as metrics say it
     bool written = false;
     std::vector<Node> nodes;
     std::vector<std::string> after;  // stages whose nodes its nodes read
@@ -64,7 +65,7 @@ struct Graph {
     std::vector<Measured> measured;
   };
   struct Workflow {
-    std::string service, name;
+    std::string service, name, path;  // path: where those of its nodes begin; the same for all that serve one workflow
     bool is_default = false;
     std::vector<Port> in, out;
     std::vector<std::pair<std::string, std::string>> settings;

@@ -30,7 +30,8 @@ std::string Array(const std::vector<T>& items, const F& each) {
 std::string MeasuredJson(const std::vector<Graph::Measured>& measured) {
   if (measured.empty()) return "";
   return R"(,"measured":)" + Array(measured, [](const Graph::Measured& one) {
-           return fmt::format(R"({{"what":{},"mean_seconds":{},"count":{}}})", base::QuoteJson(one.what), one.seconds, one.count);
+           const std::string of = one.of.empty() ? "" : R"(,"of":)" + Strings(one.of);
+           return fmt::format(R"({{"what":{},"mean_seconds":{},"count":{}{}}})", base::QuoteJson(one.what), one.seconds, one.count, of);
          });
 }
 

@@ -12,8 +12,10 @@
 namespace wf::driver {
 namespace {
 
-void Add(std::string_view what, const load::Total& total, std::vector<Graph::Measured>& measured) {
-  if (total.count > 0) measured.push_back({std::string(what), total.mean(), static_cast<uint64_t>(total.count)});
+using Names = std::vector<std::string>;
+
+void Add(std::string_view what, const load::Total& total, const Names& of, std::vector<Graph::Measured>& measured) {
+  if (total.count > 0) measured.push_back({std::string(what), total.mean(), static_cast<uint64_t>(total.count), of});
 }
 
 template <typename T>
@@ -49,32 +51,41 @@ void AddInForce(const std::map<std::string, double>& in_force, Graph::Node& node
   }
 }
 
+// Metrics of stages and nodes say where these stand in the program, not who serves them: `of` are those that were called and share them.
+void AddInside(const load::ServerTimes& times, const Names& of, Graph::Workflow& workflow) {
+  for (Graph::Stage& stage : workflow.stages) {
+    Add("stage", Find(times.stages, stage.path, stage.name.substr(stage.name.rfind('/') + 1)), of, stage.measured);
+    for (Graph::Node& node : stage.nodes) {
+      const load::ServerTimes::Node of_node = Find(times.nodes, workflow.path, node.path);
+      Add("compute", of_node.compute, of, node.measured);
+      Add("queue", of_node.wait, of, node.measured);
+    }
+  }
+}
+
 }  // namespace
 
 base::Status AddMeasured(const std::string& url, Graph& graph) {
   const auto asked = load::AskServer(url);
   if (!asked.ok()) return asked.status();
   const load::ServerTimes& times = *asked;
+  const auto requests_of = [&times](const Graph::Workflow& workflow) { return Find(times.workflows, workflow.service, workflow.name); };
   bool knows_one = false;
-  std::map<std::string, int> called;  // how many of a name
-  for (const auto& [names, requests] : times.workflows) called[names.second] += requests.count > 0 ? 1 : 0;
-  for (Graph::Workflow& workflow : graph.workflows) {
+  std::map<std::string, Names> called;  // by path
+  for (const Graph::Workflow& workflow : graph.workflows) {
     knows_one = knows_one || times.workflows.contains({workflow.service, workflow.name});
-    const load::Total requests = Find(times.workflows, workflow.service, workflow.name);
-    Add("request", requests, workflow.measured);
-    for (Graph::Stage& stage : workflow.stages)
-      for (Graph::Node& node : stage.nodes) AddInForce(Find(times.settings, workflow.name, node.path), node);
-    if (requests.count <= 0 || called[workflow.name] > 1) continue;  // those of stages and nodes do not say whose service they are of
-    for (Graph::Stage& stage : workflow.stages) {
-      Add("stage", Find(times.stages, workflow.name, stage.name), stage.measured);
-      for (Graph::Node& node : stage.nodes) {
-        const load::ServerTimes::Node of_node = Find(times.nodes, workflow.name, node.path);
-        Add("compute", of_node.compute, node.measured);
-        Add("queue", of_node.wait, node.measured);
-      }
-    }
+    if (requests_of(workflow).count > 0) called[workflow.path].push_back(Spelling(workflow));
   }
-  return knows_one ? base::Status() : base::Status(base::kNotFound, fmt::format("the server at {} is of another program", url));
+  if (!knows_one) return {base::kNotFound, fmt::format("the server at {} is of another program", url)};
+  for (Graph::Workflow& workflow : graph.workflows) {
+    const load::Total requests = requests_of(workflow);
+    Add("request", requests, {}, workflow.measured);
+    for (Graph::Stage& stage : workflow.stages)
+      for (Graph::Node& node : stage.nodes) AddInForce(Find(times.settings, workflow.path, node.path), node);
+    const Names& of = called[workflow.path];
+    if (requests.count > 0) AddInside(times, of.size() > 1 ? of : Names(), workflow);
+  }
+  return {};
 }
 
 }  // namespace wf::driver

@@ -96,7 +96,8 @@ std::string Spelling(const Graph::Port& port) {
 std::string Spelling(const Graph::Call& call) { return fmt::format("{}: {}", call.model, ir::Joined(call.settings)); }
 
 std::string Spelling(const Graph::Measured& measured) {
-  return fmt::format("{} {} x {}", measured.what, load::Duration(measured.seconds * 1e9), measured.count);
+  const std::string of = measured.of.empty() ? "" : fmt::format(" of {}", fmt::join(measured.of, ", "));
+  return fmt::format("{} {} x {}{}", measured.what, load::Duration(measured.seconds * 1e9), measured.count, of);
 }
 
 std::vector<std::string> LinesOf(const Graph::Node& node) {

@@ -69,6 +69,7 @@ class Loader {
   explicit Loader(const LoadFrom& from) : from_(from) {
     out_.settings.values.resize(rows_.size());
     out_.settings.sources.resize(rows_.size());
+    refused_.resize(rows_.size());
   }
 
   Loaded Load() {
@@ -113,7 +114,9 @@ class Loader {
   bool IsInUnknownSection(const ConfigEntry& entry, const std::string& file, const Names& names);
   size_t RowOf(std::string_view key) const;
   std::string Together(std::initializer_list<std::string_view> keys, std::string_view problem) const;
+  bool AnyRefused(std::initializer_list<std::string_view> keys) const;
   void ErrorTogether(std::initializer_list<std::string_view> keys, std::string_view problem);
+  void WarnTogether(std::initializer_list<std::string_view> keys, std::string_view problem);
   void CheckTogether();
 
   const LoadFrom from_;
@@ -124,6 +127,7 @@ class Loader {
   std::set<std::string> unknown_sections_;  // the first key of each tells of it
   bool config_is_flag_ = false;
   std::vector<Given> flags_, variables_;
+  std::vector<bool> refused_;  // by row: what was given last is none of its values, and one before it stands there
 };
 
 // What others may read is no place for a secret.
@@ -134,6 +138,7 @@ bool Loader::Shows(size_t row, std::string_view value, const std::string& where)
 }
 
 bool Loader::Store(size_t row, std::string_view value, const std::string& source, const std::string& where) {
+  refused_[row] = true;
   if (!base::IsUtf8(value)) {
     Error(where + ": the value " + (rows_[row].is_secret ? "" : Quoted(value) + " ") + "is not UTF-8");
     return false;
@@ -150,6 +155,7 @@ bool Loader::Store(size_t row, std::string_view value, const std::string& source
   const bool hides = rows_[row].is_secret && !value.empty();
   out_.settings.values[row] = hides ? "" : value;
   out_.settings.sources[row] = source + (hides ? ", not shown" : "");
+  refused_[row] = false;
   return true;
 }
 
@@ -311,6 +317,7 @@ void Loader::TakeEntry(const ConfigEntry& entry, const std::string& file, const 
     if (names.HasSection(key)) return Error(place + ": " + Quoted(key) + " is a section: it takes keys below it, not a value");
     return Error(place + ": unknown key " + Quoted(key) + names.Suggestion(key));
   }
+  refused_[*row] = true;
   if (!entry.problem.empty()) return Error(place + ": " + entry.problem);
   if (entry.no_value) return Error(place + ": " + Quoted(key) + " has no value; leave the line out for the default");
   if (entry.path.size() == 1 && key.find('.') != std::string::npos)
@@ -339,23 +346,33 @@ std::string Loader::Together(std::initializer_list<std::string_view> keys, std::
   return place + ": " + text + ": " + std::string(problem);
 }
 
-// One that a flag has a part in is a mistake on the command line.
+bool Loader::AnyRefused(std::initializer_list<std::string_view> keys) const {
+  return std::any_of(keys.begin(), keys.end(), [this](std::string_view key) { return refused_[RowOf(key)]; });
+}
+
+// One that a flag has a part in is a mistake on the command line. Nothing is told of a setting that was refused: its value is not known.
 void Loader::ErrorTogether(std::initializer_list<std::string_view> keys, std::string_view problem) {
+  if (AnyRefused(keys)) return;
   for (const std::string_view key : keys)
     out_.usage |= std::any_of(flags_.begin(), flags_.end(), [row = RowOf(key)](const Given& flag) { return flag.row == row; });
   Error(Together(keys, problem));
 }
 
+void Loader::WarnTogether(std::initializer_list<std::string_view> keys, std::string_view problem) {
+  if (!AnyRefused(keys)) Warn(Together(keys, problem));
+}
+
 void Loader::CheckTogether() {
   const Settings& settings = out_.settings;
   const auto check_port = [&](std::string_view key, int64_t port) {
-    if (port != 0 && port == settings.admin_port && Overlap(settings.host, settings.admin_host))
+    if (port != 0 && port == settings.admin_port && Overlap(settings.host, settings.admin_host) &&
+        !AnyRefused({"host", "admin_host", "listen"}))
       ErrorTogether({"admin_port", key}, "give each its own");
   };
   if (settings.listen.path.empty()) check_port("http_port", settings.http_port);
   if (HasGrpcPort(settings)) check_port("grpc_port", *settings.grpc_port.value);
   if (!settings.listen.path.empty() && settings.http_port != 0 && settings.sources[RowOf("http_port")] != kDefault)
-    Warn(Together({"http_port", "listen"}, "the file is served on, and no port of HTTP"));
+    WarnTogether({"http_port", "listen"}, "the file is served on, and no port of HTTP");
   if (settings.default_timeout.ns > settings.timeout_cap.ns)
     ErrorTogether({"default_timeout", "limits.timeout"}, "a default is at most what may be asked for");
   if (settings.request_line_bytes.value > settings.header_bytes.value)
@@ -365,7 +382,7 @@ void Loader::CheckTogether() {
   else if (settings.tls_cert.empty() && !settings.tls_client_ca.empty())
     ErrorTogether({"tls.client_ca", "tls.cert"}, "without TLS nobody shows a certificate");
   if (settings.memory_bytes.value > 0 && settings.body_bytes.value > settings.memory_bytes.value)
-    Warn(Together({"limits.body_bytes", "limits.memory_bytes"}, "all requests share the memory, so a body that long is refused"));
+    WarnTogether({"limits.body_bytes", "limits.memory_bytes"}, "all requests share the memory, so a body that long is refused");
 }
 
 }  // namespace

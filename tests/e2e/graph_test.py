@@ -308,23 +308,45 @@ def served(metrics):
 
 
 class Times(unittest.TestCase):
-    def measured(self, calls_of_s, calls_of_t):
-        metrics = "".join(f'wf_request_duration_seconds_{what}{{service="{service}",workflow="W",protocol="plain"}} {calls}\n'
-                          for service, calls in (("S", calls_of_s), ("T", calls_of_t)) for what in ("sum", "count"))
-        for labels in ('wf_stage_duration_seconds_{}{{workflow="W",stage="s1"}} 3\n', 'wf_node_compute_seconds_{}{{workflow="W",node="W/a"}} 3\n'):
-            metrics += labels.format("sum") + labels.format("count")
-        program = harness.scratch() / "two.wf"
-        program.write_text("workflow W(n: i64) -> (r: i64) {\n  node a = n + 1;\n  return (r: a);\n}\n\nservice S {\n  workflow W;\n}\n\nservice T {\n  workflow W;\n}\n")
+    def drawn(self, program, metrics, form="json"):
+        path = harness.scratch() / "measured.wf"
+        path.write_text(program)
         server = served(metrics)
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
-        graph = json.loads(harness.wfc("graph", "--format=json", "--from", "{}:{}".format(*server.server_address), program).stdout)
-        return [[one["what"] for part in (flow, flow["stages"][0], flow["stages"][0]["nodes"][0]) for one in part.get("measured", [])] for flow in graph["workflows"]]
+        out = harness.wfc("graph", "--format", form, "--from", "{}:{}".format(*server.server_address), path).stdout
+        return json.loads(out) if form == "json" else out
 
-    def test_of_stages_and_nodes_are_shown_where_it_is_known_whose_they_are(self):
-        self.assertEqual(self.measured(3, 0), [["request", "stage", "compute"], []])
-        self.assertEqual(self.measured(0, 3), [[], ["request", "stage", "compute"]])
-        self.assertEqual(self.measured(3, 3), [["request"], ["request"]])
+    def metrics(self, calls_of_s, calls_of_t):
+        metrics = "".join(f'wf_request_duration_seconds_{what}{{service="{service}",workflow="{name}",protocol="plain"}} {calls}\n'
+                          for service, name, calls in (("S", "W", calls_of_s), ("T", "t", calls_of_t)) for what in ("sum", "count"))
+        for labels in ('wf_stage_duration_seconds_{}{{workflow="W",stage="s1"}} 3\n', 'wf_node_compute_seconds_{}{{workflow="W",node="W/a"}} 3\n'):
+            metrics += labels.format("sum") + labels.format("count")
+        return metrics
+
+    TWO = """workflow W(n: i64) -> (r: i64) {\n  node a = n + 1;\n  return (r: a);\n}\n
+service S {\n  workflow W;\n}\n\nservice T {\n  workflow W as "t";\n}\n"""
+
+    def measured(self, *calls):
+        graph = self.drawn(self.TWO, self.metrics(*calls))
+        return [[(one["what"], one.get("of")) for part in (flow, flow["stages"][0], flow["stages"][0]["nodes"][0]) for one in part.get("measured", [])] for flow in graph["workflows"]]
+
+    def test_stages_and_nodes_that_two_services_share_have_the_times_of_both_together(self):
+        alone = [("request", None), ("stage", None), ("compute", None)]
+        self.assertEqual(self.measured(3, 0), [alone, []])
+        self.assertEqual(self.measured(0, 3), [[], alone])
+        both = [("request", None), ("stage", ["S/W", "T/t"]), ("compute", ["S/W", "T/t"])]
+        self.assertEqual(self.measured(3, 3), [both, both])
+        for form in ("text", "dot", "mermaid", "svg"):
+            self.assertEqual(self.drawn(self.TWO, self.metrics(3, 3), form).count("compute 1.00 s x 3 of S/W, T/t"), 2, form)
+
+    def test_of_a_called_workflow_the_stages_have_times_too(self):
+        program = """workflow Inner(n: i64) -> (r: i64) {\n  node b = n * 2;\n  return (r: b);\n}
+workflow W(n: i64) -> (r: i64) {\n  node c = Inner(n);\n  return (r: c.r);\n}\n\nservice S {\n  workflow W;\n}\n"""
+        calls = "".join(f'wf_request_duration_seconds_{what}{{service="S",workflow="W",protocol="plain"}} 2\n'
+                        f'wf_stage_duration_seconds_{what}{{workflow="W/c/Inner",stage="s1"}} 2\n' for what in ("sum", "count"))
+        stages = self.drawn(program, calls)["workflows"][0]["stages"]
+        self.assertEqual([(stage["name"], len(stage.get("measured", []))) for stage in stages if "/" in stage["name"]], [("c/Inner/s1", 1)], stages)
 
 
 if __name__ == "__main__":

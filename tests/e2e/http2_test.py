@@ -4,6 +4,7 @@ import asyncio
 import json
 import signal
 import subprocess
+import urllib.parse
 
 import harness
 
@@ -19,7 +20,17 @@ HELLO = harness.EXAMPLES / "hello/hello.wf"
 SOURCE = """
 workflow Count(text: string) -> (n: i64) { return (n: len(text)); }
 workflow Copy(text: string) -> (text: string) { return (text: text); }
-service Texts { workflow Count; workflow Copy; }
+workflow Note(text: string) -> (n: i64) {
+  annotate("one", text);
+  annotate("two", text);
+  annotate("three", text);
+  return (n: len(text));
+}
+error Declined = 100010 "declined";
+workflow Refuse(text: string) -> (n: i64) {
+  fail Declined("{text}");
+}
+service Texts { workflow Count; workflow Copy; workflow Note; workflow Refuse; }
 """
 
 
@@ -166,6 +177,40 @@ class Streams(harness.ServerCase):
             stream = client.begin("/Texts/Count", b"{}", headers=[("x-large", "a" * 40_000)])
             self.assertEqual(client.reply(stream).status, 431)
             self.assertEqual(client.call("/Texts/Count", {"text": "abc"}).json, {"n": 3})
+
+    def test_an_answer_has_no_larger_head_than_its_client_takes(self):
+        """What h2 has set it keeps: a list that is larger ends the connection there."""
+        for most, notes in ((10_000, 3), (900, 2), (560, 1), (300, 0), (220, 0)):
+            with self.subTest(most), Client(self.server, MAX_HEADER_LIST_SIZE=most) as client:
+                reply = client.call("/Texts/Note", {"text": "a" * 300})
+                self.assertEqual((reply.status, reply.json), (200, {"n": 300}))
+                self.assertEqual(len([name for name in reply.headers if name.startswith("wf-")]), notes)
+
+    def test_nor_has_a_failure_of_grpc_larger_trailers(self):
+        text = "é " * 150
+
+        def field(number, value):
+            size = len(value)
+            return bytes([number << 3 | 2]) + (bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])) + value
+
+        message = field(1, b"Refuse") + field(5, field(1, b"text") + field(2, b"BYTES") + field(5, field(8, text.encode())))
+
+        def refused(most):
+            with Client(self.server, MAX_HEADER_LIST_SIZE=most) as client:
+                stream = client.begin("/inference.GRPCInferenceService/ModelInfer", b"\0" + len(message).to_bytes(4, "big") + message, headers=[("content-type", "application/grpc")])
+                return client.reply(stream).headers
+
+        whole = refused(10_000)
+        said = urllib.parse.unquote(whole["grpc-message"], errors="strict")
+        self.assertEqual(said, text)
+        self.assertIn("grpc-status-details-bin", whole)
+        without = {name: value for name, value in whole.items() if name != "grpc-status-details-bin"}
+        self.assertEqual(set(refused(sum(len(name) + len(value) + 32 for name, value in without.items()))), set(without))
+        for most in range(600, 606):
+            less = refused(most)
+            self.assertEqual((less["grpc-status"], [name for name in less if name.startswith("wf-")]), (whole["grpc-status"], []))
+            cut = urllib.parse.unquote(less["grpc-message"], errors="strict")
+            self.assertTrue(said.startswith(cut) and len(cut) > 20, cut)
 
     def test_resets_at_every_place_leave_nothing(self):
         body = json.dumps({"text": "x" * 300_000}).encode()

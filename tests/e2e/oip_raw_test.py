@@ -27,6 +27,14 @@ workflow Line(line: i32[n]) -> (line: i32[n]) {
   return (line: line);
 }
 
+workflow Four(four: f32[4]) -> (four: f32[4]) {
+  return (four: four);
+}
+
+workflow Pairs(pairs: f32[n, 2]) -> (pairs: f32[n, 2]) {
+  return (pairs: pairs);
+}
+
 workflow Note(n: i64) -> (n: i64) {
   annotate("seen", meta("colour", "none"));
   return (n: n);
@@ -36,6 +44,8 @@ service Echoes {
   workflow Echo;
   workflow Halves;
   workflow Line;
+  workflow Four;
+  workflow Pairs;
   workflow Note;
 }
 """
@@ -161,11 +171,11 @@ class Raw(harness.ServerCase):
             self.assertEqual(grown["count"], count, name)
             self.assertEqual(grown["ns"] > 0, name in ("success", "fail"), name)  # nothing waits there, and no node runs
         rows = self.client.get_inference_statistics()["model_stats"]
-        self.assertEqual([row["name"] for row in rows], ["Echoes.Echo", "Echoes.Halves", "Echoes.Line", "Echoes.Note"])
+        self.assertEqual([row["name"] for row in rows], ["Echoes.Echo", "Echoes.Four", "Echoes.Halves", "Echoes.Line", "Echoes.Note", "Echoes.Pairs"])
 
     def test_the_repository(self):
         index = self.client.get_model_repository_index()
-        self.assertEqual([(row["name"], row["version"], row["state"]) for row in index], [(f"Echoes.{name}", "1", "READY") for name in ("Echo", "Halves", "Line", "Note")])
+        self.assertEqual([(row["name"], row["version"], row["state"]) for row in index], [(f"Echoes.{name}", "1", "READY") for name in ("Echo", "Four", "Halves", "Line", "Note", "Pairs")])
         self.client.load_model("Line")
         with self.assertRaisesRegex(InferenceServerException, "load takes no parameters"):
             self.client.load_model("Line", config="{}")
@@ -220,6 +230,16 @@ class Raw(harness.ServerCase):
         self.assertEqual((reply.status, reply.headers["content-type"]), (200, "application/octet-stream"))
         self.assertEqual(json.loads(reply.body[:size])["outputs"], [{"name": "line", "datatype": "INT32", "shape": [3], "parameters": {"binary_data_size": 12}}])
         self.assertEqual(reply.body[size:], struct.pack("<3i", 1, -2, 3))
+
+    def test_a_raw_body_of_another_length_than_its_type(self):
+        for model, size, expected in (("Line", 13, "13 bytes as a raw body, expected a multiple of 4 (i32[n])"), ("Four", 15, "15 bytes as a raw body, expected 16 (f32[4])"),
+                                      ("Four", 0, "0 bytes as a raw body, expected 16 (f32[4])"), ("Pairs", 12, "12 bytes as a raw body, expected a multiple of 8 (f32[n, 2])"),
+                                      ("Note", 1, "1 byte as a raw body, expected 8 (i64)")):
+            with self.subTest(model=model, size=size):
+                reply = self.post(bytes(size), 0, model=model)
+                self.assertEqual((reply.status, reply.json["code"]), (400, 5000))
+                self.assertTrue(reply.json["error"].startswith("input `") and reply.json["error"].endswith("` has " + expected), reply.json)
+        self.assertEqual([self.post(bytes(size), 0, model=model).status for model, size in (("Four", 16), ("Pairs", 0), ("Pairs", 24), ("Note", 8))], [200] * 4)
 
     def test_headers_that_lie(self):
         text = json.dumps({"inputs": [{"name": "line", "datatype": "INT32", "shape": [1], "parameters": {"binary_data_size": 4}}]}).encode()

@@ -81,8 +81,10 @@ int Callbacks::OnFrame(nghttp2_session*, const nghttp2_frame* frame, void* user)
   Session& session = Of(user);
   if (frame->hd.type == NGHTTP2_SETTINGS && (frame->hd.flags & NGHTTP2_FLAG_ACK) == 0) {
     session.OnSettings();
-    for (const nghttp2_settings_entry& entry : std::span(frame->settings.iv, frame->settings.niv))
+    for (const nghttp2_settings_entry& entry : std::span(frame->settings.iv, frame->settings.niv)) {
       if (entry.settings_id == NGHTTP2_SETTINGS_HEADER_TABLE_SIZE) session.OnTableBytes(entry.value);
+      if (entry.settings_id == NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE) session.list_bytes_ = entry.value;
+    }
   }
   if (frame->hd.type != NGHTTP2_HEADERS && frame->hd.type != NGHTTP2_DATA) return 0;
   const bool ends = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
@@ -166,11 +168,7 @@ int Callbacks::SendData(nghttp2_session*, nghttp2_frame*, const uint8_t* head, s
   if (bytes != 0 || !trails) fits = fits && session.out_->Put(data, sizeof data) && session.out_->AppendFirst(stream.body_, bytes);
   session.body_blocks_ += stream.body_.block_bytes();
   stream.sent_ += bytes;
-  if (trails) {
-    session.writer_.Begin(0);
-    for (const http::Header& trailer : stream.trailers_.headers()) session.writer_.Put(trailer.name, trailer.value);
-    fits = fits && session.writer_.End(stream.id_, true) && session.writer_.MoveTo(session.out_);
-  }
+  if (trails) fits = fits && session.PutTrailers(stream) && session.writer_.MoveTo(session.out_);
   return fits ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
 }
 

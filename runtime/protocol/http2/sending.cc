@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "runtime/protocol/http2/callbacks.h"
+#include "runtime/protocol/http2/list_room.h"
 #include "runtime/protocol/http2/session.h"
 
 namespace wf::http2 {
@@ -100,15 +101,24 @@ bool Session::over() const noexcept { return nghttp2_session_want_read(session_)
 // empty one, which Send leaves out. length: of the body, -1 when its end tells.
 bool Session::Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept {
   const bool whole = ends && stream.body_.empty() && stream.trailers_.headers().empty();
+  char digits[24];
+  const size_t n_digits = length < 0 ? 0 : static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, length).ptr - digits);
+  const http::Header own[] = {{"date", http::DateText()}, {"content-type", head.content_type}, {"content-length", {digits, n_digits}}};
+  constexpr http::Header kStatus = {":status", "200"};  // as long as any
+  ListRoom room(list_bytes_);
+  room.Count({&kStatus, 1});
   writer_.Begin(head.status);
-  writer_.Put("date", http::DateText());
-  if (!head.content_type.empty()) writer_.Put("content-type", head.content_type);
-  if (length >= 0) {
-    char digits[24];
-    writer_.Put("content-length", {digits, static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, length).ptr - digits)});
+  for (const http::Header& header : own) {
+    if (header.value.empty()) continue;
+    room.Count({&header, 1});
+    writer_.Put(header.name, header.value);
   }
+  room.Count(head.headers);
+  room.Count(head.more);
   for (const std::span<const http::Header> headers : {head.headers, head.more}) {
-    for (const http::Header& header : headers) writer_.Put(header.name, header.value);
+    for (http::Header header : headers) {
+      if (room.Take(&header)) writer_.Put(header.name, header.value);
+    }
   }
   if (!writer_.End(stream.id_, whole)) return false;
   nghttp2_data_provider body;
@@ -127,6 +137,16 @@ bool Session::Answer(Stream& stream, const http::ReplyHead& head, wf_sink& body,
 }
 
 bool Session::Begin(Stream& stream, const http::ReplyHead& head) noexcept { return Submit(stream, head, -1, false); }
+
+bool Session::PutTrailers(Stream& stream) noexcept {
+  ListRoom room(list_bytes_);
+  room.Count(stream.trailers_.headers());
+  writer_.Begin(0);
+  for (http::Header trailer : stream.trailers_.headers()) {
+    if (room.Take(&trailer)) writer_.Put(trailer.name, trailer.value);
+  }
+  return writer_.End(stream.id_, true);
+}
 
 bool Session::Queue(Stream& stream, wf_sink& part) noexcept {
   if (stream.body_.empty()) stream.sent_before_ = UINT64_MAX;

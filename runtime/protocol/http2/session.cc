@@ -125,7 +125,7 @@ bool Session::Open(const Limits& limits) noexcept {
   writer_.Open();
   before_ack_.Clear();
   unacknowledged_ = 0;
-  table_bytes_ = UINT32_MAX;
+  table_bytes_ = list_bytes_ = UINT32_MAX;
   stream_ends_ = StreamEnds();
   idle_resets_ = IdleResets();
   passes_ = 0;

@@ -104,6 +104,7 @@ class Session {
   };
   bool Submit(Stream& stream, const http::ReplyHead& head, int64_t length, bool ends) noexcept;
   bool Queue(Stream& stream, wf_sink& part) noexcept;
+  bool PutTrailers(Stream& stream) noexcept;
   Stream* Find(int32_t id) noexcept;  // null: it is closed, or was refused
   void CloseStream(Stream& stream) noexcept;
   void Drop(size_t bytes) noexcept;
@@ -156,6 +157,7 @@ class Session {
   wf_sink before_ack_;                 // heads that were packed before the peer's last SETTINGS, which are not acknowledged yet
   size_t unacknowledged_ = 0;          // SETTINGS of the peer
   uint32_t table_bytes_ = UINT32_MAX;  // what they let HPACK's table have, once all are acknowledged
+  uint32_t list_bytes_ = UINT32_MAX;   // and fields of an answer, at once
   StreamEnds stream_ends_;
   IdleResets idle_resets_;
   size_t passes_ = 0;  // bytes to come of a frame that is passed over

@@ -2,11 +2,12 @@
 #include "runtime/protocol/oip/message_reader.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "runtime/base/error_codes.h"
 #include "runtime/protocol/codes.h"
 #include "runtime/protocol/json/number.h"
+#include "runtime/protocol/json/reader.h"
+#include "runtime/protocol/oip/parameters.h"
 #include "runtime/protocol/protobuf/wire.h"
 
 namespace wf::oip {
@@ -19,17 +20,49 @@ using protobuf::Wire;
 
 constexpr uint32_t kId = 3, kRawInputContents = 7;
 
+struct Parameter {
+  std::string_view name, value;
+  bool quoted = false;
+};
+
+// A parameter's value as JSON has it. A text is cut, and what JSON would escape is `?` there: those that mean something are short words.
+class ParameterText {
+ public:
+  struct Place {
+    std::string_view list;  // "inputs"
+    uint64_t index;
+  };
+  ParameterText(wf_ctx* ctx, const Place& place, const Parameter& parameter) {
+    const std::string_view value = base::Cut(parameter.value, kMostBytes);
+    uint8_t* at = text_;
+    if (parameter.quoted) *at++ = '"';
+    at = std::ranges::replace_copy_if(value, at, [](char c) { return static_cast<uint8_t>(c) < 0x20 || c == '"' || c == '\\'; }, '?').out;
+    if (parameter.quoted) *at++ = '"';
+    in_ = {.ctx = ctx, .begin = nullptr, .at = text_, .end = at, .depth = 4, .member = 0, .path = {}};
+    const wf_bytes path[] = {json::Bytes(place.list), {nullptr, place.index + 1}, json::Bytes("parameters"), json::Bytes(parameter.name)};
+    std::ranges::copy(path, in_.path);
+  }
+  ParameterText(const ParameterText&) = delete;
+  ParameterText& operator=(const ParameterText&) = delete;
+  wf_json* in() { return &in_; }
+
+ private:
+  static constexpr size_t kMostBytes = 64, kPadding = 64;  // readable behind it
+  uint8_t text_[1 + kMostBytes + 1 + kPadding] = {};
+  wf_json in_;
+};
+
+template <size_t kCount>
+uint32_t IndexOf(std::string_view name, const std::string_view (&names)[kCount]) {
+  return static_cast<uint32_t>(std::ranges::find(names, name) - std::begin(names));
+}
+
 class MessageReader {
  public:
   MessageReader(InferRequest* request, wf_bytes message) : request_(*request), message_(message), raw_(message, &raw_limit_) {}
   wf_code Read();
 
  private:
-  struct Parameter {
-    std::string_view name, value;
-    bool quoted = false;
-  };
-
   wf_code ReadField(const Field& field);
   wf_code ReadParameter(wf_bytes entry, Parameter* parameter);
   wf_code ReadValue(wf_bytes message, Parameter* parameter);
@@ -50,6 +83,7 @@ class MessageReader {
   FieldLimit limit_ = {kMaxFields}, raw_limit_ = {kMaxFields};  // what both walk counts for both
   Reader raw_;                                                  // walks ahead over raw_input_contents
   bool any_raw_ = false;
+  uint64_t inputs_ = 0, outputs_ = 0;  // that were read
 };
 
 wf_code MessageReader::Fail(std::string_view what, std::string_view name, wf_code code) {
@@ -135,6 +169,13 @@ Wire WireOfValue(uint32_t number) {
   return number == kDouble ? Wire::kFixed64 : Wire::kVarint;
 }
 
+// With a point or an exponent: a double is not written as an integer.
+std::string_view DoubleText(uint64_t bits, char (&number)[json::kMaxElementText]) {
+  char* end = json::PrintElementText(WF_F64, &bits, number);
+  if (std::all_of(number, end, [](char c) { return c == '-' || (c >= '0' && c <= '9'); })) end = std::copy_n(".0", 2, end);
+  return {number, static_cast<size_t>(end - number)};
+}
+
 // Of several values the last counts, as everywhere in protobuf.
 wf_code MessageReader::ReadValue(wf_bytes message, Parameter* parameter) {
   Reader reader(message, &limit_);
@@ -154,7 +195,7 @@ wf_code MessageReader::ReadValue(wf_bytes message, Parameter* parameter) {
     case kUint64:
       return Number((digits << last.value).view(), parameter);
     case kDouble:
-      return Number({number, json::PrintElementText(WF_F64, &last.value, number)}, parameter);
+      return Number(DoubleText(last.value, number), parameter);
     case kString:
       parameter->value = last.text();
       parameter->quoted = true;
@@ -174,6 +215,7 @@ wf_code MessageReader::ReadInput(wf_bytes message) {
     if (ReadInputField(field, &input, &has_contents) != 0) return WF_FAILED;
   }
   if (reader.broken()) return Broken();
+  ++inputs_;
   return TakeData(&input, has_contents) != 0 ? WF_FAILED : request_.AddInput(input);
 }
 
@@ -207,8 +249,9 @@ wf_code MessageReader::TakeData(GivenInput* input, bool has_contents) {
 wf_code MessageReader::ReadInputParameter(wf_bytes entry, GivenInput* input) {
   Parameter parameter;
   if (ReadParameter(entry, &parameter) != 0) return WF_FAILED;
-  if (parameter.name == "content_type") input->base64 = parameter.value == "base64";
-  return parameter.name == "shared_memory_region" ? Fail(kNoSharedMemory, {}, code::kNotImplemented) : 0;
+  const uint32_t index = IndexOf(parameter.name, kInputParameters);
+  ParameterText text(request_.ctx(), {"inputs", inputs_}, parameter);
+  return index == std::size(kInputParameters) ? 0 : oip::ReadInputParameter(text.in(), index, input);
 }
 
 wf_code MessageReader::ReadOutput(wf_bytes message) {
@@ -221,18 +264,16 @@ wf_code MessageReader::ReadOutput(wf_bytes message) {
     if (field.Is(kName, Wire::kBytes)) name = field.text();
     if (field.Is(kParameters, Wire::kBytes) && ReadOutputParameter(field.bytes, &asked) != 0) return WF_FAILED;
   }
+  ++outputs_;
   return reader.broken() ? Broken() : request_.AddOutput(name, asked);
 }
 
 wf_code MessageReader::ReadOutputParameter(wf_bytes entry, AskedOutput* asked) {
   Parameter parameter;
   if (ReadParameter(entry, &parameter) != 0) return WF_FAILED;
-  if (parameter.name == "shared_memory_region") return Fail(kNoSharedMemory, {}, code::kNotImplemented);
-  if (parameter.name == "binary_data") asked->binary = parameter.value == "true" ? AskedOutput::Binary::kYes : AskedOutput::Binary::kNo;
-  if (parameter.name != "classification") return 0;
-  const char* const end = parameter.value.data() + parameter.value.size();
-  const auto [at, error] = std::from_chars(parameter.value.data(), end, asked->classes);
-  return error == std::errc() && at == end ? 0 : Fail("`classification` is a whole number, found `", parameter.value);
+  const uint32_t index = IndexOf(parameter.name, kOutputParameters);
+  ParameterText text(request_.ctx(), {"outputs", outputs_}, parameter);
+  return index == std::size(kOutputParameters) ? 0 : oip::ReadOutputParameter(text.in(), index, asked);
 }
 
 struct Method {

@@ -19,9 +19,6 @@ inline constexpr uint32_t kMaxFields = 64 * 1024;        // of a message and wha
 inline constexpr uint32_t kMaxAxes = WF_MAX_RANK + 1;    // with the axis of samples
 inline constexpr uint64_t kLengthBytes = 4;              // before a raw element of BYTES
 
-inline constexpr std::string_view kNoSharedMemory =
-    "tensors in shared memory (`shared_memory_region`) are not built; send and take them in the body";
-
 inline int64_t MostSamples(const wf_workflow& workflow) {
   return workflow.rows_max == 0 ? kMaxSamples : std::min<int64_t>(kMaxSamples, workflow.rows_max);
 }

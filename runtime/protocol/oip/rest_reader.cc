@@ -6,6 +6,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/codes.h"
+#include "runtime/protocol/oip/parameters.h"
 
 namespace wf::oip {
 namespace {
@@ -74,7 +75,6 @@ class RestReader {
   wf_code TakeRaw(GivenInput* input);
   wf_code ReadOutput();
   wf_code ReadOutputParameters(AskedOutput* asked);
-  wf_code NoSharedMemory();
 
   InferRequest& request_;
   wf_json in_{};
@@ -207,15 +207,13 @@ wf_code RestReader::ReadExtents(GivenInput* input) {
 }
 
 wf_code RestReader::ReadInputParameters(GivenInput* input) {
-  constexpr std::string_view kNames[] = {"content_type", "binary_data_size", "shared_memory_region"};
+  constexpr std::string_view kNames[] = {kInputParameters[0], kInputParameters[1], "binary_data_size"};
   if (wf_json_object(&in_) != 0) return WF_FAILED;
   Members members{&in_};
   int32_t index = 0;
   while ((index = members.Next(kNames)) >= 0) {
-    std::string_view text;
-    if (index == 2) return NoSharedMemory();
-    if ((index == 0 ? ReadText(&text) : TakeRaw(input)) != 0) return WF_FAILED;
-    if (index == 0) input->base64 = text == "base64";
+    const auto number = static_cast<uint32_t>(index);
+    if ((number < std::size(kInputParameters) ? ReadInputParameter(&in_, number, input) : TakeRaw(input)) != 0) return WF_FAILED;
   }
   return index == Members::kBroken ? WF_FAILED : 0;
 }
@@ -252,33 +250,43 @@ wf_code RestReader::ReadOutput() {
   return members.had(0) ? request_.AddOutput(name, asked) : wf_json_missing(&in_, json::Bytes(kNames[0]));
 }
 
-// Others say nothing.
 wf_code RestReader::ReadOutputParameters(AskedOutput* asked) {
-  constexpr std::string_view kNames[] = {"classification", "binary_data", "shared_memory_region"};
   if (wf_json_object(&in_) != 0) return WF_FAILED;
   Members members{&in_};
   int32_t index = 0;
-  while ((index = members.Next(kNames)) >= 0) {
-    uint8_t binary = 0;
-    switch (index) {
-      case 0:
-        if (wf_json_scalar(&in_, WF_U32, &asked->classes) != 0) return WF_FAILED;
-        break;
-      case 1:
-        if (wf_json_scalar(&in_, WF_BOOL, &binary) != 0) return WF_FAILED;
-        asked->binary = binary != 0 ? AskedOutput::Binary::kYes : AskedOutput::Binary::kNo;
-        break;
-      default:
-        return NoSharedMemory();
-    }
+  while ((index = members.Next(kOutputParameters)) >= 0) {
+    if (ReadOutputParameter(&in_, static_cast<uint32_t>(index), asked) != 0) return WF_FAILED;
   }
   return index == Members::kBroken ? WF_FAILED : 0;
 }
 
-wf_code RestReader::NoSharedMemory() {
+// How many bytes a type is, but for the extents that it leaves open.
+struct KnownBytes {
+  uint64_t count = 1;  // of one element of each open extent
+  uint32_t open = 0;
+  bool fits = true;  // no body is as large as a type that does not
+};
+
+KnownBytes BytesOf(const Shape& shape) {
+  KnownBytes known = {.count = static_cast<uint64_t>(base::DTypeSize(shape.dtype))};
+  for (uint32_t axis = 0; axis < shape.rank; ++axis) {
+    const int64_t extent = shape.dim == nullptr ? -1 : shape.dim[axis];
+    if (extent < 0)
+      ++known.open;
+    else
+      known.fits = !__builtin_mul_overflow(known.count, static_cast<uint64_t>(extent), &known.count) && known.fits;
+  }
+  return known;
+}
+
+wf_code RefuseBytes(wf_ctx* ctx, const wf_port& port, const Shape& shape, const KnownBytes& known, uint64_t bytes) {
   base::TextBuilder message;
-  message << kNoSharedMemory;
-  return json::Record(in_.ctx, code::kNotImplemented, message);
+  message << "input `" << View(port.name) << "` has " << base::Counted(bytes, "byte") << " as a raw body, expected ";
+  if (known.fits)
+    message << (known.open == 0 || known.count == 0 ? "" : "a multiple of ") << known.count << " (" << View(shape.type->name) << ")";
+  else
+    message << "more than a body has (" << View(shape.type->name) << ")";
+  return json::Record(ctx, code::kInputParams, message);
 }
 
 // The only input as the whole body, of one sample. The extent that its type leaves open follows from the size.
@@ -296,22 +304,21 @@ wf_code ReadWhole(InferRequest* request, wf_bytes body) {
   input.data = body;
   input.coding = shape.dtype == 0 ? Coding::kWhole : Coding::kRaw;
   input.axes = shape.rank;
-  int64_t known = base::DTypeSize(shape.dtype);
-  uint32_t open = 0;
-  for (uint32_t axis = 0; axis < shape.rank; ++axis) {
-    input.extent[axis] = shape.dtype == 0 ? 1 : shape.dim == nullptr ? -1 : shape.dim[axis];
-    if (input.extent[axis] < 0)
-      ++open;
-    else if (__builtin_mul_overflow(known, input.extent[axis], &known))
-      known = 0;  // a constant of the program that no body can be as large as
-  }
-  if (open > 1) {
-    message << "a raw body says no shape, and " << View(shape.type->name) << " leaves " << open << " extents open; give `shape` in JSON";
-    return json::Record(request->ctx(), code::kInputParams, message);
-  }
-  const int64_t rest = known == 0 ? 0 : static_cast<int64_t>(body.len) / known;
-  for (uint32_t axis = 0; axis < shape.rank; ++axis) {
-    if (input.extent[axis] < 0) input.extent[axis] = rest;
+  if (shape.dtype == 0) {
+    std::fill_n(input.extent, shape.rank, 1);
+  } else {
+    const KnownBytes known = BytesOf(shape);
+    if (known.open > 1) {
+      message << "a raw body says no shape, and " << View(shape.type->name) << " leaves " << known.open
+              << " extents open; give `shape` in JSON";
+      return json::Record(request->ctx(), code::kInputParams, message);
+    }
+    const uint64_t rest = known.open == 0 ? 1 : known.count == 0 ? 0 : body.len / known.count;
+    if (!known.fits || known.count * rest != body.len) return RefuseBytes(request->ctx(), workflow.in[0], shape, known, body.len);
+    for (uint32_t axis = 0; axis < shape.rank; ++axis) {
+      const int64_t extent = shape.dim == nullptr ? -1 : shape.dim[axis];
+      input.extent[axis] = extent < 0 ? static_cast<int64_t>(rest) : extent;
+    }
   }
   request->set_binary_unless_said(true);
   return request->AddInput(input) != 0 ? WF_FAILED : request->Finish();

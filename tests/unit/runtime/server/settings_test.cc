@@ -220,6 +220,30 @@ TEST(Settings, AMistakeOfTwoTogetherNamesBothValuesAndPlaces) {
   EXPECT_EQ(flag.exit_status(), 2);
 }
 
+TEST(Settings, NothingFollowsFromTheDefaultOfASettingThatIsRefused) {
+  const Loaded line = Load({"--limits-request-line-bytes=1B", "--limits-header-bytes=4KiB"});
+  ASSERT_EQ(line.errors.size(), 1u) << line.errors[1];
+  EXPECT_TRUE(line.errors[0].starts_with("--limits-request-line-bytes: expected a size from ")) << line.errors[0];
+  const char* const texts[] = {
+      "limits: {request_line_bytes: x, header_bytes: 4KiB}\n",
+      "limits: {request_line_bytes: , header_bytes: 4KiB}\n",
+      "limits: {timeout: 0s}\ndefault_timeout: 400s\n",
+      "admin_port: x\nhttp_port: 8081\n",
+      "host: x\nhttp_port: 8081\n",
+      "admin_host: [127.0.0.1]\ngrpc_port: 8081\n",
+      "listen: x\nhttp_port: 8081\n",
+  };
+  for (const char* const text : texts) EXPECT_EQ(Load({}, {}, text).errors.size(), 1u) << text;
+  const Loaded memory = Load({"--limits-memory-bytes=32MiB", "--limits-body-bytes=1"});
+  EXPECT_EQ(memory.errors.size(), 1u);
+  EXPECT_TRUE(memory.warnings.empty()) << memory.warnings[0];
+  const Loaded mended = Load({"--limits-timeout=1s"}, {}, "limits: {timeout: 0s}\n");  // what is given last counts
+  ASSERT_EQ(mended.errors.size(), 2u);
+  EXPECT_EQ(mended.errors[1],
+            "--limits-timeout: `default_timeout` is `30s` (default) and `limits.timeout` is `1s`: a default is at most what "
+            "may be asked for");
+}
+
 TEST(Settings, ABodyThatAllTheMemoryCannotHoldIsWarnedOf) {
   EXPECT_TRUE(Load({"--limits-memory-bytes=0"}).warnings.empty());
   EXPECT_TRUE(Load({"--limits-memory-bytes=64MiB"}).warnings.empty());

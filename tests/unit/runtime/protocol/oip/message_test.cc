@@ -168,6 +168,8 @@ TEST(OipMessage, IdParametersAndAnnotationsTravel) {
   parameters["n"].set_int64_param(-7);
   parameters["u"].set_uint64_param(~UINT64_C(0));
   parameters["d"].set_double_param(0.5);
+  parameters["two"].set_double_param(2);
+  parameters["huge"].set_double_param(1e300);
   parameters["timeout"].set_int64_param(2500);
   const auto reply = Infer(TypesPlan()).CallMessage(kGrow, request.SerializeAsString());
   ModelInferResponse response;
@@ -176,7 +178,7 @@ TEST(OipMessage, IdParametersAndAnnotationsTravel) {
   EXPECT_EQ(reply.log_id, "call 7");
   EXPECT_EQ(reply.timeout_ns, 2'500'000);
   EXPECT_EQ(response.parameters().at("count").string_param(), "hi");
-  for (const auto& [name, said] : {std::pair("n", "-7"), {"u", "18446744073709551615"}, {"d", "0.5"}}) {
+  for (const auto& [name, said] : {std::pair("n", "-7"), {"u", "18446744073709551615"}, {"d", "0.5"}, {"two", "2.0"}, {"huge", "1e+300"}}) {
     ModelInferRequest other = request;
     (*other.mutable_parameters())["say"] = parameters[name];
     EXPECT_EQ(Answer(kGrow, other).parameters().at("count").string_param(), said);
@@ -193,6 +195,88 @@ TEST(OipMessage, ClassesAreTheGreatest) {
   EXPECT_EQ(response.outputs(0).datatype(), "BYTES");
   EXPECT_THAT(response.outputs(0).shape(), ElementsAre(2, 2));
   EXPECT_THAT(response.raw_output_contents(), ElementsAre(Elements({"3:1", "2:2", "6:0", "5:1"})));
+}
+
+// A parameter in both dialects; those of JSON say the byte, too.
+struct Value {
+  std::string json;
+  inference::InferParameter message;
+};
+Value Text(const std::string& text) {
+  Value value = {"\"" + text + "\"", {}};
+  value.message.set_string_param(text);
+  return value;
+}
+Value Whole(int64_t number) {
+  Value value = {std::to_string(number), {}};
+  value.message.set_int64_param(number);
+  return value;
+}
+Value Double(double number, const std::string& json) {
+  Value value = {json, {}};
+  value.message.set_double_param(number);
+  return value;
+}
+Value Bool(bool yes) {
+  Value value = {yes ? "true" : "false", {}};
+  value.message.set_bool_param(yes);
+  return value;
+}
+
+TEST(OipMessage, ParametersOfOutputsFollowTheRulesOfJson) {
+  const struct {
+    const char* name;
+    Value value;
+    std::string says;  // empty: it is taken
+  } cases[] = {
+      {"classification", Whole(2), ""},
+      {"classification", Text("2"), "expected a number, found a string"},
+      {"classification", Text(std::string(200, 'x')), "expected a number, found a string"},
+      {"classification", Double(2, "2.0"), "`2.0` is not written as an integer, expected u32"},
+      {"classification", Whole(INT64_C(1) << 40), "`1099511627776` is out of range for u32"},
+      {"classification", Whole(-1), "`-1` is out of range for u32"},
+      {"classification", Bool(true), "expected a number, found a bool"},
+      {"classification", Double(std::numeric_limits<double>::quiet_NaN(), "nan"), "expected a number, found `nan`"},
+      {"binary_data", Bool(false), ""},
+      {"binary_data", Whole(-1), "expected `true` or `false`, found a number"},
+      {"binary_data", Double(2, "2.0"), "expected `true` or `false`, found a number"},
+      {"binary_data", Text("2"), "expected `true` or `false`, found a string"},
+      {"binary_data", Text("true"), "expected `true` or `false`, found a string"},
+      {"others", Text("any"), ""},
+  };
+  for (const auto& [name, value, says] : cases) {
+    SCOPED_TRACE(name + (" " + value.json));
+    ModelInferRequest request;
+    AddRaw(&request, "numbers", "FP32", {3}, Raw<float>({1, 3, 2}));
+    auto* const output = request.add_outputs();
+    output->set_name("numbers");
+    (*output->mutable_parameters())[name] = value.message;
+    const auto message = Infer(TypesPlan()).CallMessage(kAll, request.SerializeAsString());
+    const auto json = Infer(TypesPlan())
+                          .Call(kAll, R"({"inputs":[{"name":"numbers","datatype":"FP32","shape":[3],"data":[1,3,2]}],)"
+                                      R"("outputs":[{"name":"numbers","parameters":{")" +
+                                          (name + ("\":" + value.json)) + "}}]}");
+    EXPECT_EQ(message.code, says.empty() ? 0 : 5000) << message.text;
+    EXPECT_EQ(json.code, message.code) << json.text;
+    if (says.empty()) continue;
+    EXPECT_EQ(message.text, "`outputs[0].parameters." + std::string(name) + "`: " + says);
+    EXPECT_THAT(json.text, HasSubstr(R"({"error":"`outputs[0].parameters.)" + std::string(name) + "`: " + says + ", at byte "))
+        << json.text;
+  }
+}
+
+TEST(OipMessage, ParametersOfInputsFollowTheRulesOfJson) {
+  ModelInferRequest request;
+  AddInput(&request, "yes", "BOOL", {})->add_bool_contents(true);
+  AddInput(&request, "raw", "BYTES", {})->add_bytes_contents("AAE=");
+  auto& parameters = *request.mutable_inputs(1)->mutable_parameters();
+  parameters["content_type"] = Whole(1).message;
+  EXPECT_EQ(Refusal(kAll, request), "`inputs[1].parameters.content_type`: expected a string, found a number");
+  parameters["content_type"] = Text("a \" and \n").message;
+  AddInput(&request, "text", "BYTES", {})->add_bytes_contents("x");
+  EXPECT_EQ(Infer(TypesPlan()).CallMessage(kAll, request.SerializeAsString()).code, 0);
+  parameters["shared_memory_region"] = Whole(1).message;
+  EXPECT_THAT(Refusal(kAll, request, 3000), HasSubstr("shared memory"));
 }
 
 TEST(OipMessage, AFailedSampleIsNamed) {

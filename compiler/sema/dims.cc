@@ -31,8 +31,10 @@ class Matcher {
     switch (wanted->kind) {
       case TypeKind::kScalar:
         return wanted->dtype == found->dtype;
-      case TypeKind::kList:
       case TypeKind::kMap:
+        if (bindings_ != nullptr && wanted->element->kind == TypeKind::kVariable) bindings_->in_maps.insert(wanted->element->name);
+        return Matches(wanted->element, found->element, true);
+      case TypeKind::kList:
       case TypeKind::kOptional:
         return Matches(wanted->element, found->element, true);
       case TypeKind::kRecord:
@@ -59,8 +61,10 @@ class Matcher {
     const bool holds = bindings_->whole.contains(name) && at->second->kind == TypeKind::kTensor && found->kind == TypeKind::kTensor;
     if (holds || bindings_->demanded.contains(name)) return Compare(at->second, found, nested);
     const TypeRef joined = Join(types_, at->second, found);
-    if (joined != nullptr) at->second = joined;
-    return joined != nullptr;
+    if (joined == nullptr) return false;
+    if (bindings_->in_maps.contains(name) && InFormOf(types_, joined, at->second) != at->second) return false;
+    at->second = joined;
+    return true;
   }
 
   bool Compare(TypeRef bound, TypeRef found, bool nested) {

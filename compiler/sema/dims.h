@@ -26,7 +26,7 @@ struct DimPair {
 struct TypeBindings {
   std::map<std::string, TypeRef> types;
   std::map<std::string, std::vector<Dim>> rests;
-  std::set<std::string> whole, demanded;  // type variables
+  std::set<std::string> whole, demanded, in_maps;  // type variables; in_maps: those that values of a map are, which keep their form
 };
 
 // Compares the structure of two types and collects the dimensions that have to agree; false when the structure differs. Poison and `never`

@@ -1,5 +1,7 @@
 #include "compiler/ir/told.h"
 
+#include <unordered_map>
+
 namespace wf::ir {
 namespace {
 
@@ -16,8 +18,9 @@ class Following {
       const Op& op = body_[id];
       uint8_t of = around;
       for (const ValueId arg : op.args) of |= of_[Index(arg)];
+      Count(op);
       for (const BlockId inner : op.blocks) of |= Look(inner, of);
-      if (op.kind == OpKind::kCheckIndex) {
+      if (op.kind == OpKind::kCheckIndex && !IsInRange(op)) {
         index_follows = index_follows || (of & kOfDivisor) != 0;
         of |= kOfIndex;
       }
@@ -36,8 +39,38 @@ class Following {
  private:
   static size_t Index(ValueId id) { return static_cast<size_t>(id); }
 
+  // Notes how many turns the loops have that `op` is.
+  void Count(const Op& op) {
+    if (op.blocks.empty()) return;
+    const std::vector<ValueId>& params = body_[op.blocks[0]].params;
+    switch (op.kind) {
+      case OpKind::kBuild:
+        for (size_t axis = 0; axis < params.size(); ++axis) turns_[params[axis]] = op.args[axis];
+        return;
+      case OpKind::kReduce:
+      case OpKind::kFold:
+      case OpKind::kListBuild:
+      case OpKind::kListFilter:
+        turns_[params[0]] = op.args[0];
+        return;
+      default:
+        return;
+    }
+  }
+
+  // An index that counts to the extent of its axis fails never.
+  bool IsInRange(const Op& check) const {
+    const auto turns = turns_.find(check.args[0]);
+    return turns != turns_.end() && AreOne(turns->second, check.args[1]);
+  }
+  bool AreOne(ValueId a, ValueId b) const {
+    const Op &one = body_[a], &other = body_[b];
+    return a == b || (one.kind == OpKind::kDim && other.kind == OpKind::kDim && one.imm == other.imm && one.args == other.args);
+  }
+
   const Body& body_;
-  std::vector<uint8_t> of_;  // of each value: what it follows from
+  std::vector<uint8_t> of_;                     // of each value: what it follows from
+  std::unordered_map<ValueId, ValueId> turns_;  // of the parameters of loops that count
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/sema/check_expr.h"
+#include "compiler/sema/check_call.h"
 #include "compiler/sema/errors.h"
 #include "compiler/sema/names.h"
 
@@ -77,7 +77,8 @@ bool CallMayFail(Body& body, const Span& span, const std::string& what, const Wh
   return is_const || MayFail(body, span, what, where);
 }
 
-TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted, std::vector<ExprPtr>& values) {
+TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted, const Where& where, std::vector<ExprPtr>& values) {
+  const bool is_demanded = wanted != nullptr && wanted->kind == TypeKind::kOptional && !where.soft;
   values.resize(arms.size());
   TypeRef joined = body.env.types.Simple(TypeKind::kNever);
   const Expr* first = nullptr;
@@ -87,11 +88,16 @@ TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted,
       if (arms[i].certainty != certainty) continue;
       const TypeRef hint = wanted != nullptr || joined->kind == TypeKind::kNever ? wanted : joined;
       values[i] = arms[i].check(hint);
+      if (is_demanded) {  // what an optional holds is not compared later
+        const TypeRef part = BelowOptional(wanted, *values[i]);
+        values[i] = FitPart(body, std::move(values[i]), part, where);
+      }
       sound = sound && !IsPoison(*values[i]);
       if (!sound) continue;
-      const TypeRef both = Join(body, joined, values[i]->type);
+      const TypeRef both = Join(body.env.types, joined, values[i]->type);
       if (both == nullptr) {
-        const bool fits = wanted != nullptr && Join(body, wanted, values[i]->type) != nullptr;  // then it is the other that does not
+        const bool fits =
+            wanted != nullptr && Join(body.env.types, wanted, values[i]->type) != nullptr;  // then it is the other that does not
         const Expr &odd = fits ? *first : *values[i], &other = fits ? *values[i] : *first;
         const TypeRef needed = fits ? wanted : joined;
         body.env.Report(odd.span, kTypeMismatch, {ToString(needed), ToString(odd.type)})
@@ -272,7 +278,7 @@ ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where
   add(expr.otherwise);
   const uint32_t mark = body.NextSymbol();
   std::vector<ExprPtr> values;
-  const TypeRef joined = CheckArms(body, arms, wanted, values);
+  const TypeRef joined = CheckArms(body, arms, wanted, inside, values);
   if (!sound || joined->kind == TypeKind::kError) return Poison(body, expr.span);
   return FillIf(body, Make(ExprKind::kIf, joined, expr.span), std::move(conditions), std::move(values), mark);
 }
@@ -305,7 +311,7 @@ Fallback CheckFallback(Body& body, const Otherwise& otherwise, ExprPtr& value, u
                       ? CheckAs(body, otherwise.expr, otherwise.written, where, where.origin())
                       : CheckExpr(body, otherwise.expr, value->type, where.Soft());  // of an error: nothing is said of what would fit it
   if (IsPoison(*value) || IsPoison(*other)) return {nullptr, err};
-  const TypeRef joined = Join(body, value->type, other->type);
+  const TypeRef joined = Join(body.env.types, value->type, other->type);
   if (joined == nullptr) {
     body.env.Report(other->span, kTypeMismatch, {ToString(value->type), ToString(other->type)})
         .Label(value->span, body.loops_around > 0 ? "the element" : "the value of the node")

@@ -230,7 +230,8 @@ bool TakesTypeOfPlace(const Body& body, const ast::Expr& expr) {
 }
 
 TypeRef BelowOptional(TypeRef wanted, const Expr& value) {
-  return wanted->kind == TypeKind::kOptional && value.type->kind != TypeKind::kOptional ? wanted->element : wanted;
+  const bool is_plain = value.type->kind != TypeKind::kOptional && value.type->kind != TypeKind::kNone;
+  return wanted->kind == TypeKind::kOptional && is_plain ? wanted->element : wanted;
 }
 
 ExprPtr MakeSome(Body& body, ExprPtr value) {

@@ -18,19 +18,27 @@ namespace wf::sema {
 ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where);
 // The same, made to fit `target`.
 ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& where, const std::optional<Origin>& origin = std::nullopt);
-// For a part of a tuple or a list: as CheckAs, but where.soft leaves extents to whoever joins the whole.
+// For a part of a tuple, a list or an arm. What has no type of its own, as `none`, and what is found where an extent that is wanted is `_`
+// stay as they are until the whole is made to fit; where.soft leaves all that a sibling may share to whoever joins them.
 ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where& where);
 ExprPtr FitPart(Body& body, ExprPtr value, TypeRef target, const Where& where);  // of what is checked
+// `none`, `[]` and what holds them becomes of the type that it fits.
+void GiveType(Expr& expr, TypeRef target);
 // Makes `expr` fit `target`: T where T? is wanted, a run-time check where a dimension is not provable; reports what does not fit.
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin = std::nullopt);
-// A tuple with its members in the order in which `wanted` has them; any other value as it is.
-ExprPtr InOrder(Body& body, ExprPtr expr, TypeRef wanted);
 // How `value` becomes a value of type `wanted`, where a word does it.
 std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Expr& value);
 // How the member of a record of results is read where `record` stands: "`w(x).out`".
 std::string ReadOfMember(const Body& body, const Expr& record, const std::string& member);
-// The type that values of both types have: dimensions that differ become `_`, none makes it optional. Null when there is none.
-TypeRef Join(Body& body, TypeRef a, TypeRef b);
+
+// join.cc
+// The type that values of both types have: dimensions that differ become `_`, none makes it optional, members stand as in `a`. Null when
+// there is none.
+TypeRef Join(Types& types, TypeRef a, TypeRef b);
+// What a value becomes where `wanted` is: members of tuples in its order and optionals where it has them, in lists too. What differs
+// otherwise stays as it is.
+TypeRef InFormOf(Types& types, TypeRef wanted, TypeRef found);
+ExprPtr InForm(Body& body, ExprPtr expr, TypeRef wanted);
 
 // check_expr.cc: makers
 ExprPtr Make(ExprKind kind, TypeRef type, const Span& span);
@@ -126,8 +134,8 @@ struct ArmCheck {
   Certainty certainty;
   std::function<ExprPtr(TypeRef)> check;
 };
-// All arms, joined into one type; Error after a report.
-TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted, std::vector<ExprPtr>& values);
+// All arms, joined into one type; Error after a report. `where`: that of the arms.
+TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted, const Where& where, std::vector<ExprPtr>& values);
 // if conditions[0] {values[0]} .. else {the last of values}. `branch`: the kIf, of the type that all values have, to be filled.
 ExprPtr FillIf(Body& body, ExprPtr branch, std::vector<ExprPtr> conditions, std::vector<ExprPtr> values, uint32_t mark);
 // `else E` of a node, or of an element of a `for`: sees `err`, and yields what `value` would have.

@@ -43,11 +43,12 @@ ExprPtr FitResult(Body& body, ExprPtr value, const Signature& signature, const S
   std::vector<DimPair> pairs;
   if (value->type->kind == TypeKind::kError || value->type->kind == TypeKind::kNever) return value;
   const TypeRef wanted = BelowOptional(signature.result, *value);
-  value = InOrder(body, std::move(value), wanted);
+  value = InForm(body, std::move(value), wanted);
   if (!MatchTypes(body.env.types, wanted, value->type, nullptr, pairs))
     return Coerce(body, std::move(value), signature.result, Origin{declared, "the result declared here"});
   for (const DimPair& pair : pairs) solver.Add(pair, wanted, *value);
   solver.Finish();
+  GiveType(*value, wanted);
   if (solver.failed()) return Poison(body, value->span);
   for (DimCheck& check : solver.TakeChecks()) value->checks.push_back(std::move(check));
   return wanted == signature.result ? std::move(value) : MakeSome(body, std::move(value));
@@ -130,7 +131,7 @@ TypeRef TypeOfVariable(Body& body, const std::string& variable, TypeRef bound) {
   }
   std::vector<Dim> dims = bound->dims;
   for (size_t axis = 0; axis < dims.size(); ++axis) {
-    if (dims[axis].is_constant()) continue;
+    if (dims[axis].is_constant() || IsAny(dims[axis])) continue;
     dims[axis] = Dim::Symbol(VariableSymbol(variable, axis));
     body.symbols.emplace(VariableSymbol(variable, axis), body.self->name.span);
   }

@@ -54,7 +54,9 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
   ExprPtr list = Make(ExprKind::kList, types.List(element), expr.span);
   bool sound = true;
   for (const ast::ExprPtr& item : expr.elements) {
-    list->args.push_back(CheckPart(body, *item, element, where));
+    ExprPtr part = CheckPart(body, *item, element, where);
+    const bool is_element = part->type->kind == element->kind || part->type->kind == TypeKind::kNever;
+    list->args.push_back(is_element ? std::move(part) : Coerce(body, std::move(part), element, where.origin()));
     sound = sound && !IsPoison(*list->args.back());
   }
   if (!sound || !HaveOneShape(body, list->args)) return Poison(body, expr.span);
@@ -67,20 +69,30 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
   return Stacked(body, std::move(list), wanted->dtype, std::move(dims));
 }
 
+// The type of all elements as far as they are known, and of one more; Error after a report.
+TypeRef JoinElement(Body& body, TypeRef element, const Expr& item) {
+  const TypeRef joined = Join(body.env.types, element, item.type);
+  if (joined != nullptr) return joined;
+  body.env.Report(item.span, kTypeMismatch, {ToString(element), ToString(item.type)}).Help("the elements of a list have one type");
+  return body.env.types.Error();
+}
+
+// Poison where an element is.
+ExprPtr WithElements(Body& body, ExprPtr list, TypeRef element) {
+  if (element->kind == TypeKind::kError) return Poison(body, list->span);
+  for (ExprPtr& item : list->args) item = Coerce(body, std::move(item), element);
+  list->type = body.env.types.List(element);
+  return list;
+}
+
 ExprPtr CheckTypedList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
   ExprPtr list = Make(ExprKind::kList, wanted, expr.span);
-  bool sound = true;
-  TypeRef element = nullptr;
+  TypeRef element = body.env.types.Simple(TypeKind::kNever);
   for (const ast::ExprPtr& item : expr.elements) {
     list->args.push_back(CheckPart(body, *item, wanted->element, where));
-    const TypeRef type = list->args.back()->type;
-    sound = sound && type->kind != TypeKind::kError;
-    element = element == nullptr ? type : Join(body, element, type);
-    if (element == nullptr) return Poison(body, expr.span);
+    element = JoinElement(body, element, *list->args.back());
   }
-  if (!sound) return Poison(body, expr.span);
-  if (element != nullptr && element->kind != TypeKind::kNever) list->type = body.env.types.List(element);
-  return list;
+  return element->kind == TypeKind::kNever ? std::move(list) : WithElements(body, std::move(list), element);
 }
 
 }  // namespace
@@ -102,26 +114,21 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   ExprPtr list = Make(ExprKind::kList, types.Error(), expr.span);
   list->args.resize(expr.elements.size());
   TypeRef element = types.Simple(TypeKind::kNever);
+  const Expr* first = nullptr;  // that says what the others are
   std::vector<Certainty> certainties;
   for (const ast::ExprPtr& item : expr.elements) certainties.push_back(CertaintyOf(body, *item));
   for (const Certainty certainty : kCertainties) {
     for (size_t i = 0; i < expr.elements.size(); ++i) {
       if (certainties[i] != certainty) continue;
-      const bool is_alone = element->kind == TypeKind::kNever;
-      list->args[i] = CheckExpr(body, *expr.elements[i], is_alone ? part : element, is_alone ? where : where.Soft());
-      const TypeRef joined = Join(body, element, list->args[i]->type);
-      if (joined == nullptr) {
-        body.env.Report(list->args[i]->span, kTypeMismatch, {ToString(element), ToString(list->args[i]->type)})
-            .Help("the elements of a list have one type");
-        element = types.Error();
-      } else {
-        element = joined;
-      }
+      const bool is_alone = first == nullptr;
+      const Origin beside{is_alone ? expr.span : first->span, "the element beside it is `" + ToString(element) + "`"};
+      list->args[i] = CheckExpr(body, *expr.elements[i], is_alone ? part : element, is_alone ? where : where.Soft().For(&beside));
+      element = JoinElement(body, element, *list->args[i]);
+      if (is_alone && element->kind != TypeKind::kNever) first = list->args[i].get();
     }
   }
-  if (element->kind == TypeKind::kError) return Poison(body, expr.span);
-  for (ExprPtr& item : list->args) item = Coerce(body, std::move(item), element);
-  list->type = types.List(element);
+  list = WithElements(body, std::move(list), element);
+  if (IsPoison(*list)) return list;
   if (!is_tensor || (element->kind != TypeKind::kScalar && element->kind != TypeKind::kTensor)) return list;
   if (!HaveOneShape(body, list->args)) return Poison(body, expr.span);
   std::vector<Dim> dims = element->dims;
@@ -147,6 +154,7 @@ ExprPtr CheckField(Body& body, const ast::TupleExpr::Field& field, TypeRef targe
 
 ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const Where& where) {
   if (HasTooManyParts(body.env, expr.fields.size(), kTupleHas, expr.span)) return SkipUnchecked(body, expr);
+  if (wanted != nullptr && wanted->kind == TypeKind::kOptional) wanted = wanted->element;
   const bool typed = wanted != nullptr && wanted->kind == TypeKind::kRecord && wanted->name.empty();
   std::unordered_map<std::string_view, TypeRef> hints;
   if (typed) {

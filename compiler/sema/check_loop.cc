@@ -186,7 +186,8 @@ ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const W
   if (hint == nullptr && !elements.empty() && elements.back()->kind == TypeKind::kScalar) hint = elements.back();
   ExprPtr initial = CheckExpr(body, *expr.initial, hint, where);
   const bool is_none = initial->type->kind == TypeKind::kNone;
-  if (is_none && hint != nullptr && hint->kind == TypeKind::kOptional) initial = Coerce(body, std::move(initial), hint);
+  const bool takes_type = wanted != nullptr && initial->type->is_open && (!is_none || wanted->kind == TypeKind::kOptional);
+  if (takes_type) initial = Coerce(body, std::move(initial), wanted);
   if (is_none && initial->type->kind == TypeKind::kNone) {
     body.env.Report(initial->span, kCannotInfer, {"`" + expr.accumulator.text + "`"})
         .Help("what the `fold` is given to says it: `let y: i64? = fold " + expr.accumulator.text + " = none ..;`");

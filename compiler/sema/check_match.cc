@@ -40,7 +40,7 @@ class MatchCheck {
     }
     if (sound) ReportMissing();
     std::vector<ExprPtr> values;
-    const TypeRef joined = CheckArms(body_, arms, wanted, values);
+    const TypeRef joined = CheckArms(body_, arms, wanted, inside, values);
     if (!sound || !IsCovered() || joined->kind == TypeKind::kError) return Poison(body_, expr_.span);
     values.resize(conditions.size());  // without arms that never run
     conditions.pop_back();             // the last one takes what is left

@@ -89,7 +89,8 @@ std::string HelpWithLists(Body& body, const Expr& left, const Expr& right) {
   const auto grows = [&](const Expr& side) {
     return side.kind == ExprKind::kLocal && body.infos[side.local].kind == LocalKind::kAccumulator;
   };
-  if (grows(left) || grows(right) || Join(body, left.type, right.type) == nullptr) return "a list is made at once: `[e for x in xs if c]`";
+  if (grows(left) || grows(right) || Join(body.env.types, left.type, right.type) == nullptr)
+    return "a list is made at once: `[e for x in xs if c]`";
   return "lists are joined by std.lists: `lists.concat(" + CodeAt(body, left.span, "a") + ", " + CodeAt(body, right.span, "b") + ")`";
 }
 
@@ -202,7 +203,7 @@ bool IsComparable(TypeRef type) {
 
 ExprPtr CompareValues(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr right) {
   if (!IsEquality(step.op) || (!left->type->is_open && !IsComparable(left->type))) return ReportNoOperator(body, step, *left, *right);
-  const TypeRef joined = Join(body, left->type, right->type);
+  const TypeRef joined = Join(body.env.types, left->type, right->type);
   if (joined == nullptr || !IsComparable(joined)) {
     auto builder = body.env.Report(step.op_span, kOperandsDiffer, {ast::Spelling(step.op), ToString(left->type), ToString(right->type)});
     if (const Field* member = MemberOf(left->type, right->type))
@@ -370,16 +371,21 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
   const uint32_t mark = body.NextSymbol();
   const TypeRef element = IsPoison(*left) || none ? wanted : left->type->element;
   const bool is_wanted = wanted != nullptr && (wanted == element || wanted->element == element);
-  ExprPtr right = CheckExpr(body, *step.right, element, is_wanted ? where : where.Soft());
+  const bool is_demanded = wanted != nullptr && wanted->kind == TypeKind::kOptional && !where.soft && !IsPoison(*left) &&
+                           Join(body.env.types, wanted, left->type) != nullptr;
+  ExprPtr right = CheckExpr(body, *step.right, is_demanded ? wanted : element, is_wanted || is_demanded ? where : where.Soft());
+  const bool may_be_none = right->type->kind == TypeKind::kOptional || right->type->kind == TypeKind::kNone;
+  if (is_demanded && may_be_none) right = FitPart(body, std::move(right), wanted, where);
   if (IsPoison(*left) || IsPoison(*right) || none) return none ? std::move(right) : Poison(body, step.span);
   const bool chained = right->type->kind == TypeKind::kOptional;
-  const TypeRef joined = Join(body, chained ? left->type : left->type->element, right->type);
+  const TypeRef joined = Join(body.env.types, chained ? left->type : left->type->element, right->type);
   if (joined == nullptr) {
     if (!ReportTighter(body, step, *left, *right))
       Coerce(body, std::move(right), left->type->element, Origin{left->span, "the value on the left"});
     return Poison(body, step.span);
   }
   right = Coerce(body, std::move(right), joined);
+  left = InForm(body, std::move(left), chained ? joined : body.env.types.Optional(joined));
   ExprPtr value = Make(ExprKind::kCoalesce, joined, step.span);
   value->args.push_back(std::move(left));
   value->args.push_back(std::move(right));
@@ -527,7 +533,9 @@ ExprPtr CheckBinary(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, con
     left.literal = first;
   } else {
     const bool numbers = !IsComparison(chain.front()->op) && !IsLazy(chain.front()->op);
-    left.value = CheckExpr(body, *first, numbers ? wanted : nullptr, where);
+    Where operand = where;
+    operand.soft = operand.soft || numbers;  // it may broadcast
+    left.value = CheckExpr(body, *first, numbers ? wanted : nullptr, operand);
   }
   for (const ast::BinaryExpr* step : chain) left = CheckStep(body, *step, std::move(left), wanted, where);
   return Resolve(body, std::move(left), wanted);

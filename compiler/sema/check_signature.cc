@@ -174,10 +174,25 @@ bool MentionNone(const std::vector<GivenArgument>& given) {
   return names.contains("none");
 }
 
-// Whether a symbol has no value yet: it takes that of the parts of an argument, however deep they stand.
-bool HoldsAny(const Type& type) {
-  return std::any_of(type.dims.begin(), type.dims.end(), IsAny) || (type.element != nullptr && HoldsAny(*type.element)) ||
-         std::any_of(type.fields.begin(), type.fields.end(), [](const Field& field) { return HoldsAny(*field.type); });
+// Whether values of the type are of what a type variable is; elements of tensors are numbers.
+bool HoldsVariable(TypeRef type) {
+  if (type->kind == TypeKind::kVariable) return true;
+  return (type->kind != TypeKind::kTensor && type->element != nullptr && HoldsVariable(type->element)) ||
+         std::any_of(type->fields.begin(), type->fields.end(), [](const Field& field) { return HoldsVariable(field.type); });
+}
+
+bool HoldsExtent(TypeRef type) {
+  bool holds = false;
+  ForEachDim(type, [&](const Dim& dim) { holds = holds || !IsAny(dim); });
+  return holds;
+}
+
+// The `T` of elements of `result` that have extents where it is wanted: these are not compared once it is there.
+void ReadDemanded(Types& types, TypeRef result, TypeRef wanted, std::map<std::string, TypeRef>& demanded) {
+  if (wanted->kind == TypeKind::kOptional && result->kind != TypeKind::kOptional) wanted = wanted->element;
+  if (wanted->kind != result->kind || result->kind == TypeKind::kTensor || result->element == nullptr) return;
+  ReadVariables(types, result->element, wanted->element, demanded);
+  std::erase_if(demanded, [](const auto& variable) { return !HoldsExtent(variable.second); });
 }
 
 // One call of a signature: arguments are checked and unified from left to right, so that shapes known from earlier ones are wanted of later
@@ -191,6 +206,8 @@ class SignatureCall {
     if (wanted->kind == TypeKind::kOptional && signature_.result->kind == TypeKind::kVariable && !MentionNone(given))
       wanted = wanted->element;
     if (wanted->kind != TypeKind::kError) ReadVariables(body_.env.types, signature_.result, wanted, wanted_);
+    if (wanted->kind != TypeKind::kError && !where_.soft) ReadDemanded(body_.env.types, signature_.result, wanted, bindings_.types);
+    for (const auto& [variable, type] : bindings_.types) bindings_.demanded.insert(variable);
     std::vector<Certainty> certainties;
     for (size_t i = 0; i < given.size(); ++i) {
       const bool decides = given[i].value != nullptr && signature_.params[i].type->is_unknown;
@@ -206,7 +223,7 @@ class SignatureCall {
       }
     }
     solver_.Finish();
-    return sound && !solver_.failed() && BindVariables(call_span);
+    return sound && !solver_.failed() && BindVariables(call_span) && (is_never_ || FinishArguments());
   }
 
   // An argument is `fail E`, and no other says what the callee is: it is not called.
@@ -235,7 +252,8 @@ class SignatureCall {
     }
     for (const auto& [variable, type] : bindings_.types) {
       for (size_t axis = 0; type->kind == TypeKind::kTensor && axis < type->dims.size(); ++axis) {
-        if (!type->dims[axis].is_constant()) call.symbols.emplace_back(VariableSymbol(variable, axis), type->dims[axis]);
+        if (!type->dims[axis].is_constant() && !IsAny(type->dims[axis]))
+          call.symbols.emplace_back(VariableSymbol(variable, axis), type->dims[axis]);
       }
     }
     call.checks = solver_.TakeChecks();
@@ -288,14 +306,11 @@ class SignatureCall {
         SkipUnchecked(body_, *given.value);
         return nullptr;
       }
-      const Origin origin{param.span, TextOf(param)};
+      const Origin origin{param.span, TextOf(param), nullptr, {}, param.name};
       const uint32_t mark = body_.NextSymbol();
       Where where = where_.Hard(&origin);
-      where.soft = hint != nullptr && HoldsAny(*hint);
+      where.soft = bindings_.demanded.empty() && HoldsVariable(param.type);  // of what other arguments have
       value = CheckExpr(body_, *given.value, hint, where);
-      const bool fits_optional = hint != nullptr && hint->kind == TypeKind::kOptional && value->type->kind != TypeKind::kOptional;
-      if (param.type->is_unknown && hint != nullptr && !hint->is_unknown && (fits_optional || value->type->is_open))
-        value = Coerce(body_, std::move(value), hint, origin);
       if (signature_.may_wait) Settle(body_, *value, mark);  // what the value alone says is all that a task of its own knows of it
     }
     if (IsPoison(*value)) return nullptr;
@@ -352,18 +367,47 @@ class SignatureCall {
 
   // Structure first, with T? around a plain value; then the dimensions.
   ExprPtr Fit(const SigParam& param, ExprPtr value) {
-    if (param.type->kind == TypeKind::kOptional && value->type->kind == TypeKind::kNone) return Coerce(body_, std::move(value), param.type);
     const TypeRef wanted = BelowOptional(param.type, *value);
-    value = InOrder(body_, std::move(value), wanted);
+    const auto shown = [&] { return Instantiation(body_.env.types, solver_, bindings_, Instantiation::Open::kNamed).Of(wanted); };
+    value = InForm(body_, std::move(value), bindings_.demanded.empty() ? wanted : shown());
     std::vector<DimPair> pairs;
-    if (!MatchTypes(body_.env.types, wanted, value->type, &bindings_, pairs)) {
+    TypeBindings bindings = bindings_;
+    if (!MatchTypes(body_.env.types, wanted, value->type, &bindings, pairs) || !HasNumbers(bindings)) {
       ReportMisfit(param, wanted, *value);
       return nullptr;
     }
+    bindings_ = std::move(bindings);
     if (HoldsNothing(body_, *value)) pairs.clear();
-    const TypeRef shown = Instantiation(body_.env.types, solver_, bindings_, Instantiation::Open::kNamed).Of(wanted);
-    for (const DimPair& pair : pairs) solver_.Add(pair, pair.bound ? shown : wanted, *value, &param);
+    for (const DimPair& pair : pairs) solver_.Add(pair, pair.bound ? shown() : wanted, *value, &param);
     return wanted == param.type ? std::move(value) : MakeSome(body_, std::move(value));
+  }
+
+  // Whether what is an element of a tensor is a number.
+  bool HasNumbers(const TypeBindings& bindings) const {
+    return std::all_of(signature_.params.begin(), signature_.params.end(), [&](const SigParam& param) {
+      const bool has_one = param.type->kind == TypeKind::kTensor && param.type->element != nullptr;
+      const auto bound = has_one ? bindings.types.find(param.type->element->name) : bindings.types.end();
+      return bound == bindings.types.end() || bound->second->kind == TypeKind::kScalar;
+    });
+  }
+
+  // Gives each argument the form of what all of them made the type variables; and what has no type of its own, one.
+  bool FinishArguments() {
+    Instantiation known(body_.env.types, solver_, bindings_);
+    for (size_t i = 0; i < args_.size(); ++i) {
+      const SigParam& param = signature_.params[i];
+      if (!param.type->is_unknown && !args_[i]->type->is_open) continue;
+      const TypeRef type = known.Of(param.type);
+      if (type->is_unknown) continue;  // Finish tells why
+      args_[i] = InForm(body_, std::move(args_[i]), type);
+      std::vector<DimPair> pairs;
+      if (!MatchTypes(body_.env.types, type, args_[i]->type, nullptr, pairs)) {
+        ReportMisfit(param, type, *args_[i]);
+        return false;
+      }
+      GiveType(*args_[i], type);
+    }
+    return true;
   }
 
   std::string TextOf(const SigParam& param) const { return "parameter `" + param.name + "` of `" + signature_.name + "`"; }

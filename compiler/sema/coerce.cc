@@ -1,4 +1,4 @@
-// Making a value fit the type that is wanted, and finding the type that two values share.
+// Making a value fit the type that is wanted.
 
 #include <algorithm>
 
@@ -38,21 +38,28 @@ std::optional<std::string> HelpToReshape(TypeRef wanted, TypeRef found) {
   return "`tensor.reshape(x" + extents + ")` of std.tensor has the axes of 1";
 }
 
-// The wanted type where it says more, the found one where `wanted` has `_`.
-TypeRef Merge(Types& types, TypeRef wanted, TypeRef found) {
-  if (found->kind != TypeKind::kTensor || wanted->kind != TypeKind::kTensor) {
-    if (wanted->kind == TypeKind::kRecord && wanted->name.empty() && found->kind == TypeKind::kRecord) {
-      std::vector<Field> fields = wanted->fields;
-      for (size_t i = 0; i < fields.size(); ++i) fields[i].type = Merge(types, fields[i].type, found->fields[i].type);
-      return types.Record("", std::move(fields));
+// What becomes of `_` in what is wanted: a name of that type is of any extent; what a part is found to have stays known.
+enum class Open : uint8_t { kWanted, kFound };
+
+// The wanted type where it says more, the found one where a tensor's has `_`; with kFound also that of one in a list or an optional.
+TypeRef Merge(Types& types, TypeRef wanted, TypeRef found, Open open) {
+  if (wanted == found || wanted->kind != found->kind) return wanted;
+  if (wanted->kind == TypeKind::kRecord && wanted->name.empty()) {
+    std::vector<Field> fields = wanted->fields;
+    for (size_t i = 0; i < fields.size(); ++i) fields[i].type = Merge(types, fields[i].type, found->fields[i].type, open);
+    return types.Record("", std::move(fields));
+  }
+  if (wanted->kind == TypeKind::kTensor) {
+    std::vector<Dim> dims = wanted->dims;
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (IsAny(dims[i])) dims[i] = found->dims[i];
     }
-    return wanted;
+    return types.Tensor(wanted->dtype, std::move(dims));
   }
-  std::vector<Dim> dims = wanted->dims;
-  for (size_t i = 0; i < dims.size(); ++i) {
-    if (IsAny(dims[i])) dims[i] = found->dims[i];
-  }
-  return types.Tensor(wanted->dtype, std::move(dims));
+  if (open == Open::kWanted || wanted->element == nullptr) return wanted;
+  Type merged = *wanted;
+  merged.element = Merge(types, wanted->element, found->element, open);
+  return types.Intern(std::move(merged));
 }
 
 // True when the dimensions agree or a check was planted.
@@ -80,8 +87,49 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
   return true;
 }
 
-// What is `none` or `[]`, or holds one, is of the wanted type, and so is what stands in it: in a list, in the arms of an `if`, at the end
-// of a block.
+ExprPtr Fitted(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin, Open open);
+
+ExprPtr FittedToOptional(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin, Open open) {
+  if (expr->type->kind == TypeKind::kNone) {
+    GiveType(*expr, target);
+    return expr;
+  }
+  ExprPtr inner = Fitted(body, std::move(expr), target->element, origin, open);
+  if (IsPoison(*inner)) return inner;
+  ExprPtr some = MakeSome(body, std::move(inner));
+  if (open == Open::kWanted) some->type = target;
+  return some;
+}
+
+ExprPtr Fitted(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin, Open open) {
+  Types& types = body.env.types;
+  const TypeKind kind = expr->type->kind;
+  if (kind == TypeKind::kError || kind == TypeKind::kNever || target->kind == TypeKind::kError || expr->type == target) return expr;
+  if (target->kind == TypeKind::kOptional && kind != TypeKind::kOptional)
+    return FittedToOptional(body, std::move(expr), target, origin, open);
+  expr = InForm(body, std::move(expr), target);
+  std::vector<DimPair> pairs;
+  if (!MatchTypes(types, target, expr->type, nullptr, pairs)) {
+    ReportMismatch(body, *expr, target, origin);
+    return Poison(body, expr->span);
+  }
+  if (!AgreeDims(body, *expr, target, pairs, origin)) return Poison(body, expr->span);
+  const TypeRef merged = Merge(types, target, expr->type, open);
+  if (expr->type->is_open) GiveType(*expr, merged);
+  expr->type = merged;
+  return expr;
+}
+
+// `none`, `[]` and what holds them, where they fit.
+bool FitsOpen(Types& types, TypeRef target, const Expr& value) {
+  std::vector<DimPair> pairs;
+  const TypeRef wanted = BelowOptional(target, value);
+  return value.type->is_open && MatchTypes(types, wanted, InFormOf(types, wanted, value.type), nullptr, pairs);
+}
+
+}  // namespace
+
+// What stands in it is of that type, too: in a list, in the arms of an `if`, at the end of a block.
 void GiveType(Expr& expr, TypeRef target) {
   if (!expr.type->is_open || expr.type->kind == TypeKind::kNever) return;
   expr.type = target;
@@ -95,110 +143,8 @@ void GiveType(Expr& expr, TypeRef target) {
   for (const ExprPtr& arg : expr.args) GiveType(*arg, holds ? target->element : target);  // conditions have a type
 }
 
-ExprPtr CoerceToOptional(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin) {
-  if (expr->type->kind == TypeKind::kNone) {
-    GiveType(*expr, target);
-    return expr;
-  }
-  const Span span = expr->span;
-  ExprPtr inner = Coerce(body, std::move(expr), target->element, origin);
-  if (IsPoison(*inner)) return inner;
-  ExprPtr some = Make(ExprKind::kSome, target, span);
-  some->args.push_back(std::move(inner));
-  return some;
-}
-
-uint32_t IndexOf(TypeRef record, const std::string& member) {
-  const std::vector<Field>& fields = record->fields;
-  return static_cast<uint32_t>(std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == member; }) -
-                               fields.begin());
-}
-
-// The tuple with its members, and those of tuples in it, where `wanted` has them. Members that differ stay as they are.
-TypeRef InOrderOf(Types& types, TypeRef wanted, TypeRef found) {
-  const auto is_tuple = [](TypeRef type) { return type->kind == TypeKind::kRecord && type->name.empty(); };
-  if (wanted == found || !is_tuple(wanted) || !is_tuple(found) || wanted->fields.size() != found->fields.size()) return found;
-  std::vector<Field> fields;
-  for (const Field& field : wanted->fields) {
-    const uint32_t at = IndexOf(found, field.name);
-    if (at == found->fields.size()) return found;
-    fields.push_back({field.name, InOrderOf(types, field.type, found->fields[at].type)});
-  }
-  return types.Record("", std::move(fields));
-}
-
-class Reorder {
- public:
-  Reorder(Body& body, LocalId tuple, const Span& span) : body_(body), tuple_(tuple), span_(span) {}
-
-  ExprPtr As(TypeRef wanted) {
-    const TypeRef found = Read()->type;
-    const TypeRef type = InOrderOf(body_.env.types, wanted, found);
-    if (type == found) return Read();
-    ExprPtr made = Make(ExprKind::kRecord, type, span_);
-    for (const Field& field : type->fields) {
-      path_.push_back(IndexOf(found, field.name));
-      made->args.push_back(As(field.type));
-      path_.pop_back();
-    }
-    return made;
-  }
-
- private:
-  ExprPtr Read() {
-    ExprPtr value = ReadLocal(body_, tuple_, span_);
-    for (const uint32_t index : path_) {
-      ExprPtr member = Make(ExprKind::kField, value->type->fields[index].type, span_);
-      member->index = index;
-      member->args.push_back(std::move(value));
-      value = std::move(member);
-    }
-    return value;
-  }
-
-  Body& body_;
-  const LocalId tuple_;
-  const Span span_;
-  std::vector<uint32_t> path_;  // to the member under way
-};
-
-}  // namespace
-
-ExprPtr InOrder(Body& body, ExprPtr expr, TypeRef wanted) {
-  if (InOrderOf(body.env.types, wanted, expr->type) == expr->type) return expr;
-  const Span span = expr->span;
-  if (expr->kind == ExprKind::kLocal) return Reorder(body, expr->local, span).As(wanted);
-  BlockStep step;
-  step.span = span;
-  step.local = body.Declare(LocalKind::kLet, {"_", span}, expr->type);
-  step.value = std::move(expr);
-  ExprPtr made = Reorder(body, step.local, span).As(wanted);
-  ExprPtr whole = Make(ExprKind::kBlock, made->type, span);
-  whole->steps.push_back(std::move(step));
-  whole->args.push_back(std::move(made));
-  constexpr uint32_t kAll = 0;  // symbols that came into being in `expr` are not told from others
-  Settle(body, *whole, kAll);
-  return whole;
-}
-
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin) {
-  expr = InOrder(body, std::move(expr), target);
-  const TypeRef found = expr->type;
-  if (found->kind == TypeKind::kError || found->kind == TypeKind::kNever || target->kind == TypeKind::kError || found == target)
-    return expr;
-  if (target->kind == TypeKind::kOptional && found->kind != TypeKind::kOptional) {
-    return CoerceToOptional(body, std::move(expr), target, origin);
-  }
-  std::vector<DimPair> pairs;
-  if (!MatchTypes(body.env.types, target, found, nullptr, pairs)) {
-    ReportMismatch(body, *expr, target, origin);
-    return Poison(body, expr->span);
-  }
-  if (!AgreeDims(body, *expr, target, pairs, origin)) return Poison(body, expr->span);
-  const TypeRef merged = Merge(body.env.types, target, found);
-  if (found->is_open) GiveType(*expr, merged);
-  expr->type = merged;
-  return expr;
+  return Fitted(body, std::move(expr), target, origin, Open::kWanted);
 }
 
 std::string ReadOfMember(const Body& body, const Expr& record, const std::string& member) {
@@ -290,56 +236,12 @@ ExprPtr CheckAs(Body& body, const ast::Expr& expr, TypeRef target, const Where& 
 }
 
 ExprPtr FitPart(Body& body, ExprPtr value, TypeRef target, const Where& where) {
-  const std::optional<Origin> origin = where.origin();
-  if (!where.soft || value->type->is_open) return Coerce(body, std::move(value), target, origin);
-  const TypeRef wanted = BelowOptional(target, *value);
-  value = InOrder(body, std::move(value), wanted);
-  std::vector<DimPair> pairs;
-  if (!MatchTypes(body.env.types, wanted, value->type, nullptr, pairs)) return Coerce(body, std::move(value), target, origin);
-  return wanted == target ? std::move(value) : MakeSome(body, std::move(value));
+  const bool is_left = where.soft ? Join(body.env.types, target, value->type) != nullptr : FitsOpen(body.env.types, target, *value);
+  return is_left ? std::move(value) : Fitted(body, std::move(value), target, where.origin(), Open::kFound);
 }
 
 ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where& where) {
   return FitPart(body, CheckExpr(body, expr, target, where), target, where);
-}
-
-TypeRef Join(Body& body, TypeRef a, TypeRef b) {
-  Types& types = body.env.types;
-  b = InOrderOf(types, a, b);
-  if (a == b) return a;
-  if (a->kind == TypeKind::kError || b->kind == TypeKind::kError) return types.Error();
-  if (a->kind == TypeKind::kNever) return b;
-  if (b->kind == TypeKind::kNever) return a;
-  if (a->kind == TypeKind::kNone && b->kind != TypeKind::kOptional) return types.Optional(b);
-  if (b->kind == TypeKind::kNone && a->kind != TypeKind::kOptional) return types.Optional(a);
-  if (a->kind == TypeKind::kNone) return b;
-  if (b->kind == TypeKind::kNone) return a;
-  if (a->kind == TypeKind::kOptional || b->kind == TypeKind::kOptional) {
-    const TypeRef element = Join(body, a->kind == TypeKind::kOptional ? a->element : a, b->kind == TypeKind::kOptional ? b->element : b);
-    return element == nullptr || element->kind == TypeKind::kError ? element : types.Optional(element);
-  }
-  if (a->kind != b->kind) return nullptr;
-  if (a->kind == TypeKind::kTensor) {
-    if (a->dtype != b->dtype || a->dims.size() != b->dims.size()) return nullptr;
-    std::vector<Dim> dims = a->dims;
-    for (size_t i = 0; i < dims.size(); ++i) {
-      if (dims[i] != b->dims[i]) dims[i] = AnyDim();
-    }
-    return types.Tensor(a->dtype, std::move(dims));
-  }
-  if (a->kind == TypeKind::kList || a->kind == TypeKind::kMap) {
-    const TypeRef element = Join(body, a->element, b->element);
-    if (element == nullptr) return nullptr;
-    return a->kind == TypeKind::kList ? types.List(element) : types.Map(element);
-  }
-  if (a->kind != TypeKind::kRecord || !a->name.empty() || !b->name.empty() || a->fields.size() != b->fields.size()) return nullptr;
-  std::vector<Field> fields = a->fields;
-  for (size_t i = 0; i < fields.size(); ++i) {
-    if (fields[i].name != b->fields[i].name) return nullptr;
-    fields[i].type = Join(body, fields[i].type, b->fields[i].type);
-    if (fields[i].type == nullptr) return nullptr;
-  }
-  return types.Record("", std::move(fields));
 }
 
 }  // namespace wf::sema

@@ -5,6 +5,7 @@
 
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/check_expr.h"
 #include "compiler/sema/dim_bounds.h"
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/rest.h"
@@ -25,12 +26,15 @@ class Matcher {
     if (wanted->kind == TypeKind::kError || found->kind == TypeKind::kError || found->kind == TypeKind::kNever) return true;
     if (wanted->kind == TypeKind::kVariable) return MatchVariable(wanted->name, found, nested);
     if (wanted->kind == TypeKind::kTensor) return MatchTensor(wanted, found, nested);
+    if (wanted->kind == TypeKind::kOptional && found->kind == TypeKind::kNone) return true;
     if (wanted->kind != found->kind) return false;
     switch (wanted->kind) {
       case TypeKind::kScalar:
         return wanted->dtype == found->dtype;
-      case TypeKind::kList:
       case TypeKind::kMap:
+        if (bindings_ != nullptr && wanted->element->kind == TypeKind::kVariable) bindings_->in_maps.insert(wanted->element->name);
+        return Matches(wanted->element, found->element, true);
+      case TypeKind::kList:
       case TypeKind::kOptional:
         return Matches(wanted->element, found->element, true);
       case TypeKind::kRecord:
@@ -51,9 +55,21 @@ class Matcher {
   bool MatchVariable(const std::string& name, TypeRef found, bool nested) {
     if (bindings_ == nullptr) return false;
     const auto [at, fresh] = bindings_->types.try_emplace(name, found);
+    if (fresh && !nested) bindings_->whole.insert(name);
     if (fresh) return true;
+    if (nested) bindings_->whole.erase(name);
+    const bool holds = bindings_->whole.contains(name) && at->second->kind == TypeKind::kTensor && found->kind == TypeKind::kTensor;
+    if (holds || bindings_->demanded.contains(name)) return Compare(at->second, found, nested);
+    const TypeRef joined = Join(types_, at->second, found);
+    if (joined == nullptr) return false;
+    if (bindings_->in_maps.contains(name) && InFormOf(types_, joined, at->second) != at->second) return false;
+    at->second = joined;
+    return true;
+  }
+
+  bool Compare(TypeRef bound, TypeRef found, bool nested) {
     const size_t before = pairs_.size();
-    const bool matches = Matcher(types_, nullptr, pairs_).Matches(at->second, found, nested);
+    const bool matches = Matcher(types_, nullptr, pairs_).Matches(bound, found, nested);
     for (size_t pair = before; pair < pairs_.size(); ++pair) pairs_[pair].bound = true;
     return matches;
   }
@@ -414,6 +430,9 @@ void LabelSourceOf(Body& body, const Expr& expr, const Dim& dim, diag::Builder& 
 
 std::string ExtentText(const Dim& stated, bool solves, const std::string& where) {
   const std::string text = '`' + stated.ToString() + '`';
+  const std::vector<std::string> symbols = stated.Symbols();
+  const bool is_named = std::none_of(symbols.begin(), symbols.end(), [](const std::string& symbol) { return symbol.starts_with("_#"); });
+  if (!solves && !is_named) return "is {1}, wanted {0}" + where;
   if (!solves) return "is {1}, wanted {0} (" + text + where + ')';
   const Dim::Linear linear = *stated.AsLinear();
   if (linear.add == 0) return "is {1}, wanted a multiple of " + std::to_string(linear.mul) + " (" + text + where + ')';

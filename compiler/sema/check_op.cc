@@ -543,7 +543,8 @@ ExprPtr CheckBinary(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, con
   std::reverse(chain.begin(), chain.end());
   Operand left{nullptr, nullptr, first->span};
   const ast::Expr& second = *chain.front()->right;
-  if (IsEquality(chain.front()->op) && IsWrittenList(*first) && !IsWrittenList(second) && !IsLiteral(second)) {
+  if (IsEquality(chain.front()->op) && IsWrittenList(*first) && !IsWrittenList(second) && !IsLiteral(second) &&
+      !TakesTypeOfPlace(body, second)) {
     left = CheckWrittenFirst(body, *chain.front(), where);
     chain.erase(chain.begin());
   } else if (IsLiteral(*first)) {

@@ -9,6 +9,7 @@
 
 #include "compiler/diag/shorten.h"
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/help.h"
 #include "compiler/sema/model_workflow.h"
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/walk.h"
@@ -62,7 +63,9 @@ class Finder {
   }
   void Add(const std::vector<DimCheck>& checks, const Span& span) {
     for (const DimCheck& check : checks) {
-      if (!check.is_held) found_.push_back({span, TextOf(check), check.origins});
+      if (check.is_held) continue;
+      const auto help = sema::HelpWithDivision(check.left, check.right);
+      found_.push_back({span, TextOf(check) + (help ? "\n  " + *help : ""), check.origins});
     }
   }
   void Add(const std::vector<sema::Stmt>& body) {

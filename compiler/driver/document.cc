@@ -47,6 +47,7 @@ constexpr std::string_view kLibraryHead =
     R"(# The standard library
 
 Everything below is printed by `wfc doc std`, from the comments of `stdlib`; `wfc doc std.nn` prints one module.
+What `stdlib` declares without such a comment is the library's own: it can be called, may change, and is neither suggested nor completed.
 
 A program has a module's functions by `import std.nn;`, as `nn.softmax(x)`; those of `std.prelude` it has without. In types `T` is any type or number, where a
 function adds, multiplies or clips one that does so: i32, i64, u32, u64, f32 or f64. A dimension like `n` is any extent, and one that stands only in the result

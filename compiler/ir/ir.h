@@ -131,6 +131,7 @@ struct Policy {  // effective values, defaults applied; docs/semantics.md 12
     int32_t mul, div, add;
     friend bool operator==(const Pad&, const Pad&) = default;
   };
+  std::string padded;  // the dimension that grows to one of the `buckets`, as the program names it
   std::vector<int64_t> buckets;
   std::vector<Pad> pads, crops;
   friend bool operator==(const Policy&, const Policy&) = default;
@@ -148,11 +149,10 @@ struct Port {
 };
 struct Model {
   std::string name, path;
-  std::vector<Port> in, out;       // as calls see them, without the batch axis
-  std::vector<int8_t> batch_axis;  // inputs, then outputs; -1 none
-  std::vector<int64_t> extents;    // as in wf_model
+  std::vector<Port> in, out;               // as calls see them, without the batch axis
+  std::vector<int8_t> batch_axis;          // inputs, then outputs; -1 none
+  std::vector<int64_t> extents, versions;  // extents: as in wf_model
   std::vector<std::string> symbols;
-  std::vector<int64_t> versions;
   uint16_t version_policy = 0;  // WF_LATEST ..
   bool batched = false, published = false, signature_written = false, mixing_allowed = false;
 };

@@ -36,7 +36,7 @@ Settings SettingsOf(const Policy& policy, std::optional<bool> batched, uint32_t 
     if (policy.threads > 1) settings.emplace_back("threads", std::to_string(policy.threads));
     settings.emplace_back("precision", policy.precision == DType::kNone ? "auto" : std::string(NameOf(policy.precision)));
     settings.emplace_back("priority", PriorityName(policy.priority));
-    if (!policy.buckets.empty()) settings.emplace_back("pad", fmt::format("[{}]", fmt::join(policy.buckets, ", ")));
+    if (!policy.buckets.empty()) settings.emplace_back("pad", fmt::format("{} to [{}]", policy.padded, fmt::join(policy.buckets, ", ")));
   } else if (policy.priority != Policy().priority) {
     settings.emplace_back("priority", PriorityName(policy.priority));  // in the pool
   }

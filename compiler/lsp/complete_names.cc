@@ -54,8 +54,11 @@ void AddThings(Completion& at, ThingKind kind) {
   }
 }
 
+// What of the library has no documentation is its own.
 void AddExports(Completion& at, const Analysis& analysis, const ast::File& module) {
+  const bool is_std = module.package && module.package->parts.front().text == "std";
   for (const ast::DeclPtr& decl : module.decls) {
+    if (is_std && decl->doc.empty()) continue;
     const Thing* thing = analysis.index().Find(lsp::PlaceOf(decl->name.span));
     if (thing == nullptr || thing->kind == ThingKind::kModule || thing->kind == ThingKind::kService) continue;
     const auto* fn = ast::DynAs<ast::FnDecl>(*decl);

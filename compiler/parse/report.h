@@ -90,6 +90,7 @@ class Reporter {
   std::optional<std::string> HelpForNameAndType(const Mistake& mistake) const;
   std::optional<std::string> HelpForNameOutside(const Mistake& mistake) const;
   std::optional<std::string> HelpForQuestion(const Mistake& mistake) const;
+  std::optional<std::string> HelpForStep(size_t open, size_t at) const;
   std::optional<std::string> HelpForField(const Mistake& mistake) const;
   std::optional<std::string> HelpForHead(const Mistake& mistake) const;
   std::optional<std::string> HelpForValueOfBody(const Mistake& mistake) const;

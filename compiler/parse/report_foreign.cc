@@ -345,15 +345,7 @@ Help Reporter::HelpForColon(const Mistake& mistake) const {
   if (TypeAt(at - 1) == T::NAME && TypeAt(at + 1) == T::COLON) return "the parts of a name are joined by `.`, as in `nn.softmax`";
   const int32_t around = tokens_.opener[at];
   if (around <= 0 || TypeAt(static_cast<size_t>(around)) != T::LBRACKET || !Expects(mistake, T::RBRACKET)) return std::nullopt;
-  const auto open = static_cast<size_t>(around);
-  if (!EndsValue(TypeAt(open - 1))) return std::nullopt;
-  const std::string name = TypeAt(open - 1) == T::NAME ? Spelling(open - 1) : "x", index = name == "i" ? "k" : "i";
-  if (TypeAt(at + 1) == T::MINUS)
-    return fmt::format("a slice has no step; backwards it is `[{1} < len({0})] => {0}[len({0}) - 1 - {1}]`", name, index);
-  const std::string step = TypeAt(at + 1) == T::INT ? Spelling(at + 1) : "2";
-  const std::string most = step == "2" ? "1" : step + " - 1";
-  return fmt::format("a slice has no step; in steps of {2} it is `[{1} < (len({0}) + {3}) / {2}] => {0}[{2} * {1}]`", name, index, step,
-                     most);
+  return EndsValue(TypeAt(static_cast<size_t>(around) - 1)) ? HelpForStep(static_cast<size_t>(around), at) : std::nullopt;
 }
 
 // `a if c else b`.

@@ -37,6 +37,37 @@ Help Reporter::HelpForQuestion(const Mistake& mistake) const {
   return std::nullopt;
 }
 
+// `x[::2]`, `x[1:6:2]`, `x[::-1]`. An example stands only for a slice of the first axis alone.
+Help Reporter::HelpForStep(size_t open, size_t at) const {
+  const bool is_back = TypeAt(at + 1) == T::MINUS, has_bounds = open + 2 != at;
+  const size_t step = is_back ? at + 2 : at + 1;
+  const bool is_known = (TypeAt(step) == T::INT || TypeAt(step) == T::NAME) && TypeAt(step + 1) == T::RBRACKET;
+  bool is_first = true;
+  for (size_t i = open + 1; i < at; ++i) is_first = is_first && (TypeAt(i) != T::COMMA || tokens_.opener[i] != static_cast<int32_t>(open));
+  if (!is_known || !is_first || (is_back && (has_bounds || Spelling(step) != "1")))
+    return "a slice has no step; `[i < n] => e` makes a tensor of the elements that are meant";
+  size_t from = open - 1;
+  while (from > 1 && TypeAt(from - 1) == T::DOT && TypeAt(from - 2) == T::NAME) from -= 2;
+  const std::string name = TypeAt(open - 1) == T::NAME ? TextBetween(from, open, "x") : "x";
+  const std::string bounds = has_bounds ? TextBetween(open + 1, at, "..") : "";
+  const std::string value = has_bounds ? name + "[" + bounds + "]" : name;
+  const auto names_it = [&](const std::string& index) {
+    for (size_t i = open - 1; i <= step; ++i) {
+      if (TypeAt(i) == T::NAME && Spelling(i) == index) return true;
+    }
+    return false;
+  };
+  const std::string index = !names_it("i") ? "i" : !names_it("k") ? "k" : "at";
+  if (is_back) return fmt::format("a slice has no step; backwards it is `[{1} < len({0})] => {0}[len({0}) - 1 - {1}]`", value, index);
+  const std::string every = Spelling(step), most = every == "2" ? "1" : every + " - 1";
+  if (bounds == "..")
+    return fmt::format(
+        "a slice has no step; with `y` for the slice without it, in steps of {0} it is `[{1} < (len(y) + {2}) / {0}] => y[{0} * {1}]`",
+        every, index, most);
+  return fmt::format("a slice has no step; in steps of {2} it is `[{1} < (len({0}) + {3}) / {2}] => {0}[{2} * {1}]`", value, index, every,
+                     most);
+}
+
 // The `let` of `let a = 1, b = 2;`.
 Help Reporter::WordOfSecond(const Mistake& mistake) const {
   const size_t at = mistake.at;

@@ -393,14 +393,28 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
   return value;
 }
 
+// A list that is written out, or made by a comprehension.
+bool IsWrittenList(const ast::Expr& expr) {
+  return expr.kind == ast::ExprKind::kListExpr || expr.kind == ast::ExprKind::kComprehensionExpr;
+}
+
 // What a list or a tuple written on the right of a comparison is to be: the fields of a tuple have no order, the numbers of a list the type
 // of the others.
 TypeRef ComparedWith(const Body& body, const Operand& left, const ast::Expr& right) {
   if (!left.value) return nullptr;
   const TypeKind kind = left.value->type->kind;
-  const bool is_list = (kind == TypeKind::kList || kind == TypeKind::kTensor) && right.kind == ast::ExprKind::kListExpr;
+  const bool is_list =
+      (kind == TypeKind::kList && IsWrittenList(right)) || (kind == TypeKind::kTensor && right.kind == ast::ExprKind::kListExpr);
   const bool is_tuple = left.value->type->kind == TypeKind::kRecord && right.kind == ast::ExprKind::kTupleExpr;
   return is_list || is_tuple || TakesTypeOfPlace(body, right) ? left.value->type : nullptr;
+}
+
+// `[k] == xs`: what is written on the left is of the type of the right side, which is checked first.
+Operand CheckWrittenFirst(Body& body, const ast::BinaryExpr& step, const Where& where) {
+  ExprPtr right = CheckExpr(body, *step.right, nullptr, where.Soft());
+  const TypeRef wanted = right->type->kind == TypeKind::kList ? right->type : nullptr;
+  ExprPtr left = CheckExpr(body, *step.left, wanted, where.Soft());
+  return {Combine(body, step, std::move(left), std::move(right), where), nullptr, step.span};
 }
 
 // One step of a chain. Literals on both sides stay one literal until something decides their type.
@@ -427,7 +441,10 @@ Operand CheckStep(Body& body, const ast::BinaryExpr& step, Operand left, TypeRef
 
 // How a program says that two dimensions are one number.
 void HelpWithEquality(const Dim& a, const Dim& b, diag::Builder& builder) {
-  if (a.ToString() == b.ToString()) builder.Help("each value has a `" + a.ToString() + "` of its own");
+  if (const auto help = HelpWithDivision(a, b))
+    builder.Help(*help);
+  else if (a.ToString() == b.ToString())
+    builder.Help("each value has a `" + a.ToString() + "` of its own");
   builder.Help("say that they are equal, which is then checked once: `fn add(a: f32[n], b: f32[n]) -> f32[n] = a + b;`");
 }
 
@@ -494,6 +511,8 @@ bool CheckNot(Body& body, const Expr& operand, const Span& span) {
     const std::string element = Indexable(body, operand) + "[" + indices.names + "]";
     builder.Help("it takes one `bool`; element by element it is `[" + indices.bound + "] => !" + element + "`, and of all elements `!all[" +
                  indices.names + "](" + element + ")`");
+  } else {
+    builder.HelpIf(HelpWithTruth(body, operand, /*negated=*/true));
   }
   return false;
 }
@@ -529,7 +548,12 @@ ExprPtr CheckBinary(Body& body, const ast::BinaryExpr& expr, TypeRef wanted, con
   }
   std::reverse(chain.begin(), chain.end());
   Operand left{nullptr, nullptr, first->span};
-  if (IsLiteral(*first)) {
+  const ast::Expr& second = *chain.front()->right;
+  if (IsEquality(chain.front()->op) && IsWrittenList(*first) && !IsWrittenList(second) && !IsLiteral(second) &&
+      !TakesTypeOfPlace(body, second)) {
+    left = CheckWrittenFirst(body, *chain.front(), where);
+    chain.erase(chain.begin());
+  } else if (IsLiteral(*first)) {
     left.literal = first;
   } else {
     const bool numbers = !IsComparison(chain.front()->op) && !IsLazy(chain.front()->op);

@@ -82,6 +82,8 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
     if (origin && !origin->help.empty()) builder.Help(std::string(origin->help));
     LabelOrigins(body, {pair.found, pair.wanted}, builder);
     LabelSourceOf(body, expr, pair.found, builder);
+    builder.HelpIf(HelpWithDivision(pair.wanted, pair.found));
+    if (pair.nested && !Dim::ProvedDifferent(pair.wanted, pair.found)) builder.Help(HelpToCompareParts(body, target, expr));
     return false;
   }
   return true;
@@ -217,6 +219,7 @@ std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Exp
     const bool compared = value.kind == ExprKind::kBinary && value.binary == BinaryOp::kEq && value.args[0]->type->dtype != DType::kBool;
     return compared && IsInTest(body) ? std::string(kHelpToCompare) : "`all[i](x[i])` and `any[i](x[i])` make one `bool` of many";
   }
+  if (IsScalarBool(wanted)) return HelpWithTruth(body, value, /*negated=*/false);
   if (wanted->kind == TypeKind::kString && found->kind == TypeKind::kScalar) return "`str(x)` is its text";
   if (wanted->kind == TypeKind::kString && found->kind == TypeKind::kBytes) return HelpWithBytes(body, value);
   if (auto help = HelpToRead(body, wanted, value)) return help;

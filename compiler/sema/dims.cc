@@ -7,6 +7,7 @@
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/dim_bounds.h"
+#include "compiler/sema/help.h"
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/rest.h"
 #include "compiler/sema/waiting.h"
@@ -282,6 +283,7 @@ bool DimSolver::TrySolve(const Waiting& item) {
 
 void DimSolver::Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param) {
   const Waiting item{pair, wanted, &argument, param};
+  if (param != nullptr && !callee_.may_wait && (arguments_.empty() || arguments_.back() != &argument)) arguments_.push_back(&argument);
   if (IsAny(pair.wanted)) return;
   if (pair.bound) return Compare(item, pair.wanted);
   if (TrySolve(item)) return;
@@ -357,11 +359,13 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
   const bool differ = Dim::ProvedDifferent(wanted, item.pair.found);
   if (!differ && !item.pair.nested) {
     DimCheck check = CheckOf(body_, wanted, item.pair.found, MessageOf(item, solves));
-    Equalities held = HeldBy(body_, *item.argument);
+    const auto holds = [&](const Expr* argument) { return Holds(HeldBy(body_, *argument), check.left, check.right); };
+    Equalities held;
     for (const DimCheck& before : checks_) {
       if (!before.is_least) held.emplace_back(before.left, before.right);
     }
-    check.is_held = Holds(held, check.left, check.right);
+    check.is_held =
+        Holds(held, check.left, check.right) || holds(item.argument) || std::any_of(arguments_.begin(), arguments_.end(), holds);
     checks_.push_back(std::move(check));
     return;
   }
@@ -373,7 +377,7 @@ void DimSolver::ReportDifferent(const Waiting& item, const Dim& wanted, bool sol
   const Expr& argument = *item.argument;
   const std::string there = (solves ? item.pair.wanted : wanted).ToString();
   auto builder = body_.env.Report(argument.span, kShapeMismatch,
-                                  {ToString(item.wanted), ToString(argument.type), item.pair.axis, item.pair.found.ToString(), there});
+                                  {WantedText(item), ToString(argument.type), item.pair.axis, item.pair.found.ToString(), there});
   builder.Here(AxisText(item.pair));
   if (!item.pair.bound) LabelValues(item.pair.wanted, argument.span, builder);
   if (item.param != nullptr) builder.Label(item.param->span, "parameter `" + item.param->name + "` of `" + callee_.name + "`");
@@ -383,6 +387,17 @@ void DimSolver::ReportDifferent(const Waiting& item, const Dim& wanted, bool sol
   if (solves)
     builder.Help("no `" + item.pair.wanted.AsLinear()->symbol + "` makes `" + item.pair.wanted.ToString() + "` " +
                  item.pair.found.ToString());
+  builder.HelpIf(HelpWithDivision(wanted, item.pair.found));
+  if (item.pair.nested && !Dim::ProvedDifferent(wanted, item.pair.found)) builder.Help(HelpToCompareParts(body_, item.wanted, argument));
+}
+
+// What is wanted; with the caller's extents where it reads as what is found.
+std::string DimSolver::WantedText(const Waiting& item) const {
+  const std::string text = ToString(item.wanted);
+  if (text != ToString(item.argument->type) || item.pair.bound) return text;
+  const TypeRef type = MapDims(body_.env.types, item.wanted, [&](const Dim& dim) { return ValueOf(dim).value_or(dim); });
+  const std::string here = ToString(type);
+  return here == text ? text : here + "` as `" + text + "` of `" + callee_.name;
 }
 
 void Settle(Body& body, Expr& expr, uint32_t mark) { Settler(body, expr, mark).Run(); }

@@ -63,6 +63,7 @@ class DimSolver {
   void Compare(const Waiting& item, const Dim& wanted, bool solves = false);
   void ReportDifferent(const Waiting& item, const Dim& wanted, bool solves);
   std::string MessageOf(const Waiting& item, bool solves) const;
+  std::string WantedText(const Waiting& item) const;
   void LabelValues(const Dim& callee_dim, const Span& beside, diag::Builder& builder) const;  // of its symbols, where they come from
 
   Body& body_;
@@ -71,6 +72,7 @@ class DimSolver {
   std::map<std::string, Span> origins_;
   std::map<std::string, const SigParam*> params_;  // whose shapes gave the symbols their values
   std::vector<Waiting> waiting_;
+  std::vector<const Expr*> arguments_;  // computed before any of the call is; of one that may wait, a part may read some alone
   std::vector<DimCheck> checks_;
   bool failed_ = false;
 };

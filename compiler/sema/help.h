@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,13 @@ std::string HelpToReadText(const std::string& type, const std::string& text);
 
 // Help for an arm of a `match` that is the name of a value.
 std::string HelpToCompareIn(const std::string& name);
+
+// Help for a value that stands for whether it is there, or is not 0 or empty, as other languages have it; `negated`: behind a `!`.
+std::optional<std::string> HelpWithTruth(const Body& body, const Expr& value, bool negated);
+// Help for two dimensions whose texts differ in blanks at most, for one of them is a quotient of integers: they round differently.
+std::optional<std::string> HelpWithDivision(const Dim& left, const Dim& right);
+// Help for extents in a list, map or optional, which are not compared when it runs.
+std::string HelpToCompareParts(const Body& body, TypeRef wanted, const Expr& value);
 
 // The indices of all axes of a tensor or list in an example of code.
 struct Indices {

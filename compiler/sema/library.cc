@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/env.h"
@@ -15,9 +16,14 @@ std::filesystem::path FolderOf(const Env& env) {
   return std::filesystem::path(env.input.sources.name(env.prelude->file->id)).parent_path();
 }
 
+// Those that have documentation: the others are the library's own.
 void ReadFunctions(const std::filesystem::path& file, const std::string& module, Library& library) {
   std::ifstream lines(file);
+  bool is_told = false;
   for (std::string line; std::getline(lines, line);) {
+    const bool is_doc = line.starts_with("///");
+    const bool follows_doc = std::exchange(is_told, is_doc);
+    if (is_doc || !follows_doc) continue;
     for (const std::string_view word : {"fn ", "extern node "}) {
       const size_t end = line.find_first_of("(<");
       if (!line.starts_with(word) || end == std::string::npos) continue;

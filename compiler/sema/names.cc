@@ -199,8 +199,10 @@ bool Fits(EntityKind kind, NameUse use) {
   return true;
 }
 
-void AddNames(const Module& module, NameUse use, std::vector<std::string>& names) {
+// `outside`: what of the library has no documentation is its own, and named to nobody else.
+void AddNames(const Module& module, NameUse use, bool outside, std::vector<std::string>& names) {
   for (const auto& [name, entity] : module.entities) {
+    if (outside && module.is_std && entity.decl->doc.empty()) continue;
     const bool unknown = entity.decl->kind == ast::DeclKind::kErrorDecl;  // it did not parse: it may be anything
     if (unknown || Fits(entity.kind, use)) names.push_back(name);
   }
@@ -210,8 +212,8 @@ std::vector<std::string> CandidatesFor(Env& env, const Module& module, const Exp
   std::vector<std::string> names;
   const bool values = expected.use == NameUse::kAny || expected.use == NameUse::kValue;
   if (expected.body != nullptr && values) names = expected.body->VisibleNames();
-  AddNames(module, expected.use, names);
-  if (env.prelude != nullptr) AddNames(*env.prelude, expected.use, names);
+  AddNames(module, expected.use, /*outside=*/false, names);
+  if (env.prelude != nullptr) AddNames(*env.prelude, expected.use, &module != env.prelude, names);
   if (expected.use == NameUse::kCall) AddBuiltinNames(names);
   return names;
 }
@@ -423,13 +425,19 @@ Entity* LookupMember(Env& env, Module& target, const ast::Name& name, const Span
   }
   if (entity == nullptr || entity->kind == EntityKind::kModule) {
     std::vector<std::string> names;
-    AddNames(target, expected.use, names);
+    AddNames(target, expected.use, /*outside=*/true, names);
     for (const BuiltinInfo& row : kBuiltins) {
       if (expected.use == NameUse::kCall && row.module == target.path) names.emplace_back(row.name);
     }
     auto builder = env.Report(name.span, kUnknownMember, {target.path, name.text});
     builder.Label(qualifier, "the module `" + target.path + "`").DidYouMean(name.span, name.text, [&] { return names; });
-    if (!diag::Suggest(name.text, names)) HelpWithMembers(target, names, builder);
+    if (diag::Suggest(name.text, names)) return nullptr;
+    if (target.is_std && expected.use == NameUse::kCall && IsReducer(name.text)) {
+      const bool is_list = target.path == "std.lists";
+      builder.Help("`" + name.text + (is_list ? "[i < len(xs)](xs[i])` goes through `xs`" : "[i](x[i])` goes through `x`"));
+      return nullptr;
+    }
+    HelpWithMembers(target, names, builder);
     return nullptr;
   }
   return Usable(env, target, *entity, name.span, nullptr);
@@ -448,7 +456,7 @@ Entity* Lookup(Env& env, Module& module, const ast::Path& path, const ast::Decl*
 
 std::vector<std::string> ValueNames(const Body& body) {
   std::vector<std::string> names = body.VisibleNames();
-  AddNames(body.module, NameUse::kValue, names);
+  AddNames(body.module, NameUse::kValue, /*outside=*/false, names);
   return names;
 }
 

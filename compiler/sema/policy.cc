@@ -82,6 +82,7 @@ std::string NameOfExtent(const Model& model, size_t port, size_t axis) {
 
 void ApplyPad(Env& env, const Given<PadSetting>& pad, const Model& model, ir::Policy& policy) {
   const std::string& symbol = pad.value.symbol;
+  policy.padded = symbol;
   policy.buckets = pad.value.buckets;
   policy.pads.clear();
   policy.crops.clear();

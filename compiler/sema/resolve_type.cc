@@ -487,7 +487,9 @@ void ReadSignature(Body& body, const std::vector<ast::Param>& params, const ast:
     if (known.contains(symbol.first)) continue;
     out.result_symbols.push_back(symbol.first);
     const auto param = std::find_if(params.begin(), params.end(), [&](const ast::Param& one) { return one.name.text == symbol.first; });
-    if (param != params.end()) TellDimensionName(body, symbol, param->name, param_types[static_cast<size_t>(param - params.begin())], out);
+    if (param == params.end()) continue;
+    TellDimensionName(body, symbol, param->name, param_types[static_cast<size_t>(param - params.begin())], out);
+    out.result = body.env.types.Error();
   }
   body.symbols = known;  // what only the result names has no value in the body
   out.broken = out.broken || (result != nullptr && out.result->kind == TypeKind::kError);

@@ -29,6 +29,7 @@ bool CanBeFor(const Body& body, const std::vector<LocalId>& inner, const Where& 
 
 std::string CodeAt(const Body& body, const Span& span, std::string otherwise) {
   constexpr size_t kLongest = 60;
+  if (span.file == source::FileId::kNone) return otherwise;
   const std::string_view text = body.env.input.sources.Text(span);
   return text.size() <= kLongest && text.find('\n') == std::string_view::npos ? std::string(text) : otherwise;
 }

@@ -90,6 +90,12 @@ class Members(Session):
         editor.change(MEMBERS.replace("expect q.text", "expect q."))
         self.assertEqual(await self.labels(editor, "expect q.|"), ["text", "m"])
 
+    async def test_what_the_library_has_for_itself_is_not_offered(self):
+        editor = self.edit("import std.image;\n\nfn f(px: u8[h, w, 3]) -> i64 = image.decode(px);\n")
+        offered = await self.labels(editor, "image.|decode")
+        self.assertIn("decode", offered)
+        self.assertNotIn("centre", offered)
+
     async def test_members_in_a_text_that_is_not_closed(self):
         head = MEMBERS[:MEMBERS.index("  let label")]
         rows = [("  node z = boxes[0].", ["left", "top"]), ("  let z = pair.", ["lo", "hi"]), ("  node z = ends(pair.", ["lo", "hi"]), ('  let z = "{pair.', ["lo", "hi"]),

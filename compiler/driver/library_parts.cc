@@ -42,7 +42,7 @@ void LibraryParts::Name(std::string_view text) {
 void LibraryParts::AddProgram(std::string_view text) { Name(text); }
 
 void LibraryParts::AddPart(Module& module, size_t begin, size_t header, size_t end) {
-  constexpr std::string_view kImport = "import ", kPackage = "package ";
+  constexpr std::string_view kImport = "import ", kPackage = "package ", kType = "type ";
   const std::string_view text = module.text.substr(header, end - header);
   if (text.starts_with(kImport) || text.starts_with(kPackage)) {
     if (text.starts_with(kImport))
@@ -50,6 +50,7 @@ void LibraryParts::AddPart(Module& module, size_t begin, size_t header, size_t e
     module.parts.push_back({begin, header, end, true});
     return;
   }
+  if (text.starts_with(kType)) Name(NameIn(text));
   by_name_.emplace(NameIn(text), Place{modules_.size(), module.parts.size()});
   module.parts.push_back({begin, header, end});
 }

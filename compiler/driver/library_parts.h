@@ -10,7 +10,8 @@
 namespace wf::driver {
 
 // Which declarations of the standard library a program may name. Everything is named by its word: what has none among the words of the
-// program (in comments and strings, too), and of the declarations that it names in turn, is nothing to the program.
+// program (in comments and strings, too), and of the declarations that it names in turn, is nothing to the program. Types are needed all:
+// there are few, and some the compiler itself names, as those that `text.tokenizer` has.
 // A declaration of the library begins a line, and what is inside of it none, as `wfc fmt` writes it.
 // Thread: one.   Borrows: the texts.   Cost: linear in them.
 class LibraryParts {

@@ -285,24 +285,13 @@ ExprPtr CheckJsonParse(const CallSite& site) {
   return value;
 }
 
-// Of an open type: whether the first part of it that is open is a `none`.
-bool IsOpenByNone(TypeRef type) {
-  while (type->element != nullptr || !type->fields.empty()) {
-    const auto is_open = [](const Field& field) { return field.type->is_open; };
-    type = type->element != nullptr ? type->element : std::find_if(type->fields.begin(), type->fields.end(), is_open)->type;
-  }
-  return type->kind == TypeKind::kNone;
-}
-
 ExprPtr CheckJsonBuild(const CallSite& site) {
   const auto arguments = site.Arguments({{"x"}});
   if (!arguments) return site.Fail();
   ExprPtr value = CheckExpr(site.body, *(*arguments)[0], nullptr, site.where);
   if (IsPoison(*value)) return site.Fail();
   if (value->type->is_open) {
-    const bool is_none = IsOpenByNone(value->type);
-    site.body.env.Report(value->span, kCannotInfer, {is_none ? "`none`" : "an empty list"})
-        .Help(is_none ? "a name can say it: `let x: string? = none;`" : "a name can say it: `let xs: list<string> = [];`");
+    ReportOpen(site.body, *value);
     return site.Fail();
   }
   if (!FitsJson(site, "json.build", value->type, value->span) ||

@@ -24,6 +24,8 @@ ExprPtr CheckPart(Body& body, const ast::Expr& expr, TypeRef target, const Where
 ExprPtr FitPart(Body& body, ExprPtr value, TypeRef target, const Where& where);  // of what is checked
 // `none`, `[]` and what holds them becomes of the type that it fits.
 void GiveType(Expr& expr, TypeRef target);
+// Says that the type of such a value is not known.
+void ReportOpen(Body& body, const Expr& value);
 // Makes `expr` fit `target`: T where T? is wanted, a run-time check where a dimension is not provable; reports what does not fit.
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin = std::nullopt);
 // How `value` becomes a value of type `wanted`, where a word does it.

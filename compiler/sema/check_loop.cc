@@ -30,8 +30,8 @@ bool AddSource(Body& body, const ast::Expr& expr, Loop& loop, std::vector<TypeRe
     return false;
   }
   const TypeRef element = ElementOf(body.env.types, source->type);
-  if (element == nullptr || element->kind == TypeKind::kNever) {
-    if (element != nullptr) body.env.Report(source->span, kCannotInfer, {"an empty list"});
+  if (element == nullptr || element->is_open) {
+    if (element != nullptr) ReportOpen(body, *source);
     if (element == nullptr) {
       auto report = body.env.Report(source->span, kNotIterable, {ToString(source->type)});
       if (source->type->kind == TypeKind::kScalar && IsInteger(source->type->dtype))

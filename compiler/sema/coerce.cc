@@ -129,7 +129,22 @@ bool FitsOpen(Types& types, TypeRef target, const Expr& value) {
   return value.type->is_open && MatchTypes(types, wanted, InFormOf(types, wanted, value.type), nullptr, pairs);
 }
 
+// Of an open type: whether the first part of it that is open is a `none`.
+bool IsOpenByNone(TypeRef type) {
+  while (type->element != nullptr || !type->fields.empty()) {
+    const auto is_open = [](const Field& field) { return field.type->is_open; };
+    type = type->element != nullptr ? type->element : std::find_if(type->fields.begin(), type->fields.end(), is_open)->type;
+  }
+  return type->kind == TypeKind::kNone;
+}
+
 }  // namespace
+
+void ReportOpen(Body& body, const Expr& value) {
+  const bool is_none = IsOpenByNone(value.type);
+  body.env.Report(value.span, kCannotInfer, {is_none ? "`none`" : "an empty list"})
+      .Help(is_none ? "a name can say it: `let x: string? = none;`" : "a name can say it: `let xs: list<string> = [];`");
+}
 
 // What stands in it is of that type, too: in a list, in the arms of an `if`, at the end of a block.
 void GiveType(Expr& expr, TypeRef target) {

@@ -79,6 +79,12 @@ TEST(LibraryParts, FollowNamesFromModuleToModuleInAnyOrder) {
   EXPECT_EQ(LinesOf(parts.TextOf(above)).size(), 3U);
 }
 
+TEST(LibraryParts, HaveAllTypesAndWhatTheyName) {
+  LibraryParts parts;
+  const size_t module = parts.AddModule("package std.x;\ntype Table {\n  bytes: Inner;\n}\ntype Inner {\n}\nfn of() -> i64 = 1;\n");
+  EXPECT_EQ(LinesOf(parts.TextOf(module)), (Lines{"package std.x;", "type Table {", "  bytes: Inner;", "}", "type Inner {", "}"}));
+}
+
 // The library as it is: a program that names any one declaration gets all that this needs, and not the others.
 TEST(LibraryParts, OfEachDeclarationOfTheLibraryPassTheCheck) {
   const std::string library = StdlibFolder(std::filesystem::read_symlink("/proc/self/exe").string());

@@ -68,6 +68,16 @@ void AppendUtf8(char32_t code_point, std::string& text) {
   }
 }
 
+std::string Utf8Of(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const CodePoint one = DecodeUtf8(text);
+    AppendUtf8(one.value, out);
+    text.remove_prefix(one.length);
+  }
+  return out;
+}
+
 CodePoint DecodeUtf8(std::string_view text) {
   const size_t length = SequenceLength(text, 0);
   if (length == 0) return {0xFFFD, 1};

@@ -29,6 +29,7 @@ struct CodePoint {
   char32_t value;
   size_t length;
 };
+std::string Utf8Of(std::string_view text);  // U+FFFD for each byte that begins no character
 CodePoint DecodeUtf8(
     std::string_view text);  // of the first character; a byte that begins none yields U+FFFD, length 1. REQUIRES: non-empty
 

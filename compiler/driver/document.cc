@@ -53,7 +53,7 @@ A program has a module's functions by `import std.nn;`, as `nn.softmax(x)`; thos
 function adds, multiplies or clips one that does so: i32, i64, u32, u64, f32 or f64. A dimension like `n` is any extent, and one that stands only in the result
 is known when the call has ended. Arguments that differ in an extent of one name fail with Type (7004), and so does a result with an extent below 0. `*s` stands for all further axes, or none: what is at index i of `f32[n, *s]` is a number, a row, a picture. Errors are named
 with their codes; besides, what is computed by the runtime, as `tensor.top_k`, may fail for want of memory or when its request ends, so it stands nowhere that must have
-a value (WF3031). An example is an expression that is true. Where a function is as another library's, tests hold it against that library; against its definition on their pages,
+a value (WF3031), nor, with four exceptions, in a `const` (WF3037), and neither does a function that is made of it, as `lists.flatten`. An example is an expression that is true. Where a function is as another library's, tests hold it against that library; against its definition on their pages,
 where that is PyTorch, torchvision, sentence-transformers or transformers.
 
 )";

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/base/utf8.h"
 #include "compiler/driver/depths.h"
 #include "compiler/driver/graph_control.h"
 #include "compiler/ir/policy_text.h"
@@ -522,7 +523,7 @@ Graph::Workflow WorkflowReader::Read() {
 }  // namespace
 
 Graph GraphOf(const ir::Program& program) {
-  Graph graph{.source = program.source_name, .workflows = {}};
+  Graph graph{.source = source::Utf8Of(program.source_name), .workflows = {}};
   for (const ir::Workflow& workflow : program.workflows) graph.workflows.push_back(WorkflowReader(program, workflow).Read());
   return graph;
 }

@@ -8,8 +8,9 @@ namespace {
 std::string Quoted(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : text) {
+    const bool is_control = static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
     if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
+    quoted += is_control ? std::string("\xef\xbf\xbd") : std::string(1, c);
   }
   return quoted + '"';
 }

@@ -1,8 +1,10 @@
 #include "compiler/interface/sample.h"
 
 #include <fmt/format.h>
+#include <llvm/Support/JSON.h>
 
 #include <algorithm>
+#include <map>
 
 #include "runtime/base/json_text.h"
 
@@ -25,6 +27,13 @@ std::string Nested(const std::vector<int64_t>& extents, size_t axis, const std::
 class Sampler {
  public:
   Sampler(const Interface& interface, const Call& call, int64_t least) : interface_(interface), call_(call), size_(least) {
+    for (const Port& port : call.in) {
+      const auto value = port.required || port.default_value.empty() ? std::nullopt : Parsed(port.default_value);
+      if (!value) continue;
+      Bind(port.type, *value);
+      const auto number = value->getAsInteger();
+      if (number && IsSymbol(port.name)) known_.try_emplace(port.name, *number);
+    }
     while (size_ < kMaxSize && !Fits()) size_ *= 2;
   }
 
@@ -32,7 +41,7 @@ class Sampler {
     std::string members;
     for (const Port& port : call_.in) {
       if (!port.required) continue;
-      const auto value = port.type.kind == ir::TypeKind::kScalar && IsSymbol(port.name) ? std::to_string(size_) : Of(port.type);
+      const auto value = port.type.kind == ir::TypeKind::kScalar && IsSymbol(port.name) ? std::to_string(SizeOf(port.name)) : Of(port.type);
       if (!value) return std::nullopt;
       members += (members.empty() ? "" : ",") + base::QuoteJson(port.name) + ":" + *value;
     }
@@ -40,14 +49,45 @@ class Sampler {
   }
 
  private:
-  // Extents with every symbol at `size_`; below zero: none.
+  static std::optional<llvm::json::Value> Parsed(const std::string& text) {
+    llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
+    if (value) return std::move(*value);
+    llvm::consumeError(value.takeError());
+    return std::nullopt;
+  }
+  // A default says the symbols that it stands with: a required parameter must fit it.
+  void Bind(const Type& type, const llvm::json::Value& value) {
+    if (const llvm::json::Object* const members = value.getAsObject(); members != nullptr && type.kind == ir::TypeKind::kRecord) {
+      for (const Field& field : type.fields) {
+        if (const llvm::json::Value* const member = members->get(field.name)) Bind(field.type, *member);
+      }
+    }
+    const llvm::json::Value* row = &value;
+    for (const base::Dim& dim : type.dims) {
+      const llvm::json::Array* const elements = row->getAsArray();
+      if (elements == nullptr) return;
+      const auto linear = dim.AsLinear();
+      if (linear) known_.try_emplace(linear->symbol, (static_cast<int64_t>(elements->size()) - linear->add) / linear->mul);
+      if (elements->empty()) return;
+      row = &elements->front();
+    }
+  }
+  int64_t SizeOf(const std::string& symbol) const {
+    const auto known = known_.find(symbol);
+    return known == known_.end() ? size_ : known->second;
+  }
+  // Extents with every symbol that no default says at `size_`; below zero: none.
   int64_t ExtentOf(const base::Dim& dim) const {
-    return dim.Evaluate([&](const std::string&) { return std::optional<int64_t>(size_); }).value_or(-1);
+    return dim.Evaluate([&](const std::string& symbol) { return std::optional<int64_t>(SizeOf(symbol)); }).value_or(-1);
+  }
+  bool IsKnown(const base::Dim& dim) const {
+    const auto symbols = dim.Symbols();
+    return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) { return known_.contains(symbol); });
   }
   bool Fits() const {
     return std::all_of(call_.in.begin(), call_.in.end(), [&](const Port& port) {
       return std::all_of(port.type.dims.begin(), port.type.dims.end(),
-                         [&](const base::Dim& dim) { return dim.is_constant() || ExtentOf(dim) > 0; });
+                         [&](const base::Dim& dim) { return IsKnown(dim) || ExtentOf(dim) > 0; });
     });
   }
   bool IsSymbol(const std::string& name) const {
@@ -108,7 +148,8 @@ class Sampler {
 
   const Interface& interface_;
   const Call& call_;
-  int64_t size_;  // of every symbol
+  int64_t size_;  // of every other symbol
+  std::map<std::string, int64_t> known_;
 };
 
 // For a shell: single quotes hold everything but themselves.

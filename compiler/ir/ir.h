@@ -9,6 +9,7 @@
 #include "compiler/base/source.h"
 #include "compiler/ir/constants.h"
 #include "compiler/ir/ids.h"
+#include "compiler/ir/port.h"
 #include "compiler/ir/type.h"
 #include "compiler/ir/value.h"
 #include "runtime/base/error_codes.h"
@@ -137,16 +138,6 @@ struct Policy {  // effective values, defaults applied; docs/semantics.md 12
   friend bool operator==(const Policy&, const Policy&) = default;
 };
 
-struct Port {
-  std::string name;  // on the wire
-  TypeId type = TypeId::kNone;
-  SlotId slot = SlotId::kNone;  // of a workflow's port
-  std::optional<Value> if_missing;
-  bool required = true;
-  std::vector<int64_t> text_dims = {};  // of strings of a model: how long the list is, -1 free; none for a single one
-  std::string written = {};             // of a workflow's port, the type as the program has it: "f32[h, w]"
-  std::string written_default = {};     // the same of if_missing, shortened: "[1, 2]"; empty: there is none, or `none` is
-};
 struct Model {
   std::string name, path;
   std::vector<Port> in, out;               // as calls see them, without the batch axis
@@ -159,6 +150,7 @@ struct Model {
 struct Workflow {
   std::string name, declared_name, service;  // name: as published
   std::vector<Port> in, out;
+  std::vector<Axis> axes;  // of symbols that stand where JSON can leave an axis open
   RegionId root = RegionId::kNone;
   bool is_default = false;
   ModelId model = ModelId::kNone;  // that it only calls: the model is published without a workflow

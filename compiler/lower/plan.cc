@@ -151,6 +151,25 @@ llvm::GlobalVariable* EmitModels(Context& context) {
   return models.Global(context.module(), "models");
 }
 
+llvm::GlobalVariable* EmitAxes(Context& context, const ir::Workflow& workflow) {
+  Image axes;
+  for (const ir::Axis& axis : workflow.axes) {
+    wf_axis row{};
+    row.port = static_cast<uint16_t>(axis.port);
+    row.axis = axis.axis == ir::Axis::kWhole ? uint16_t{WF_WHOLE} : static_cast<uint16_t>(axis.axis);
+    ir::TypeId type = workflow.in[axis.port].type;
+    for (const uint32_t field : axis.path) {
+      row.offset += ir::FieldOffset(context.types(), type, field);
+      type = context.type(type).fields[field].type;
+    }
+    row.symbol = axis.symbol;
+    row.mul = axis.mul;
+    row.add = axis.add;
+    axes.Add(row);
+  }
+  return axes.Global(context.module(), "axes");
+}
+
 llvm::GlobalVariable* EmitWorkflows(Context& context, const Functions& functions, const std::vector<llvm::GlobalVariable*>& in_ports) {
   Image workflows;
   for (size_t i = 0; i < context.program().workflows.size(); ++i) {
@@ -167,6 +186,7 @@ llvm::GlobalVariable* EmitWorkflows(Context& context, const Functions& functions
     row.body_max = workflow.body_max;
     row.inflight_max = workflow.inflight_max;
     row.rows_max = workflow.rows_max;
+    row.n_axes = static_cast<uint32_t>(workflow.axes.size());
     const size_t at = workflows.Add(row);
     SetText(context, &workflows, at + offsetof(wf_workflow, name), workflow.name);
     SetText(context, &workflows, at + offsetof(wf_workflow, service), workflow.service);
@@ -175,6 +195,7 @@ llvm::GlobalVariable* EmitWorkflows(Context& context, const Functions& functions
     workflows.Pointer(at + offsetof(wf_workflow, find_in), functions.workflows[i].find_in);
     workflows.Pointer(at + offsetof(wf_workflow, read_json), functions.workflows[i].read_json);
     workflows.Pointer(at + offsetof(wf_workflow, write_json), functions.workflows[i].write_json);
+    workflows.Pointer(at + offsetof(wf_workflow, axes), EmitAxes(context, workflow));
   }
   return workflows.Global(context.module(), "workflows");
 }

@@ -88,6 +88,7 @@ void AddService(BuildContext& c, size_t index, std::map<std::pair<bool, uint32_t
       const ir::Workflow& first = c.out.workflows[at->second];
       workflow.in = first.in;
       workflow.out = first.out;
+      workflow.axes = first.axes;
       workflow.root = first.root;
       workflow.model = first.model;
     } else if (member.is_model) {

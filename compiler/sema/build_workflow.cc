@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "compiler/sema/build_cut.h"
+#include "compiler/sema/open_axes.h"
 #include "compiler/sema/value_text.h"
 #include "runtime/base/error_codes.h"
 
@@ -122,6 +123,7 @@ void WorkflowBuilder::AddPorts(ir::Workflow& result) {
     if (has_branches_) result.out.back().slot = tasks_.AddSlot(root_, workflow_.results[i].name, result_types_[i]);
   }
   ports_ = &result.out;
+  result.axes = AxesOf(workflow_);
   values_.AddSymbolsOfParameters();
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "compiler/base/utf8.h"
 #include "compiler/sema/build_ir.h"
@@ -13,6 +14,7 @@
 #include "compiler/sema/json_value.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/npy.h"
+#include "compiler/sema/walk.h"
 #include "compiler/tokens/read_tokenizer.h"
 #include "compiler/tokens/write_table.h"
 #include "runtime/base/error_codes.h"
@@ -312,6 +314,33 @@ ExprPtr CheckEmbed(Body& body, std::string_view name, const ast::CallExpr& call,
   return MakeEmbedded(body, "file(" + path + ")", body.env.types.Simple(TypeKind::kBytes), std::move(bytes), call.span);
 }
 
+namespace {
+
+// Which function of the library in `expr`, or in functions of the program that it calls, comes to `native`; null: none.
+const Function* CallerOf(const Program& program, const Expr& expr, const std::string& native, std::set<uint32_t>& visited) {
+  const Function* found = nullptr;
+  ForEachInside(expr, [&](const Expr& call) {
+    if (found != nullptr || call.kind != ExprKind::kCallFn || !visited.insert(call.index).second) return;
+    const Function& called = program.functions[call.index];
+    if (called.body != nullptr) found = CallerOf(program, *called.body, native, visited);
+    if (called.is_std && (found != nullptr || called.native == native)) found = &called;
+  });
+  return found;
+}
+
+// What servers alone compute may stand within a function of the library: the one that the program calls is named.
+std::string CalledByUser(const Program& program, const Expr& expr, const std::string& message) {
+  constexpr std::string_view kEnd = "` is computed by servers alone";
+  if (!message.starts_with('`') || !message.ends_with(kEnd)) return message;
+  std::set<uint32_t> visited;
+  const Function* const called = CallerOf(program, expr, "wf_n_" + message.substr(1, message.size() - 1 - kEnd.size()), visited);
+  if (called == nullptr) return message;
+  const std::string name = called->name.substr(0, called->name.find('<'));  // "lists.flatten<i64>"
+  return "`" + name.substr(name.rfind('.') + 1) + std::string(kEnd);
+}
+
+}  // namespace
+
 std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view purpose) {
   if (env.constants_end) return std::nullopt;  // told where they ended
   if (auto value = Simple(env, expr)) return value;
@@ -320,7 +349,7 @@ std::optional<ir::Value> ValueOf(Env& env, const Expr& expr, std::string_view pu
   env.const_steps_left = left.max_steps;
   if (outcome.value) return std::move(outcome.value);
   if (!outcome.failure && env.diag.has_errors()) return std::nullopt;  // a function that it calls has been reported
-  std::string why = outcome.failure ? outcome.failure->message : "it has no value";
+  std::string why = outcome.failure ? CalledByUser(env.program, expr, outcome.failure->message) : "it has no value";
   if (outcome.failure && outcome.failure->code == code::kMemoryCap)
     why = "more than " + std::to_string(kMostConstBytes >> 20) + " MiB of values for the constants up to this one";
   if (outcome.failure && outcome.failure->code == ir::kOutOfSteps && env.const_steps_left == 0)

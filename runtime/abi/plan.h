@@ -119,6 +119,10 @@ typedef struct wf_model {
   const wf_bytes *symbols;                   /* by their numbers in `extents`, for messages; several may be called the same */
 } wf_model;
 
+// An axis of a parameter, or of a tensor in a tuple that is one, whose extent is symbol * mul + add: what JSON's `[]` leaves open follows from the others.
+enum { WF_WHOLE = 65535 };                   /* axis: the parameter is an integer, and the symbol itself */
+typedef struct wf_axis { uint16_t port, axis; uint32_t offset, symbol, reserved; int64_t mul, add; } wf_axis;   /* offset: of the wf_tensor in the slot */
+
 typedef struct wf_workflow {
   wf_bytes name, service;                    /* name: as published (`as "name"`); service: as declared */
   const wf_port *in, *out;
@@ -128,8 +132,10 @@ typedef struct wf_workflow {
   uint64_t body_max;
   uint32_t inflight_max, rows_max;           /* of the service; 0, as the two above: not written (defaults.h) */
   int32_t (*find_in)(wf_bytes name);         /* perfect hash, compared; -1 unknown */
-  wf_code (*read_json)(wf_ctx *, wf_bytes body, void *frame);          /* whole body with 64 readable bytes after it; fills the in slots */
+  wf_code (*read_json)(wf_ctx *, wf_bytes body, void *frame);          /* whole body with 64 readable bytes after it; fills the in slots, open axes with 0 */
   wf_code (*write_json)(wf_ctx *, const void *frame, wf_sink *);       /* other protocols are hand-written code over the port tables */
+  const wf_axis *axes;                       /* of symbols that stand where JSON can leave an axis open */
+  uint32_t n_axes, reserved2;
 } wf_workflow;
 
 // error NAME = code as status: for codes that no runtime knows. status: the canonical number of gRPC.

@@ -159,12 +159,17 @@ bool Loader::Store(size_t row, std::string_view value, const std::string& source
   return true;
 }
 
+constexpr std::pair<std::string_view, Wish> kWishes[] = {{"--help", Wish::kHelp},
+                                                         {"-h", Wish::kHelp},
+                                                         {"--version", Wish::kVersion},
+                                                         {"--print-config", Wish::kPrintConfig},
+                                                         {"--check-config", Wish::kCheckConfig}};
+
+bool IsWish(std::string_view name) {
+  return std::any_of(std::begin(kWishes), std::end(kWishes), [name](const auto& wish) { return wish.first == name; });
+}
+
 bool Loader::TakeWish(std::string_view argument) {
-  constexpr std::pair<std::string_view, Wish> kWishes[] = {{"--help", Wish::kHelp},
-                                                           {"-h", Wish::kHelp},
-                                                           {"--version", Wish::kVersion},
-                                                           {"--print-config", Wish::kPrintConfig},
-                                                           {"--check-config", Wish::kCheckConfig}};
   for (const auto& [name, wish] : kWishes) {
     if (argument != name) continue;
     const bool is_answer = wish == Wish::kHelp || wish == Wish::kVersion;
@@ -188,6 +193,10 @@ void Loader::FindFlags() {
     const size_t equals = argument.find('=');
     const std::string name(argument.substr(0, equals));
     const size_t* const row = names.Find(name);
+    if (row == nullptr && equals != std::string::npos && IsWish(name)) {
+      UsageError(name + ": takes no value");
+      continue;
+    }
     if (row == nullptr) {
       UsageError((name.starts_with("-") ? "unknown flag " : "unexpected argument ") + Quoted(name) +
                  (tells() ? known.Suggestion(name) : ""));

@@ -3,6 +3,7 @@
 import http.server
 import itertools
 import json
+import os
 import random
 import re
 import threading
@@ -119,6 +120,14 @@ class Graph(unittest.TestCase):
                 self.assertTrue(0 <= x and x + w <= width and 0 <= y and y + h <= height, (x, y, w, h))
             for text in picture.iter(SVG + "text"):
                 self.assertLessEqual(float(text.get("x")) + 6.5 * len(text.text), width, text.text)
+
+    def test_a_name_that_is_no_text_is_told_as_one(self):
+        name = os.fsdecode(os.fsencode(harness.scratch()) + b"/bad\xff\x1b.wf")
+        with open(name, "w", encoding="utf-8") as file:
+            file.write(CONTROL)
+        svg, dot = (harness.wfc("graph", f"--format={form}", name).stdout for form in ("svg", "dot"))
+        self.assertEqual(ElementTree.fromstring(svg).find(SVG + "title").text, "bad\ufffd\ufffd.wf")
+        self.assertTrue(dot.startswith('digraph "bad\ufffd\ufffd.wf" {'), dot)
 
     def test_boxes_are_apart_and_labels_in_them(self):
         for _, _, picture in self.pictures():

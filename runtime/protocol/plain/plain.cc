@@ -8,6 +8,7 @@
 #include "runtime/base/text.h"
 #include "runtime/protocol/http/reply.h"
 #include "runtime/protocol/json/reader.h"
+#include "runtime/protocol/plain/open_axes.h"
 #include "runtime/protocol/plain/query.h"
 
 namespace wf::plain {
@@ -159,9 +160,10 @@ bool IsJsonBody(const wf_plan& plan, const wf_workflow& workflow, std::string_vi
 
 wf_code ReadRequest(bus::Bus& bus, const http::Head& head, wf_bytes body) {
   const wf_workflow& workflow = bus.workflow();
-  if (!IsJsonBody(bus.plan(), workflow, head.Find("content-type"), body)) return ReadRawRequest(bus, head, body);
-  if (head.query.find_first_not_of('&') != std::string_view::npos) return RefuseQuery(bus, head.query);
-  return workflow.read_json(bus.ctx(), body, bus.frame());
+  const bool is_json = IsJsonBody(bus.plan(), workflow, head.Find("content-type"), body);
+  if (is_json && head.query.find_first_not_of('&') != std::string_view::npos) return RefuseQuery(bus, head.query);
+  const wf_code code = is_json ? workflow.read_json(bus.ctx(), body, bus.frame()) : ReadRawRequest(bus, head, body);
+  return code != 0 ? code : FillOpenAxes(bus, body.len);
 }
 
 protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http::Header>* headers) {

@@ -60,7 +60,7 @@ static const wf_stage hello_stages[] = {{TEXT("Hello"), TEXT("s1")}};
 static const wf_port hello_in[] = {{TEXT("name"), NULL, NULL, 0, 0, 0, 0, 1, 0}};
 static const wf_port hello_out[] = {{TEXT("text"), NULL, NULL, 1, 0, 0, 0, 1, 0}};
 static const wf_workflow hello_workflows[] = {
-    {TEXT("Hello"), TEXT("Greeter"), hello_in, hello_out, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1 << 20, 256, 1024, NULL, NULL, NULL}};
+    {TEXT("Hello"), TEXT("Greeter"), hello_in, hello_out, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1 << 20, 256, 1024, NULL, NULL, NULL, NULL, 0, 0}};
 const wf_plan hello_plan = {sizeof(wf_plan),
                             1,
                             1,
@@ -131,8 +131,28 @@ static const wf_model classify_models[] = {
     {TEXT("Model"), TEXT("model.onnx"), model_in, model_out, model_axis, NULL, 1, 1, 0, WF_LATEST, 1, 0, 0, 0, {0}, NULL, NULL}};
 static const wf_port classify_in[] = {{TEXT("pixels"), four, NULL, 0, 0, WF_F32, 1, 1, 0}};
 static const wf_port classify_out[] = {{TEXT("scores"), two, NULL, 3, 1, WF_F32, 1, 1, 0}};
-static const wf_workflow classify_workflows[] = {
-    {TEXT("Classify"), TEXT("Digits"), classify_in, classify_out, 1, 1, 0, 0, 1, 0, 0, 0, 0, 1 << 20, 256, 1024, NULL, NULL, NULL}};
+static const wf_workflow classify_workflows[] = {{TEXT("Classify"),
+                                                  TEXT("Digits"),
+                                                  classify_in,
+                                                  classify_out,
+                                                  1,
+                                                  1,
+                                                  0,
+                                                  0,
+                                                  1,
+                                                  0,
+                                                  0,
+                                                  0,
+                                                  0,
+                                                  1 << 20,
+                                                  256,
+                                                  1024,
+                                                  NULL,
+                                                  NULL,
+                                                  NULL,
+                                                  NULL,
+                                                  0,
+                                                  0}};
 const wf_plan classify_plan = {sizeof(wf_plan),
                                1,
                                1,

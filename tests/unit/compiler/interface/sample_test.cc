@@ -45,6 +45,20 @@ TEST_F(SampleTest, ShapesFitTheirSymbolsAndIntegers) {
   EXPECT_EQ(SampleBody(interface_, call_, 3), R"({"x":[1,1],"y":[1,1,1,1,1,1],"n":3})");
 }
 
+TEST_F(SampleTest, SymbolsAreWhatDefaultsSay) {
+  Add("x", "f32[2*n, w]", /*required=*/false);
+  call_.in.back().default_value = "[[1,2,3],[4,5,6],[7,8,9],[1,2,3]]";
+  Add("k", "i64", /*required=*/false);
+  call_.in.back().default_value = "4";
+  Add("y", "i64[n, m]");
+  Add("z", "i64[w]");
+  Add("a", "bool[k]");
+  Add("none", "i64[e, 2]", /*required=*/false);
+  call_.in.back().default_value = "[]";
+  Add("b", "i64[e]");
+  EXPECT_EQ(SampleBody(interface_, call_), R"({"y":[[1],[1]],"z":[1,1,1],"a":[true,true,true,true],"b":[]})");
+}
+
 TEST_F(SampleTest, SendsASingleParameterOfBytesAsTheBody) {
   Add("page", "bytes");
   Add("limit", "i32", /*required=*/false);

@@ -118,6 +118,9 @@ TEST(Settings, MistakesOnTheCommandLineAreUsageErrors) {
   } cases[] = {
       {{"--htp-port", "1"}, "unknown flag `--htp-port`; did you mean `--http-port`"},
       {{"--check-confg"}, "unknown flag `--check-confg`; did you mean `--check-config`"},
+      {{"--print-config=1"}, "--print-config: takes no value"},
+      {{"--check-config="}, "--check-config: takes no value"},
+      {{"--help=true"}, "--help: takes no value"},
       {{"serve"}, "unexpected argument `serve`"},
       {{"--http-port"}, "--http-port: needs a value"},
       {{"--http-port", "1", "--http-port=1"}, "--http-port: is given twice"},

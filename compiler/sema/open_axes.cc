@@ -1,0 +1,62 @@
+#include "compiler/sema/open_axes.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "compiler/sema/resolve_type.h"
+
+namespace wf::sema {
+namespace {
+
+class Axes {
+ public:
+  void Add(uint32_t port, TypeRef type) {
+    if (type->kind == TypeKind::kTensor) {
+      for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
+        const auto linear = type->dims[axis].AsLinear();
+        if (linear && linear->symbol != kAnySymbol) all_.push_back({port, path_, axis, NumberOf(linear->symbol), linear->mul, linear->add});
+      }
+    } else if (type->kind == TypeKind::kRecord && type->name.empty()) {
+      for (uint32_t i = 0; i < type->fields.size(); ++i) {
+        path_.push_back(i);
+        Add(port, type->fields[i].type);
+        path_.pop_back();
+      }
+    }
+  }
+  void AddInteger(uint32_t port, const std::string& symbol) { all_.push_back({port, {}, ir::Axis::kWhole, NumberOf(symbol)}); }
+
+  // One that nothing else says is 0, unless it cannot be.
+  std::vector<ir::Axis> Take() {
+    std::vector<uint32_t> said(numbers_.size()), open(numbers_.size());
+    for (const ir::Axis& axis : all_) {
+      ++said[axis.symbol];
+      if (axis.axis != 0 && axis.axis != ir::Axis::kWhole) ++open[axis.symbol];
+    }
+    std::erase_if(all_, [&](const ir::Axis& axis) { return open[axis.symbol] == 0 || (said[axis.symbol] == 1 && axis.add <= 0); });
+    return std::move(all_);
+  }
+
+ private:
+  uint32_t NumberOf(const std::string& symbol) {
+    return numbers_.try_emplace(symbol, static_cast<uint32_t>(numbers_.size())).first->second;
+  }
+
+  std::vector<ir::Axis> all_;
+  std::vector<uint32_t> path_;
+  std::map<std::string, uint32_t> numbers_;
+};
+
+}  // namespace
+
+std::vector<ir::Axis> AxesOf(const Workflow& workflow) {
+  Axes axes;
+  for (uint32_t i = 0; i < workflow.params.size(); ++i) axes.Add(i, workflow.locals[workflow.params[i].local].type);
+  for (const FreshSymbol& symbol : workflow.param_symbols) {
+    if (symbol.axis == FreshSymbol::kWholeValue) axes.AddInteger(symbol.path[0], symbol.symbol);
+  }
+  return axes.Take();
+}
+
+}  // namespace wf::sema

@@ -1,0 +1,102 @@
+#include "runtime/protocol/plain/open_axes.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include "runtime/base/error_codes.h"
+#include "runtime/protocol/json/reader.h"
+
+namespace wf::plain {
+namespace {
+
+constexpr uint64_t kFreeElements = 65'536;  // extents of an empty tensor may say this much, however short the body is
+
+class OpenAxes {
+ public:
+  explicit OpenAxes(bus::Bus& bus) : bus_(bus), axes_(bus.workflow().axes, bus.workflow().n_axes) {}
+
+  wf_code Fill(uint64_t most) {
+    for (const wf_axis& axis : axes_) {
+      if (!IsOpen(axis)) continue;
+      const std::optional<int64_t> extent = ExtentFor(axis, ValueOf(axis.symbol));
+      if (!extent || *extent == 0) continue;
+      wf_tensor& tensor = TensorOf(axis);
+      tensor.dim[axis.axis] = *extent;
+      if (!SetStrides(tensor, most)) return Refuse(axis);
+    }
+    return 0;
+  }
+
+ private:
+  std::byte* SlotOf(const wf_axis& axis) const {
+    const wf_port& port = bus_.workflow().in[axis.port];
+    return static_cast<std::byte*>(bus_.frame()) + bus_.plan().slots[port.slot].offset;
+  }
+  wf_tensor& TensorOf(const wf_axis& axis) const { return *reinterpret_cast<wf_tensor*>(SlotOf(axis) + axis.offset); }
+
+  // Behind an axis that is 0, and not of a default, which says all of its axes.
+  bool IsOpen(const wf_axis& axis) const {
+    if (axis.axis == WF_WHOLE) return false;
+    const wf_tensor& tensor = TensorOf(axis);
+    if (std::find(tensor.dim, tensor.dim + axis.axis, 0) == tensor.dim + axis.axis) return false;
+    const wf_port& port = bus_.workflow().in[axis.port];
+    return port.if_missing == nullptr || std::memcmp(SlotOf(axis), port.if_missing, bus_.plan().types[port.type].size) != 0;
+  }
+
+  std::optional<int64_t> Said(const wf_axis& axis) const {
+    if (axis.axis != WF_WHOLE) return TensorOf(axis).dim[axis.axis];
+    const wf_type& type = bus_.plan().types[bus_.workflow().in[axis.port].type];
+    uint64_t bits = 0;
+    std::memcpy(&bits, SlotOf(axis), type.size);
+    const bool is_signed = type.dtype == WF_I8 || type.dtype == WF_I16 || type.dtype == WF_I32;
+    if (is_signed && (bits >> (type.size * 8 - 1)) != 0) return {};
+    return bits <= INT64_MAX ? std::optional(static_cast<int64_t>(bits)) : std::nullopt;  // an i64 below 0 is larger
+  }
+
+  // By the first parameter that says it; else the least that its axes allow.
+  int64_t ValueOf(uint32_t symbol) const {
+    int64_t least = 0;
+    for (const wf_axis& axis : axes_) {
+      if (axis.symbol != symbol) continue;
+      if (axis.mul > 0 && axis.add < 0) least = std::max(least, (axis.mul - 1 - axis.add) / axis.mul);
+      const std::optional<int64_t> said = IsOpen(axis) ? std::nullopt : Said(axis);
+      int64_t part = 0;
+      if (!said || axis.mul == 0 || __builtin_sub_overflow(*said, axis.add, &part) || part % axis.mul != 0) continue;
+      if (part / axis.mul >= 0) return part / axis.mul;
+    }
+    return least;
+  }
+
+  static std::optional<int64_t> ExtentFor(const wf_axis& axis, int64_t value) {
+    int64_t extent = 0;
+    if (__builtin_mul_overflow(value, axis.mul, &extent) || __builtin_add_overflow(extent, axis.add, &extent) || extent < 0) return {};
+    return extent;
+  }
+
+  static bool SetStrides(wf_tensor& tensor, uint64_t most) {
+    uint64_t stride = 1;
+    for (uint32_t axis = tensor.rank; axis-- > 0;) {
+      tensor.stride[axis] = static_cast<int64_t>(stride);
+      if (__builtin_mul_overflow(stride, static_cast<uint64_t>(std::max<int64_t>(tensor.dim[axis], 1)), &stride) || stride > most)
+        return false;
+    }
+    return true;
+  }
+
+  wf_code Refuse(const wf_axis& axis) {
+    base::TextBuilder message;
+    message << "`" << json::View(bus_.workflow().in[axis.port].name) << "` is empty, and the other extents of its shape are too large";
+    return json::Record(bus_.ctx(), code::kInputParams, message);
+  }
+
+  bus::Bus& bus_;
+  const std::span<const wf_axis> axes_;
+};
+
+}  // namespace
+
+wf_code FillOpenAxes(bus::Bus& bus, uint64_t body_bytes) { return OpenAxes(bus).Fill(std::max(body_bytes, kFreeElements)); }
+
+}  // namespace wf::plain

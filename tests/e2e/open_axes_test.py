@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""An empty array of plain JSON says nothing of the axes within it: the other parameters say what they are, in whichever order they stand."""
+import harness
+
+SOURCE = """package open;
+const HERE: i64[0, 3] = [i, j] => i + j;
+workflow Rows(table: f32[n, w], weights: f32[w]) -> (table: f32[n, w], n: i64, w: i64) {
+  return (table: table, n: n, w: w);
+}
+workflow Behind(weights: f32[w + 1], table: f32[n, w]) -> (w: i64, sums: f32[w]) {
+  return (w: w, sums: [j] => sum[i](table[i, j]));
+}
+workflow Cube(cube: i64[n, w, h], row: i64[w], more: i64[h - 1]) -> (n: i64, w: i64, h: i64) {
+  return (n: n, w: w, h: h);
+}
+workflow Alone(a: i64[n, w - 1], b: i64[m, w], c: i64[k, v + 2]) -> (w: i64, v: i64) {
+  return (w: w, v: v);
+}
+workflow Wide(table: f32[n, k], k: i32) -> (k: i64, sums: f32[_]) {
+  return (k: i64(k), sums: [j < i64(k)] => sum[i](table[i, j]));
+}
+workflow Inside(pair: (table: f32[n, w], on: bool), weights: f32[w]) -> (w: i64) {
+  return (w: w);
+}
+workflow Given(table: i64[n, w] = HERE, weights: i64[w]) -> (w: i64) {
+  return (w: w);
+}
+workflow Raw(data: bytes, table: f32[n, w], weights: f32[w]) -> (w: i64, bytes: i64) {
+  return (w: w, bytes: len(data));
+}
+service S {
+  workflow Rows;
+  workflow Behind;
+  workflow Cube;
+  workflow Alone;
+  workflow Wide;
+  workflow Inside;
+  workflow Given;
+  workflow Raw;
+}
+service T {
+  workflow Rows as "again";
+}
+"""
+
+
+class OpenAxes(harness.ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.source = harness.scratch() / "open.wf"
+        cls.source.write_text(SOURCE)
+        super().setUpClass()
+
+    def ask(self, workflow, **values):
+        return self.server.post(f"/S/{workflow}", values)
+
+    def test_other_parameters_say_it(self):
+        answer = self.ask("Rows", table=[], weights=[1, 2]).json
+        self.assertEqual(answer, {"table": [], "n": 0, "w": 2})
+        self.assertEqual(self.ask("Rows", table=answer["table"], weights=[]).json, {"table": [], "n": 0, "w": 0})
+        self.assertEqual(self.server.post("/T/again", {"table": [], "weights": [1, 2]}).json, answer)
+        self.assertEqual(self.ask("Behind", weights=[1, 2, 3], table=[]).json, {"w": 2, "sums": [0, 0]})
+        self.assertEqual(self.ask("Inside", pair={"table": [], "on": True}, weights=[1, 2]).json, {"w": 2})
+
+    def test_as_far_as_arrays_are_given_they_say_it(self):
+        for cube, row, n in (([], [1, 2], 0), ([[], []], [], 2)):
+            self.assertEqual(self.ask("Cube", cube=cube, row=row, more=[5]).json, {"n": n, "w": len(row), "h": 2})
+        self.assert_error(self.ask("Cube", cube=[[[], []]], row=[1, 2], more=[5]), 400, 5000, "axis 0 of `more` is 1")
+        self.assert_error(self.ask("Cube", cube=[[], []], row=[1], more=[]), 400, 5000, "`row`")
+        self.assert_error(self.ask("Rows", table=[[], []], weights=[1]), 400, 5000, "axis 0 of `weights` is 1, wanted 0 (`w`)")
+
+    def test_what_nothing_says_is_as_small_as_can_be(self):
+        self.assertEqual(self.ask("Alone", a=[], b=[], c=[]).json, {"w": 1, "v": 0})
+        self.assertEqual(self.ask("Alone", a=[], b=[[1, 2, 3]], c=[]).json, {"w": 3, "v": 0})
+
+    def test_integers_say_it(self):
+        self.assertEqual(self.ask("Wide", table=[], k=3).json, {"k": 3, "sums": [0, 0, 0]})
+        self.assert_error(self.ask("Wide", table=[], k=-1), 400, 5000, "`table`")
+        self.assert_error(self.ask("Wide", table=[], k=2_000_000_000), 400, 5000, "`table` is empty, and the other extents of its shape are too large")
+
+    def test_a_default_says_all_of_its_axes(self):
+        self.assertEqual(self.ask("Given", weights=[1, 2, 3]).json, {"w": 3})
+        self.assert_error(self.ask("Given", weights=[1, 2]), 400, 5000, "axis 0 of `weights` is 2, wanted 3 (`w`)")
+        self.assertEqual(self.ask("Given", table=[], weights=[1, 2]).json, {"w": 2})
+
+    def test_in_a_query(self):
+        answer = self.server.call("POST", "/S/Raw?table=%5B%5D&weights=[1,2]", b"12345", {"content-type": "application/octet-stream"})
+        self.assertEqual(answer.json, {"w": 2, "bytes": 5})
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -385,7 +385,7 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
     return Poison(body, step.span);
   }
   right = Coerce(body, std::move(right), joined);
-  left = InForm(body, std::move(left), chained ? joined : body.env.types.Optional(joined));
+  left = InForm(body, std::move(left), joined->kind == TypeKind::kOptional ? joined : body.env.types.Optional(joined));
   ExprPtr value = Make(ExprKind::kCoalesce, joined, step.span);
   value->args.push_back(std::move(left));
   value->args.push_back(std::move(right));

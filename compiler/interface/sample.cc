@@ -1,10 +1,12 @@
 #include "compiler/interface/sample.h"
 
 #include <fmt/format.h>
-#include <llvm/Support/JSON.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
+#include <string_view>
+#include <vector>
 
 #include "runtime/base/json_text.h"
 
@@ -24,15 +26,36 @@ std::string Nested(const std::vector<int64_t>& extents, size_t axis, const std::
   return "[" + text + "]";
 }
 
+// What stands between the brackets of a JSON array or object that is written without blanks, part by part.
+std::vector<std::string_view> PartsOf(std::string_view json) {
+  std::vector<std::string_view> parts;
+  bool in_text = false;
+  int depth = 0;
+  size_t begin = 1;
+  for (size_t at = 1; at + 1 < json.size(); ++at) {
+    const char c = json[at];
+    if (in_text && c == '\\') ++at;
+    if (c == '"') in_text = !in_text;
+    if (in_text) continue;
+    depth += c == '[' || c == '{' ? 1 : c == ']' || c == '}' ? -1 : 0;
+    if (c != ',' || depth != 0) continue;
+    parts.push_back(json.substr(begin, at - begin));
+    begin = at + 1;
+  }
+  if (json.size() > 2) parts.push_back(json.substr(begin, json.size() - 1 - begin));
+  return parts;
+}
+
 class Sampler {
  public:
   Sampler(const Interface& interface, const Call& call, int64_t least) : interface_(interface), call_(call), size_(least) {
     for (const Port& port : call.in) {
-      const auto value = port.required || port.default_value.empty() ? std::nullopt : Parsed(port.default_value);
-      if (!value) continue;
-      Bind(port.type, *value);
-      const auto number = value->getAsInteger();
-      if (number && IsSymbol(port.name)) known_.try_emplace(port.name, *number);
+      if (port.required || port.default_value.empty()) continue;
+      const std::string_view value = port.default_value;
+      Bind(port.type, value);
+      int64_t number = 0;
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+      if (error == std::errc() && end == value.data() + value.size() && IsSymbol(port.name)) known_.try_emplace(port.name, number);
     }
     while (size_ < kMaxSize && !Fits()) size_ *= 2;
   }
@@ -49,27 +72,22 @@ class Sampler {
   }
 
  private:
-  static std::optional<llvm::json::Value> Parsed(const std::string& text) {
-    llvm::Expected<llvm::json::Value> value = llvm::json::parse(text);
-    if (value) return std::move(*value);
-    llvm::consumeError(value.takeError());
-    return std::nullopt;
-  }
   // A default says the symbols that it stands with: a required parameter must fit it.
-  void Bind(const Type& type, const llvm::json::Value& value) {
-    if (const llvm::json::Object* const members = value.getAsObject(); members != nullptr && type.kind == ir::TypeKind::kRecord) {
-      for (const Field& field : type.fields) {
-        if (const llvm::json::Value* const member = members->get(field.name)) Bind(field.type, *member);
+  void Bind(const Type& type, std::string_view value) {
+    if (type.kind == ir::TypeKind::kRecord && value.starts_with('{')) {
+      for (const std::string_view member : PartsOf(value)) {
+        const auto is_it = [&](const Field& field) { return member.starts_with('"' + field.name + "\":"); };
+        const auto field = std::find_if(type.fields.begin(), type.fields.end(), is_it);
+        if (field != type.fields.end()) Bind(field->type, member.substr(field->name.size() + 3));
       }
     }
-    const llvm::json::Value* row = &value;
     for (const base::Dim& dim : type.dims) {
-      const llvm::json::Array* const elements = row->getAsArray();
-      if (elements == nullptr) return;
+      if (!value.starts_with('[')) return;
+      const std::vector<std::string_view> elements = PartsOf(value);
       const auto linear = dim.AsLinear();
-      if (linear) known_.try_emplace(linear->symbol, (static_cast<int64_t>(elements->size()) - linear->add) / linear->mul);
-      if (elements->empty()) return;
-      row = &elements->front();
+      if (linear) known_.try_emplace(linear->symbol, (static_cast<int64_t>(elements.size()) - linear->add) / linear->mul);
+      if (elements.empty()) return;
+      value = elements.front();
     }
   }
   int64_t SizeOf(const std::string& symbol) const {

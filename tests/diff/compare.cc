@@ -127,7 +127,7 @@ class File {
       scratch.bus.metadata = metadata;
       void* const frame = scratch.bus.arena.Allocate(plan.regions[workflow.root].frame_bytes, 64);
       const wf_bytes body{reinterpret_cast<const uint8_t*>(padded.data()), json.size()};
-      if (const wf_code code = workflow.read_json(scratch.bus.ctx(), body, frame); code != 0)
+      if (const wf_code code = ReadInput(scratch.bus.ctx(), plan, workflow, body, frame); code != 0)
         return Differs(w, input, "the input is refused: " + std::string(scratch.bus.main.TakeFailure(code).message) + "\n  " + json);
       if (k == 0 && !Interpret(w, number, input, Inputs(before_, number, plan, frame))) return;
       const Ending ending = TaskByTask(k, number, scratch, frame, k == 0 ? &expected.known : nullptr);

@@ -5,6 +5,7 @@
 
 #include "runtime/base/mailbox.h"
 #include "runtime/bus/plan_index.h"
+#include "runtime/protocol/plain/open_axes.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/sched/engine.h"
 #include "tests/diff/model_host.h"
@@ -95,7 +96,7 @@ class World {
     requests_.push_back(std::make_unique<Request>(Request{json + std::string(64, '\0'), MetadataOf(*call.asked)}));
     bus->metadata = requests_.back()->metadata;
     const wf_bytes body{reinterpret_cast<const uint8_t*>(requests_.back()->body.data()), json.size()};
-    if (const wf_code code = workflow.read_json(bus->ctx(), body, bus->frame()); code != 0)
+    if (const wf_code code = ReadInput(bus->ctx(), plan_, workflow, body, bus->frame()); code != 0)
       loop.engine->Reject(*bus, code);
     else
       loop.engine->Start(*bus);
@@ -157,6 +158,11 @@ class World {
 };
 
 }  // namespace
+
+wf_code ReadInput(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, wf_bytes body, void* frame) {
+  const wf_code code = workflow.read_json(ctx, body, frame);
+  return code != 0 ? code : plain::FillOpenAxes(ctx, plan, workflow, frame, body.len);
+}
 
 std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, ModelHost& models, const Answered& answered) {
   return World(plan, calls, seed, models, answered).Run();

@@ -15,7 +15,8 @@ constexpr uint64_t kFreeElements = 65'536;  // extents of an empty tensor may sa
 
 class OpenAxes {
  public:
-  explicit OpenAxes(bus::Bus& bus) : bus_(bus), axes_(bus.workflow().axes, bus.workflow().n_axes) {}
+  OpenAxes(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, void* frame)
+      : ctx_(ctx), plan_(plan), workflow_(workflow), frame_(static_cast<std::byte*>(frame)), axes_(workflow.axes, workflow.n_axes) {}
 
   wf_code Fill(uint64_t most) {
     for (const wf_axis& axis : axes_) {
@@ -30,10 +31,7 @@ class OpenAxes {
   }
 
  private:
-  std::byte* SlotOf(const wf_axis& axis) const {
-    const wf_port& port = bus_.workflow().in[axis.port];
-    return static_cast<std::byte*>(bus_.frame()) + bus_.plan().slots[port.slot].offset;
-  }
+  std::byte* SlotOf(const wf_axis& axis) const { return frame_ + plan_.slots[workflow_.in[axis.port].slot].offset; }
   wf_tensor& TensorOf(const wf_axis& axis) const { return *reinterpret_cast<wf_tensor*>(SlotOf(axis) + axis.offset); }
 
   // Behind an axis that is 0, and not of a default, which says all of its axes.
@@ -41,13 +39,13 @@ class OpenAxes {
     if (axis.axis == WF_WHOLE) return false;
     const wf_tensor& tensor = TensorOf(axis);
     if (std::find(tensor.dim, tensor.dim + axis.axis, 0) == tensor.dim + axis.axis) return false;
-    const wf_port& port = bus_.workflow().in[axis.port];
-    return port.if_missing == nullptr || std::memcmp(SlotOf(axis), port.if_missing, bus_.plan().types[port.type].size) != 0;
+    const wf_port& port = workflow_.in[axis.port];
+    return port.if_missing == nullptr || std::memcmp(SlotOf(axis), port.if_missing, plan_.types[port.type].size) != 0;
   }
 
   std::optional<int64_t> Said(const wf_axis& axis) const {
     if (axis.axis != WF_WHOLE) return TensorOf(axis).dim[axis.axis];
-    const wf_type& type = bus_.plan().types[bus_.workflow().in[axis.port].type];
+    const wf_type& type = plan_.types[workflow_.in[axis.port].type];
     uint64_t bits = 0;
     std::memcpy(&bits, SlotOf(axis), type.size);
     const bool is_signed = type.dtype == WF_I8 || type.dtype == WF_I16 || type.dtype == WF_I32;
@@ -87,16 +85,21 @@ class OpenAxes {
 
   wf_code Refuse(const wf_axis& axis) {
     base::TextBuilder message;
-    message << "`" << json::View(bus_.workflow().in[axis.port].name) << "` is empty, and the other extents of its shape are too large";
-    return json::Record(bus_.ctx(), code::kInputParams, message);
+    message << "`" << json::View(workflow_.in[axis.port].name) << "` is empty, and the other extents of its shape are too large";
+    return json::Record(ctx_, code::kInputParams, message);
   }
 
-  bus::Bus& bus_;
+  wf_ctx* const ctx_;
+  const wf_plan& plan_;
+  const wf_workflow& workflow_;
+  std::byte* const frame_;
   const std::span<const wf_axis> axes_;
 };
 
 }  // namespace
 
-wf_code FillOpenAxes(bus::Bus& bus, uint64_t body_bytes) { return OpenAxes(bus).Fill(std::max(body_bytes, kFreeElements)); }
+wf_code FillOpenAxes(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, void* frame, uint64_t body_bytes) {
+  return OpenAxes(ctx, plan, workflow, frame).Fill(std::max(body_bytes, kFreeElements));
+}
 
 }  // namespace wf::plain

@@ -44,14 +44,15 @@ def digits(options):
 
 
 def write_model_program(layers, weights):
+    width = 256 if weights else 512  # a quarter of a megabyte, which stays in any core's own cache; or one for each layer, which throws all out
     folder = harness.scratch() / f"chain-{layers}-{weights or layers}"
     folder.mkdir(exist_ok=True)
-    (folder / "chain.onnx").write_bytes(onnx_file.chain(512, layers, weights))
+    (folder / "chain.onnx").write_bytes(onnx_file.chain(width, layers, weights))
     source = folder / "chain.wf"
     source.write_text('package bench.chain;\nmodel Chain = onnx("chain.onnx");\n'
-                      "workflow Run(x: f32[512]) -> (total: f32) {\n  node y = Chain(x);\n  node total = sum[i](y[i]);\n  return (total: total);\n}\n"
+                      f"workflow Run(x: f32[{width}]) -> (total: f32) {{\n  node y = Chain(x);\n  node total = sum[i](y[i]);\n  return (total: total);\n}}\n"
                       "service Bench { workflow Run; }\n")
-    (folder / "input.json").write_bytes(b'{"x":[' + b",".join(b"0.5" for _ in range(512)) + b"]}")
+    (folder / "input.json").write_bytes(b'{"x":[' + b",".join(b"0.5" for _ in range(width)) + b"]}")
     return source
 
 

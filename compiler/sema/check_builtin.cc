@@ -51,7 +51,7 @@ struct CallSite {
   }
   ExprPtr NoArgument(const Expr& argument) const {
     auto builder = body.env.Report(argument.span, kNoOperator, {name, ToString(argument.type)});
-    if (argument.type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+    if (argument.type->kind == TypeKind::kOptional) builder.Help(std::string(kHelpWithNone));
     return Fail();
   }
 };
@@ -492,8 +492,10 @@ ExprPtr CheckConversion(Body& body, DType dtype, const Call& call, const Where& 
   if (!numbers || (dtype == DType::kBool && found->dtype != DType::kBool)) {
     auto builder = body.env.Report(call.span(), kCannotConvert, {ToString(found), ToString(target)});
     if (numbers) builder.Help("compare it: `x != 0`");
-    if (found->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+    if (found->kind == TypeKind::kOptional) builder.Help(std::string(kHelpWithNone));
     if (found->kind == TypeKind::kString) builder.Help(HelpToReadText(ToString(target), CodeAt(body, value->span, "text")));
+    if (found->kind == TypeKind::kList && found->element->kind == TypeKind::kScalar && dtype != DType::kBool)
+      builder.Help("`[" + ToString(target) + "(x) for x in " + CodeAt(body, value->span, "xs") + "]` converts each of its elements");
     return Poison(body, call.span());
   }
   if (found->dtype == dtype) {

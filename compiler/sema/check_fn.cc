@@ -4,6 +4,7 @@
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/consts.h"
+#include "compiler/sema/help.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/resolve_type.h"
 
@@ -158,7 +159,7 @@ void ReportUnfit(Env& env, const Entity& entity, const TypeBindings& bindings, c
   }
   auto builder = env.Report(call, kNoOperator, {entity.name, types});
   if (!why.empty()) builder.Label(why.front().span, why.front().message);
-  if (any_optional) builder.Help("`[x ?? y for x in xs]` gives what may be none a value");
+  if (any_optional) builder.Help(std::string(kHelpWithNones));
 }
 
 }  // namespace

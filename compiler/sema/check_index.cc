@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/help.h"
 #include "compiler/sema/rest.h"
 #include "compiler/sema/waiting.h"
 
@@ -200,7 +201,7 @@ ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where) {
     if (object->type->kind == TypeKind::kString) builder.Help(HelpToSlice(body, *object, expr));
     if (object->type->kind == TypeKind::kRecord && !object->type->fields.empty())
       builder.Help("its parts are read by name, as in " + ReadOfMember(body, *object, object->type->fields[0].name));
-    if (object->type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+    if (object->type->kind == TypeKind::kOptional) builder.Help(std::string(kHelpWithNone));
   }
   for (const ast::Subscript& subscript : expr.subscripts) {
     if (subscript.first) SkipUnchecked(body, *subscript.first);

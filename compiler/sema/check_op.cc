@@ -453,7 +453,7 @@ void HelpWithEquality(const Dim& a, const Dim& b, diag::Builder& builder) {
 bool CheckArithmetic(Body& body, std::string_view what, TypeRef type, const Span& span) {
   if (!HoldsNumbers(type) || !IsNumeric(type->dtype)) {
     auto builder = body.env.Report(span, kNoOperator, {what, ToString(type)});
-    if (type->kind == TypeKind::kOptional) builder.Help("it may be none; give it a value with `??`");
+    if (type->kind == TypeKind::kOptional) builder.Help(std::string(kHelpWithNone));
     return false;
   }
   if (!ir::IsStorageOnly(type->dtype)) return true;

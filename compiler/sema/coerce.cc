@@ -225,6 +225,10 @@ std::string QuotientOf(const Body& body, const Expr& quotient, const std::string
 std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Expr& value) {
   const TypeRef found = value.type;
   const bool numbers = (wanted->kind == TypeKind::kScalar || wanted->kind == TypeKind::kTensor) && wanted->kind == found->kind;
+  if (found->kind == TypeKind::kList && found->element->kind == TypeKind::kOptional) {
+    if (wanted->kind == TypeKind::kList && wanted->element->kind != TypeKind::kOptional) return std::string(kHelpWithNones);
+    if (wanted->kind == TypeKind::kTensor) return "`tensor.stack([x ?? y for x in xs])` of std.tensor makes a tensor of a list";
+  }
   if (wanted->kind == TypeKind::kTensor && found->kind == TypeKind::kList && found->element->kind == TypeKind::kList)
     return "`tensor.stack([tensor.stack(row) for row in rows])` of std.tensor makes a matrix of a list of lists";
   if (wanted->kind == TypeKind::kTensor && found->kind == TypeKind::kList)

@@ -10,6 +10,9 @@ namespace wf::sema {
 
 // Help for tensors that a test compares by `==`.
 constexpr std::string_view kHelpToCompare = "`close(a, b)` compares two tensors of one shape, all of their elements";
+// Help for what may be none, and for a list of such.
+constexpr std::string_view kHelpWithNone = "it may be none; give it a value with `??`";
+constexpr std::string_view kHelpWithNones = "`[x ?? y for x in xs]` gives what may be none a value";
 inline bool IsInTest(const Body& body) { return body.self != nullptr && body.self->kind == ast::DeclKind::kTestDecl; }
 
 // Help for a text that is converted to a number.

@@ -149,13 +149,18 @@ Dim Body::NewSymbol(std::string_view base, const Span& origin) {
   return Dim::Symbol(std::move(name));
 }
 
-bool Body::IsBornSince(const std::string& symbol, uint32_t mark) const {
-  if (const auto again = again_.find(symbol); again != again_.end() && again->second >= mark) return true;
+std::optional<uint32_t> Body::BirthOf(const std::string& symbol) const {
+  if (const auto again = again_.find(symbol); again != again_.end()) return again->second;
   const size_t hash = symbol.find("#b");
-  if (hash == std::string::npos) return false;
+  if (hash == std::string::npos) return std::nullopt;
   uint32_t number = 0;
   std::from_chars(symbol.data() + hash + 2, symbol.data() + symbol.size(), number);
-  return number >= mark;
+  return number;
+}
+
+bool Body::IsBornSince(const std::string& symbol, uint32_t mark) const {
+  const auto birth = BirthOf(symbol);
+  return birth && *birth >= mark;
 }
 
 }  // namespace wf::sema

@@ -74,7 +74,8 @@ class Body {
   Dim NewSymbol(std::string_view base, const Span& origin);  // "h#b3"; prints as "h"
   uint32_t NextSymbol() const { return next_symbol_; }
   void BringAgain(const std::string& symbol) { again_[symbol] = next_symbol_++; }  // another expression yields it
-  bool IsBornSince(const std::string& symbol, uint32_t mark) const;                // or brought into being again
+  std::optional<uint32_t> BirthOf(const std::string& symbol) const;                // the last one; none: it was there before the body
+  bool IsBornSince(const std::string& symbol, uint32_t mark) const;
 
  private:
   std::vector<std::pair<std::string, LocalId>> visible_;

@@ -114,7 +114,8 @@ TypeRef CheckArms(Body& body, const std::vector<ArmCheck>& arms, TypeRef wanted,
 }
 
 ExprPtr FillIf(Body& body, ExprPtr branch, std::vector<ExprPtr> conditions, std::vector<ExprPtr> values, uint32_t mark) {
-  const TypeRef joined = branch->type;
+  const TypeRef joined = WithoutBorn(body, branch->type, mark);
+  branch->type = joined;
   for (size_t i = 0; i < values.size(); ++i) {
     ExprPtr value = Coerce(body, std::move(values[i]), joined);
     if (IsPoison(*value)) return Poison(body, branch->span);
@@ -134,11 +135,15 @@ void BindIntegerLocal(Body& body, LocalId local, Expr& value) {
     body.infos[local].value = DimOf(body, value, body.locals[local].name);
 }
 
+void ReportNever(Body& body, const Expr& value) {
+  const std::string text(body.env.input.sources.Text(value.span));
+  body.env.Report(value.span, kWrongKind, {text, "never a value", "a value"}).Help("`require c else fail E;` fails unless `c` holds");
+}
+
 ExprPtr HasType(Body& body, const ast::Name& name, ExprPtr value) {
   if (IsPoison(*value) || !value->type->is_open) return value;
   if (value->type->kind == TypeKind::kNever) {
-    const std::string text(body.env.input.sources.Text(value->span));
-    body.env.Report(value->span, kWrongKind, {text, "never a value", "a value"}).Help("`require c else fail E;` fails unless `c` holds");
+    ReportNever(body, *value);
   } else {
     const bool is_none = value->type->kind == TypeKind::kNone;
     body.env.Report(value->span, kCannotInfer, {"`" + name.text + "`"})
@@ -311,13 +316,14 @@ Fallback CheckFallback(Body& body, const Otherwise& otherwise, ExprPtr& value, u
                       ? CheckAs(body, otherwise.expr, otherwise.written, where, where.origin())
                       : CheckExpr(body, otherwise.expr, value->type, where.Soft());  // of an error: nothing is said of what would fit it
   if (IsPoison(*value) || IsPoison(*other)) return {nullptr, err};
-  const TypeRef joined = Join(body.env.types, value->type, other->type);
+  TypeRef joined = Join(body.env.types, value->type, other->type);
   if (joined == nullptr) {
     body.env.Report(other->span, kTypeMismatch, {ToString(value->type), ToString(other->type)})
         .Label(value->span, body.loops_around > 0 ? "the element" : "the value of the node")
         .HelpIf(HelpToFit(body, value->type, *other));
     return {nullptr, err};
   }
+  joined = WithoutBorn(body, joined, mark);
   other = Coerce(body, std::move(other), joined);
   value = Coerce(body, std::move(value), joined);
   if (IsPoison(*other) || IsPoison(*value)) return {nullptr, err};

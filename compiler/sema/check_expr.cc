@@ -3,6 +3,7 @@
 #include "compiler/sema/check_expr.h"
 
 #include "compiler/sema/mentions.h"
+#include "compiler/sema/walk.h"
 
 namespace wf::sema {
 namespace {
@@ -75,6 +76,14 @@ ExprPtr CheckForm(Body& body, const ast::Expr& expr, TypeRef wanted, const Where
   return SkipUnchecked(body, expr);
 }
 
+// Whether a value whose type is open is one that gets it from where it stands. The accumulator of a `fold` has that of the `fold`.
+bool TakesType(Expr& value) {
+  bool has_parts = false;
+  ForEachPart(value, value.type, [&](const ExprPtr&, TypeRef) { has_parts = true; });
+  const bool is_empty = value.kind == ExprKind::kNone || value.kind == ExprKind::kList || value.kind == ExprKind::kRecord;
+  return has_parts || is_empty || value.kind == ExprKind::kLocal || value.type->kind == TypeKind::kNever;
+}
+
 // Poison is: it silences.
 bool SaysNothing(TypeRef wanted) { return wanted->is_open || (wanted->is_unknown && wanted->kind != TypeKind::kError); }
 
@@ -87,6 +96,10 @@ ExprPtr CheckExpr(Body& body, const ast::Expr& expr, TypeRef wanted, Where where
   }
   if (wanted != nullptr && SaysNothing(wanted)) wanted = nullptr;
   ExprPtr value = CheckForm(body, expr, wanted, where);
+  if (value->type->is_open && !TakesType(*value)) {
+    ReportOpen(body, *value);
+    return Poison(body, expr.span);
+  }
   if (value->type->is_unknown) body.env.NoteUnsound(expr.span);
   return value;
 }

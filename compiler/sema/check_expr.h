@@ -41,6 +41,8 @@ TypeRef Join(Types& types, TypeRef a, TypeRef b);
 // otherwise stays as it is.
 TypeRef InFormOf(Types& types, TypeRef wanted, TypeRef found);
 ExprPtr InForm(Body& body, ExprPtr expr, TypeRef wanted);
+// The type with `_` for the extents in lists, maps and optionals that nobody can tell outside of where symbols were born since `mark`.
+TypeRef WithoutBorn(const Body& body, TypeRef type, uint32_t mark);
 
 // check_expr.cc: makers
 ExprPtr Make(ExprKind kind, TypeRef type, const Span& span);
@@ -155,6 +157,8 @@ Fallback CheckFallback(Body& body, const Otherwise& otherwise, ExprPtr& value, u
 ExprPtr CheckIf(Body& body, const ast::IfExpr& expr, TypeRef wanted, const Where& where);
 ExprPtr CheckFail(Body& body, const ast::FailExpr& expr, const Where& where);
 // The steps of `let` and `require` inside functions and blocks.
+// A value is wanted, and `value` only fails.
+void ReportNever(Body& body, const Expr& value);
 // What a name is given has a type of its own: `fail E`, `none` and `[]` have none. Poison after a report.
 ExprPtr HasType(Body& body, const ast::Name& name, ExprPtr value);
 std::optional<BlockStep> CheckLet(Body& body, const ast::LetStmt& stmt, const Where& where);

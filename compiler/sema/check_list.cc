@@ -77,22 +77,24 @@ TypeRef JoinElement(Body& body, TypeRef element, const Expr& item) {
   return body.env.types.Error();
 }
 
-// Poison where an element is.
-ExprPtr WithElements(Body& body, ExprPtr list, TypeRef element) {
+// Poison where an element is. `mark`: of what was there before the list.
+ExprPtr WithElements(Body& body, ExprPtr list, TypeRef element, uint32_t mark) {
   if (element->kind == TypeKind::kError) return Poison(body, list->span);
+  element = WithoutBorn(body, element, mark);
   for (ExprPtr& item : list->args) item = Coerce(body, std::move(item), element);
   list->type = body.env.types.List(element);
   return list;
 }
 
 ExprPtr CheckTypedList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const Where& where) {
+  const uint32_t mark = body.NextSymbol();
   ExprPtr list = Make(ExprKind::kList, wanted, expr.span);
   TypeRef element = body.env.types.Simple(TypeKind::kNever);
   for (const ast::ExprPtr& item : expr.elements) {
     list->args.push_back(CheckPart(body, *item, wanted->element, where));
     element = JoinElement(body, element, *list->args.back());
   }
-  return element->kind == TypeKind::kNever ? std::move(list) : WithElements(body, std::move(list), element);
+  return element->kind == TypeKind::kNever ? std::move(list) : WithElements(body, std::move(list), element, mark);
 }
 
 }  // namespace
@@ -111,6 +113,7 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
     row.dims.erase(row.dims.begin());
     part = types.Intern(std::move(row));
   }
+  const uint32_t mark = body.NextSymbol();
   ExprPtr list = Make(ExprKind::kList, types.Error(), expr.span);
   list->args.resize(expr.elements.size());
   TypeRef element = types.Simple(TypeKind::kNever);
@@ -127,7 +130,7 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
       if (is_alone && element->kind != TypeKind::kNever) first = list->args[i].get();
     }
   }
-  list = WithElements(body, std::move(list), element);
+  list = WithElements(body, std::move(list), element, mark);
   if (IsPoison(*list)) return list;
   if (!is_tensor || (element->kind != TypeKind::kScalar && element->kind != TypeKind::kTensor)) return list;
   if (!HaveOneShape(body, list->args)) return Poison(body, expr.span);
@@ -179,23 +182,18 @@ ExprPtr CheckTuple(Body& body, const ast::TupleExpr& expr, TypeRef wanted, const
   }
   if (!sound) return Poison(body, expr.span);
   ExprPtr record = Make(ExprKind::kRecord, body.env.types.Error(), expr.span);
-  if (typed) {  // by name: the order written does not matter
-    std::vector<Field> sorted;
+  const auto is_there = [&](const Field& field) { return places.contains(field.name); };
+  if (typed && fields.size() == wanted->fields.size() && std::all_of(wanted->fields.begin(), wanted->fields.end(), is_there)) {
+    std::vector<Field> sorted;  // by name: the order written does not matter
     for (const Field& want : wanted->fields) {
-      const auto at = places.find(want.name);
-      if (at == places.end()) break;
-      sorted.push_back(fields[at->second]);
-      record->args.push_back(std::move(values[at->second]));
+      const size_t at = places.at(want.name);
+      sorted.push_back(fields[at]);
+      record->args.push_back(std::move(values[at]));
     }
-    if (sorted.size() == fields.size() && sorted.size() == wanted->fields.size()) {
-      record->type = body.env.types.Record("", std::move(sorted));
-      return record;
-    }
-    record->args.clear();
-    record->type = body.env.types.Record("", std::move(fields));
-    return record;  // the reader reports the difference
+    record->type = body.env.types.Record("", std::move(sorted));
+    return record;
   }
-  record->type = body.env.types.Record("", std::move(fields));
+  record->type = body.env.types.Record("", std::move(fields));  // where another is wanted, the reader reports the difference
   if (HasTooManyParts(body.env, record->type->parts, kTupleHas, expr.span)) return Poison(body, expr.span);
   record->args = std::move(values);
   return record;

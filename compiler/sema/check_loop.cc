@@ -175,6 +175,25 @@ constexpr std::string_view kToGrow =
     "an accumulator keeps its extents from step to step; what grows is made at once: `let ys = [f(x) for x in xs];` is a list, and "
     "`[i < len(ys)] => ys[i]` a tensor";
 
+// What is wanted of what an accumulator begins as: of a number none that may be none, for each step has one. What is a value of its own has
+// its own type: in a tuple nothing is wanted of it.
+TypeRef WantedOfInitial(Body& body, const ast::Expr& initial, TypeRef wanted) {
+  const ast::Expr* bare = &initial;
+  while (const auto* paren = ast::DynAs<ast::ParenExpr>(*bare)) bare = paren->inner.get();
+  const TypeRef value = wanted->kind == TypeKind::kOptional ? wanted->element : wanted;
+  if (IsLiteral(*bare)) return value;
+  const auto* tuple = ast::DynAs<ast::TupleExpr>(*bare);
+  if (tuple == nullptr || value->kind != TypeKind::kRecord || !value->name.empty()) return wanted;
+  std::vector<Field> fields;
+  for (const Field& field : value->fields) {
+    for (const ast::TupleExpr::Field& given : tuple->fields) {
+      if (given.label.text != field.name || CertaintyOf(body, *given.value) == Certainty::kWhole) continue;
+      fields.push_back({field.name, WantedOfInitial(body, *given.value, field.type)});
+    }
+  }
+  return body.env.types.Record("", std::move(fields));
+}
+
 }  // namespace
 
 ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where) {
@@ -182,7 +201,7 @@ ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const W
   const Scope scope(body);
   std::vector<TypeRef> elements;
   std::optional<Loop> loop = FindSource(body, *expr.source, elements, where);
-  TypeRef hint = wanted;
+  TypeRef hint = wanted != nullptr ? WantedOfInitial(body, *expr.initial, wanted) : nullptr;
   if (hint == nullptr && !elements.empty() && elements.back()->kind == TypeKind::kScalar) hint = elements.back();
   ExprPtr initial = CheckExpr(body, *expr.initial, hint, where);
   const bool is_none = initial->type->kind == TypeKind::kNone;
@@ -204,6 +223,10 @@ ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const W
   if (!loop || IsPoison(*initial)) return Poison(body, expr.span);
   value = Coerce(body, std::move(value), type, Origin{initial->span, "the accumulator begins as this", nullptr, kToGrow});
   if (IsPoison(*value)) return value;
+  if (type->is_open) {
+    ReportOpen(body, *initial);
+    return Poison(body, expr.span);
+  }
   ExprPtr fold = Make(ExprKind::kFold, type, expr.span);
   fold->local = accumulator;
   fold->loop = std::move(loop);
@@ -237,6 +260,10 @@ ExprPtr CheckFor(Body& body, const ast::ForExpr& expr, TypeRef wanted, const Whe
   ++body.loops_around;
   ExprPtr value = CheckBlock(body, expr.block, element, inside);
   if (element != nullptr) value = FitPart(body, std::move(value), element, inside);
+  if (value->type->kind == TypeKind::kNever) {
+    ReportNever(body, *value);
+    value = Poison(body, value->span);
+  }
   if (!IsPoison(*value)) Settle(body, *value, mark);
   const TypeRef written = inside.soft ? nullptr : element;
   Fallback other;

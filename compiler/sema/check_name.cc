@@ -125,10 +125,6 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
     }
     ExprPtr field = Make(ExprKind::kField, type->fields[i].type, span);
     field->index = i;
-    if (object->kind == ExprKind::kRecord && field->type->is_open && field->type->kind != TypeKind::kNever) {  // nothing gives it one there
-      ReportOpen(body, *field);
-      return Poison(body, span);
-    }
     field->args.push_back(std::move(object));
     SettleRead(body, *field);
     return field;

@@ -359,6 +359,7 @@ bool ReportTighter(Body& body, const ast::BinaryExpr& step, const Expr& left, co
 }
 
 ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, const Where& where) {
+  const uint32_t mark = body.NextSymbol();
   Where left_where = where;
   left_where.left_of = &step;
   ExprPtr left = CheckExpr(body, *step.left, nullptr, left_where);
@@ -368,7 +369,6 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
     SkipUnchecked(body, *step.right);
     return Poison(body, step.span);
   }
-  const uint32_t mark = body.NextSymbol();
   const TypeRef element = IsPoison(*left) || none ? wanted : left->type->element;
   const bool is_wanted = wanted != nullptr && (wanted == element || wanted->element == element);
   const bool is_demanded = wanted != nullptr && wanted->kind == TypeKind::kOptional && !where.soft && !IsPoison(*left) &&
@@ -378,14 +378,16 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
   if (is_demanded && may_be_none) right = FitPart(body, std::move(right), wanted, where);
   if (IsPoison(*left) || IsPoison(*right) || none) return none ? std::move(right) : Poison(body, step.span);
   const bool chained = right->type->kind == TypeKind::kOptional;
-  const TypeRef joined = Join(body.env.types, chained ? left->type : left->type->element, right->type);
+  TypeRef joined = Join(body.env.types, chained ? left->type : left->type->element, right->type);
   if (joined == nullptr) {
     if (!ReportTighter(body, step, *left, *right))
       Coerce(body, std::move(right), left->type->element, Origin{left->span, "the value on the left"});
     return Poison(body, step.span);
   }
+  joined = WithoutBorn(body, joined, mark);
   right = Coerce(body, std::move(right), joined);
-  left = InForm(body, std::move(left), joined->kind == TypeKind::kOptional ? joined : body.env.types.Optional(joined));
+  left = Coerce(body, std::move(left), joined->kind == TypeKind::kOptional ? joined : body.env.types.Optional(joined));
+  if (IsPoison(*left) || IsPoison(*right)) return Poison(body, step.span);
   ExprPtr value = Make(ExprKind::kCoalesce, joined, step.span);
   value->args.push_back(std::move(left));
   value->args.push_back(std::move(right));

@@ -345,10 +345,10 @@ class SignatureCall {
   bool ReportUnbound(const Span& call_span) {
     const auto is_open = [](const ExprPtr& arg) { return arg->type->is_open; };
     const auto open = std::find_if(args_.begin(), args_.end(), is_open);
-    const bool is_list = open != args_.end() && (*open)->type->kind == TypeKind::kList;
-    const std::string_view what = open == args_.end() ? "this call" : is_list ? "an empty list" : "`none`";
-    body_.env.Report(open == args_.end() ? call_span : (*open)->span, kCannotInfer, {what})
-        .Help(is_list ? "a name can say it: `let xs: list<string> = [];`" : "a name can say it: `let x: i64? = none;`");
+    if (open != args_.end())
+      ReportOpen(body_, **open);
+    else
+      body_.env.Report(call_span, kCannotInfer, {"this call"}).Help("a name can say it: `let x: i64? = none;`");
     return false;
   }
 

@@ -94,15 +94,14 @@ class WorkflowCheck {
   }
 
   // The value of a `let` or a node, with names for all its dimensions.
-  ExprPtr Value(const ast::Name& name, const ast::Type* type, const ast::Expr& value, const Where& where, TypeRef& written) {
+  ExprPtr Value(const ast::Type* type, const ast::Expr& value, const Where& where, TypeRef& written) {
     written = type != nullptr ? ResolveType(body_, *type, SymbolRule::kUse) : nullptr;
     if (written != nullptr && written->kind == TypeKind::kError) {  // what the value is, is not known
       CheckExpr(body_, value, written, where);
       return Poison(body_, value.span);
     }
-    ExprPtr checked = written != nullptr ? CheckAs(body_, value, written, where, Origin{type->span, std::string(kWrittenHere), type})
-                                         : CheckExpr(body_, value, nullptr, where);
-    return HasType(body_, name, std::move(checked));
+    return written != nullptr ? CheckAs(body_, value, written, where, Origin{type->span, std::string(kWrittenHere), type})
+                              : CheckExpr(body_, value, nullptr, where);
   }
 
   void Let(const ast::LetStmt& let) {
@@ -110,7 +109,7 @@ class WorkflowCheck {
     TypeRef written = nullptr;
     Where where = At("a `let`", let.name.span);
     where.let = &let;
-    ExprPtr value = Value(let.name, let.type.get(), *let.value, where, written);
+    ExprPtr value = HasType(body_, let.name, Value(let.type.get(), *let.value, where, written));
     if (IsPoison(*value)) {
       body_.Declare(LocalKind::kLet, let.name, written != nullptr ? written : value->type);
       sound_ = false;
@@ -156,7 +155,8 @@ class WorkflowCheck {
     Where where = At("a node", node.name.span);
     where.may_wait = true;
     TypeRef written = nullptr;
-    ExprPtr value = Value(node.name, node.type.get(), *node.value, where, written);
+    ExprPtr value = Value(node.type.get(), *node.value, where, written);
+    if (!node.fallback || value->type->kind == TypeKind::kNever) value = HasType(body_, node.name, std::move(value));
     const NodeFacts facts{
         node.name.text, node.name.span, body_.model_calls, body_.n_loops > 0, body_.n_outside_calls > 0, OnlyCallsWorkflows(*value)};
     SettingValues own;
@@ -171,7 +171,8 @@ class WorkflowCheck {
       Fallback fallback = CheckFallback(body_, {*node.fallback, node.name.span, written, &origin}, value, mark);
       stmt.fallback = std::move(fallback.value);
       stmt.err_local = fallback.err;
-      sound = sound && stmt.fallback != nullptr;
+      if (stmt.fallback) value = HasType(body_, node.name, std::move(value));
+      sound = sound && stmt.fallback != nullptr && !IsPoison(*value);
     }
     if (node.fallback && !node.settings && sound && IsAtHand(*value))
       env_.Report(node.fallback->span, kDeadFallback, {env_.input.sources.Text(node.value->span)});

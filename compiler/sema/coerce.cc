@@ -7,6 +7,7 @@
 #include "compiler/sema/help.h"
 #include "compiler/sema/names.h"
 #include "compiler/sema/waiting.h"
+#include "compiler/sema/walk.h"
 
 namespace wf::sema {
 namespace {
@@ -109,8 +110,13 @@ ExprPtr Fitted(Body& body, ExprPtr expr, TypeRef target, const std::optional<Ori
   if (kind == TypeKind::kError || kind == TypeKind::kNever || target->kind == TypeKind::kError || expr->type == target) return expr;
   if (target->kind == TypeKind::kOptional && kind != TypeKind::kOptional)
     return FittedToOptional(body, std::move(expr), target, origin, open);
-  expr = InForm(body, std::move(expr), target);
   std::vector<DimPair> pairs;
+  if (!MatchTypes(types, target, InFormOf(types, target, expr->type), nullptr, pairs)) {
+    ReportMismatch(body, *expr, target, origin);
+    return Poison(body, expr->span);
+  }
+  expr = InForm(body, std::move(expr), target);
+  pairs.clear();
   if (!MatchTypes(types, target, expr->type, nullptr, pairs)) {
     ReportMismatch(body, *expr, target, origin);
     return Poison(body, expr->span);
@@ -150,14 +156,7 @@ void ReportOpen(Body& body, const Expr& value) {
 void GiveType(Expr& expr, TypeRef target) {
   if (!expr.type->is_open || expr.type->kind == TypeKind::kNever) return;
   expr.type = target;
-  if (expr.kind == ExprKind::kRecord) {
-    for (size_t i = 0; i < expr.args.size(); ++i) GiveType(*expr.args[i], target->fields[i].type);
-    return;
-  }
-  const bool holds =
-      expr.kind == ExprKind::kList || expr.kind == ExprKind::kListLoop || expr.kind == ExprKind::kEach || expr.kind == ExprKind::kSome;
-  if (!holds && expr.kind != ExprKind::kIf && expr.kind != ExprKind::kBlock) return;
-  for (const ExprPtr& arg : expr.args) GiveType(*arg, holds ? target->element : target);  // conditions have a type
+  ForEachPart(expr, target, [](const ExprPtr& part, TypeRef type) { GiveType(*part, type); });
 }
 
 ExprPtr Coerce(Body& body, ExprPtr expr, TypeRef target, const std::optional<Origin>& origin) {

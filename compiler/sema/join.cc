@@ -5,6 +5,7 @@
 
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/walk.h"
 
 namespace wf::sema {
 namespace {
@@ -97,17 +98,26 @@ class Former {
   const Span span_;
 };
 
+// Of what was there before the symbols that a value brings.
+uint32_t MarkBefore(const Body& body, const Expr& expr) {
+  uint32_t mark = body.NextSymbol();
+  for (const FreshSymbol& brought : expr.fresh) mark = std::min(mark, body.BirthOf(brought.symbol).value_or(mark));
+  return mark;
+}
+
 // What is written out takes the form part by part. False: it is not.
 bool FormParts(Body& body, Expr& expr, TypeRef wanted) {
-  std::vector<ExprPtr>& parts = expr.args;
-  if (expr.kind == ExprKind::kList || expr.kind == ExprKind::kListLoop || expr.kind == ExprKind::kSome) {
-    for (ExprPtr& part : parts) part = InForm(body, std::move(part), wanted->element);
-    return true;
+  const bool holds =
+      expr.kind == ExprKind::kList || expr.kind == ExprKind::kListLoop || expr.kind == ExprKind::kEach || expr.kind == ExprKind::kSome;
+  const bool chooses = expr.type->is_open && (expr.kind == ExprKind::kIf || expr.kind == ExprKind::kBlock);
+  if (expr.kind == ExprKind::kRecord) {
+    std::vector<ExprPtr> sorted;
+    for (const Field& field : wanted->fields) sorted.push_back(std::move(expr.args[IndexOf(expr.type, field.name)]));
+    expr.args = std::move(sorted);
+  } else if (!holds && !chooses) {
+    return false;
   }
-  if (expr.kind != ExprKind::kRecord || !expr.fresh.empty()) return false;  // what it brings is found by its members' places
-  std::vector<ExprPtr> sorted;
-  for (const Field& field : wanted->fields) sorted.push_back(InForm(body, std::move(parts[IndexOf(expr.type, field.name)]), field.type));
-  parts = std::move(sorted);
+  ForEachPart(expr, wanted, [&](ExprPtr& part, TypeRef type) { part = InForm(body, std::move(part), type); });
   return true;
 }
 
@@ -133,8 +143,11 @@ ExprPtr InForm(Body& body, ExprPtr expr, TypeRef wanted) {
   if (type == expr->type) return expr;
   if (wanted->kind == TypeKind::kOptional && expr->type->kind != TypeKind::kOptional)
     return MakeSome(body, InForm(body, std::move(expr), wanted->element));
+  const uint32_t mark = MarkBefore(body, *expr);
   if (FormParts(body, *expr, wanted)) {
     expr->type = type;
+    expr->fresh.clear();  // its members may have other places
+    Settle(body, *expr, mark);
     return expr;
   }
   if (expr->type->is_open) return expr;
@@ -149,8 +162,7 @@ ExprPtr InForm(Body& body, ExprPtr expr, TypeRef wanted) {
   ExprPtr whole = Make(ExprKind::kBlock, made->type, span);
   whole->steps.push_back(std::move(step));
   whole->args.push_back(std::move(made));
-  constexpr uint32_t kAll = 0;  // symbols that came into being in `expr` are not told from others
-  Settle(body, *whole, kAll);
+  Settle(body, *whole, mark);
   return whole;
 }
 
@@ -190,6 +202,21 @@ TypeRef Join(Types& types, TypeRef a, TypeRef b) {
     if (field.type == nullptr) return nullptr;
   }
   return types.Record("", std::move(fields));
+}
+
+TypeRef WithoutBorn(const Body& body, TypeRef type, uint32_t mark) {
+  Types& types = body.env.types;
+  if (type->kind == TypeKind::kRecord && type->name.empty()) {
+    std::vector<Field> fields = type->fields;
+    for (Field& field : fields) field.type = WithoutBorn(body, field.type, mark);
+    return types.Record("", std::move(fields));
+  }
+  if (type->kind != TypeKind::kList && type->kind != TypeKind::kMap && type->kind != TypeKind::kOptional) return type;
+  return MapDims(types, type, [&](const Dim& dim) {
+    const std::vector<std::string> symbols = dim.Symbols();
+    const bool is_born = std::any_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return body.IsBornSince(s, mark); });
+    return is_born ? AnyDim() : dim;
+  });
 }
 
 }  // namespace wf::sema

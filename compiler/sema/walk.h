@@ -37,6 +37,33 @@ void ForEachInside(const Expr& expr, const F& f) {
   }
 }
 
+// f(part, its type) for each value that `expr`, of the type `type`, is put together from: elements, fields, what is chosen from. Other
+// kinds make a value of their own.
+template <typename F>
+void ForEachPart(Expr& expr, TypeRef type, const F& f) {
+  std::vector<ExprPtr>& args = expr.args;
+  switch (expr.kind) {
+    case ExprKind::kRecord:
+      for (size_t i = 0; i < args.size(); ++i) f(args[i], type->fields[i].type);
+      break;
+    case ExprKind::kList:
+    case ExprKind::kListLoop:
+    case ExprKind::kEach:
+    case ExprKind::kSome:
+      for (ExprPtr& arg : args) f(arg, type->element);
+      break;
+    case ExprKind::kBlock:
+      f(args[0], type);
+      break;
+    case ExprKind::kIf:
+      for (size_t i = 1; i < args.size(); i += 2) f(args[i], type);
+      f(args.back(), type);
+      break;
+    default:
+      break;
+  }
+}
+
 inline std::vector<TypeRef> TypesOf(const std::vector<ExprPtr>& exprs) {
   std::vector<TypeRef> types;
   for (const ExprPtr& expr : exprs) types.push_back(expr->type);

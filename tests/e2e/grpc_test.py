@@ -128,6 +128,14 @@ class Echoes(GrpcCase):
         self.assertTrue(status.details[0].Unpack(info))
         self.assertEqual((info.reason, info.domain, info.metadata["code"]), ("Unlucky", "wf", "100007"))
 
+    def test_a_call_that_does_not_begin_is_told_by_its_id(self):
+        for request, status in ((pb.ModelInferRequest(model_name="Lime", id="call-3"), grpc.StatusCode.NOT_FOUND),
+                                (pb.ModelInferRequest(model_name="Short", id="call-3", raw_input_contents=[bytes(2000)]), grpc.StatusCode.RESOURCE_EXHAUSTED)):
+            self.assertEqual(self.assert_fails(status, lambda: self.stub.ModelInfer(request))["wf-log-id"], "call-3")
+            self.assertEqual([reply.infer_response.parameters["log_id"].string_param for reply in self.stub.ModelStreamInfer(iter([request]))], ["call-3"])
+            trailers = self.assert_fails(status, lambda: self.stub.ModelInfer(request, metadata=[("x-request-id", "r-6")]))
+            self.assertEqual(trailers["wf-log-id"], "r-6")
+
     def test_a_failure_whose_text_is_empty_says_what_is_declared(self):
         declared = "an unlucky number"
         self.assert_fails(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.note(14), "sample 0: " + declared, code=100007)

@@ -25,6 +25,7 @@ class Handler {
   virtual void OnTimeout() noexcept = 0;  // the limit set by SetTimeout has come
   // The peer sends no more, but may still read. True: there is something to say to it, and CloseAfterFlush comes; else the connection ends.
   virtual bool OnHalfClosed() noexcept { return false; }
+  virtual void OnEndUnread() noexcept {}  // the same while reading is paused, and again each second; what was sent before is unread
   virtual void OnClosed(Closed how) noexcept = 0;  // the last call; the connection is gone
 };
 
@@ -51,7 +52,7 @@ class Connection final : private WireUser {
 
   wf_sink& out() { return out_; }
   void FlushLater() noexcept;    // out() is sent at the end of this turn
-  void PauseReading() noexcept;  // for back-pressure; a peer that leaves is noticed only when reading again
+  void PauseReading() noexcept;  // for back-pressure; a peer that leaves is noticed within a second, by OnEndUnread
   void ResumeReading() noexcept;
   // linger: the peer may still be sending, and closing under its bytes would destroy what it has not read: half-closes and drops bytes for
   // a while.

@@ -78,6 +78,11 @@ void Connections::OnSecond() noexcept {
   const int64_t now = wires_.now_ms();
   ForEach([now](Connection& connection) {
     if (connection.closing_) return;
+    if (connection.paused_ && !connection.half_closed_ && connection.wire_->ended()) {
+      connection.handler_->OnEndUnread();
+      connection.FlushLater();
+    }
+    if (connection.closing_) return;
     if (connection.due_bytes_ != 0 && now >= connection.due_at_ms_) {
       connection.CutOff("an answer was not taken within `limits.answer_timeout`");
     } else if (connection.write_timeout_at_ms_ != 0 && now >= connection.write_timeout_at_ms_) {

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -96,6 +97,16 @@ uint16_t PortOf(int fd) {
 void ReuseAddress(int fd) {
   const int on = 1;
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+}
+
+// A peer that has vanished without a word, as behind a cable that was pulled, is noticed where nothing is sent to it either: a call that
+// streams may wait for it for ever. Connections have it from the socket that accepts them.
+void AskSilentPeers(int fd) {
+  constexpr int kOn = 1, kIdleSeconds = 60, kBetweenSeconds = 15, kTimes = 4;
+  setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &kOn, sizeof kOn);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &kIdleSeconds, sizeof kIdleSeconds);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &kBetweenSeconds, sizeof kBetweenSeconds);
+  setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &kTimes, sizeof kTimes);
 }
 
 base::Status NotNumeric(const Address& address) {
@@ -208,6 +219,7 @@ base::Status Listener::Bind(const Address& address, int inherited) {
   fd_ = inherited >= 0 ? inherited : socket(system.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd_ < 0 || !MakeOurs(fd_)) return inherited >= 0 ? NotHandedOn(inherited, errno) : Failed(address, errno);
   ReuseAddress(fd_);
+  AskSilentPeers(fd_);
   if (!(inherited >= 0 && IsBound(fd_)) && bind(fd_, reinterpret_cast<sockaddr*>(&system), size) != 0) return Failed(address, errno);
   WF_RETURN_IF_ERROR(Listen());
   address_.port = PortOf(fd_);

@@ -1,6 +1,7 @@
 #include "runtime/net/sockets.h"
 
 #include <linux/sockios.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -77,6 +78,11 @@ class Sockets::Socket final : public Wire {
     int held = 0;
     if (ioctl(fd(), SIOCOUTQ, &held) != 0) held = 0;
     return uv_stream_get_write_queue_size(reinterpret_cast<const uv_stream_t*>(&tcp_)) + static_cast<size_t>(held);
+  }
+
+  bool ended() const noexcept override {
+    pollfd asked = {.fd = fd(), .events = POLLRDHUP, .revents = 0};
+    return poll(&asked, 1, 0) == 1;
   }
 
   bool EndSending() noexcept override { return shutdown(fd(), SHUT_WR) == 0; }

@@ -36,6 +36,8 @@ class Wire {
   virtual int64_t Send(std::span<const base::SinkPiece> pieces) noexcept = 0;
   // What still is on this side of all that was sent, as the wire counts it: what the peer has taken is seen by how much less it has become.
   virtual size_t unsent() const noexcept = 0;
+  // The peer sends no more, or is gone, whether or not what it sent has been read: for who does not read, and so hears nothing.
+  virtual bool ended() const noexcept = 0;
   virtual bool EndSending() noexcept = 0;  // half-closes; false: broken
   virtual void Close() noexcept = 0;
   virtual bool opening() const noexcept { return false; }  // something has come, but nothing yet for the user

@@ -63,6 +63,12 @@ void AnswerNotReady(Exchange& exchange) {
   ReplyMessage(exchange, &answer);
 }
 
+// No bus keeps the id of a call that does not begin: it is told where it stands.
+void AnswerRefused(Exchange& exchange, wf_bytes message) {
+  if (exchange.log_id.empty() && exchange.oip.call == oip::Call::kInfer) exchange.log_id = oip::IdOf(exchange.oip, message);
+  AnswerRefusal(exchange);
+}
+
 // `long_work`: reading what the message says takes another thread.
 void ServeRouted(WorkflowSite& site, Exchange& exchange, wf_bytes message, oip::RouteRead route, bool long_work) {
   const oip::Call call = exchange.oip.call;
@@ -71,7 +77,7 @@ void ServeRouted(WorkflowSite& site, Exchange& exchange, wf_bytes message, oip::
   else if ((oip::NamesModel(call) || !exchange.oip.model.empty()) && !FindModel(site, exchange) && call == oip::Call::kModelReady)
     return AnswerNotReady(exchange);
   if (!exchange.refused() && call == oip::Call::kInfer) AdmitMessage(site, exchange, message);
-  if (exchange.refused()) return AnswerRefusal(exchange);
+  if (exchange.refused()) return AnswerRefused(exchange, message);
   if (call == oip::Call::kInfer)
     StartInfer(site, exchange, message, Read, long_work);
   else

@@ -319,6 +319,11 @@ bool Http1Session::OnHalfClosed() noexcept {
   return closing() || HasLastWords();
 }
 
+// Requests that it has sent are still to be read; only who waits for an answer has left.
+void Http1Session::OnEndUnread() noexcept {
+  if (answering() && !exchange_->answered && !OnHalfClosed()) connection_->Close();
+}
+
 // To a peer that sends no more. Who waits for an answer has left (docs/adr/0044); what came whole before is answered, what is answered is
 // sent, and half a request is told that it is one.
 bool Http1Session::HasLastWords() noexcept {

@@ -35,6 +35,7 @@ class Http1Session final : public Session {
   void OnFlushed() noexcept override;
   void OnTimeout() noexcept override;
   bool OnHalfClosed() noexcept override;
+  void OnEndUnread() noexcept override;
   void OnClosed(net::Closed how) noexcept override;
 
  private:

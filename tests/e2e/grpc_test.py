@@ -128,6 +128,14 @@ class Echoes(GrpcCase):
         self.assertTrue(status.details[0].Unpack(info))
         self.assertEqual((info.reason, info.domain, info.metadata["code"]), ("Unlucky", "wf", "100007"))
 
+    def test_a_call_that_does_not_begin_is_told_by_its_id(self):
+        for request, status in ((pb.ModelInferRequest(model_name="Lime", id="call-3"), grpc.StatusCode.NOT_FOUND),
+                                (pb.ModelInferRequest(model_name="Short", id="call-3", raw_input_contents=[bytes(2000)]), grpc.StatusCode.RESOURCE_EXHAUSTED)):
+            self.assertEqual(self.assert_fails(status, lambda: self.stub.ModelInfer(request))["wf-log-id"], "call-3")
+            self.assertEqual([reply.infer_response.parameters["log_id"].string_param for reply in self.stub.ModelStreamInfer(iter([request]))], ["call-3"])
+            trailers = self.assert_fails(status, lambda: self.stub.ModelInfer(request, metadata=[("x-request-id", "r-6")]))
+            self.assertEqual(trailers["wf-log-id"], "r-6")
+
     def test_a_failure_whose_text_is_empty_says_what_is_declared(self):
         declared = "an unlucky number"
         self.assert_fails(grpc.StatusCode.FAILED_PRECONDITION, lambda: self.note(14), "sample 0: " + declared, code=100007)
@@ -273,13 +281,18 @@ class Waiting(GrpcCase):
 
 class Cancelling(GrpcCase):
     """One channel that cancels more than `limits.control_frames` lets a connection: it goes on with others, and loses no other call."""
-    args = ("--limits-control-frames=400", "--schedule=pool")
+    LIMIT = 200
+    args = (f"--limits-control-frames={LIMIT}", "--schedule=pool")
 
     @classmethod
     def setUpClass(cls):
         cls.source = harness.scratch() / "cancelling.wf"
         cls.source.write_text("workflow Spin(n: i64) -> (y: f64) { node y = sum[k < n](f64(k) * 0.5); return (y: y); }\nservice Spins { workflow Spin; }\n")
         super().setUpClass()
+
+    def cancelled(self):
+        """Calls of which the server knows that their client gave them up: a busy client cancels some before it has sent them."""
+        return sum(value for name, value in self.server.metrics().items() if name.startswith("wf_requests_total") and 'code="3011"' in name)
 
     def test_no_other_call_is_lost(self):
         def request(n):
@@ -300,17 +313,19 @@ class Cancelling(GrpcCase):
 
         caller = threading.Thread(target=call)
         caller.start()
-        for _ in range(200):
-            calls = [self.stub.ModelInfer.future(request(2**62), timeout=30) for _ in range(8)]
-            time.sleep(0.005)
-            for cancelled in calls:
-                cancelled.cancel()
+        until = time.monotonic() + 120
+        while (self.cancelled() < 3 * self.LIMIT or steady <= 10) and not lost and time.monotonic() < until:
+            for _ in range(10):
+                calls = [self.stub.ModelInfer.future(request(2**62), timeout=30) for _ in range(8)]
+                time.sleep(0.005)
+                for cancelled in calls:
+                    cancelled.cancel()
         over.set()
         caller.join()
         self.assertEqual(lost, [])
         self.assertGreater(steady, 10)
+        self.assertGreaterEqual(self.cancelled(), 3 * self.LIMIT, "fewer were cancelled than end a connection")
         self.assertEqual(self.server.settled("wf_inflight_requests"), 0)
-        self.assertGreater(self.server.metric_sum("wf_requests_total"), 1000 + steady, "so many were cancelled that a connection would have ended")
         self.assertEqual(self.server.metric_sum("wf_broken_connections_total"), 0)
 
 
@@ -337,13 +352,21 @@ class Digits(GrpcCase):
         return request
 
 
-
 class PortOfItsOwn(unittest.TestCase):
     """Clients of Triton look for HTTP and gRPC at two ports."""
+    def started(self):
+        """A server with a port of its own for gRPC, which has to be named: one that was free a moment ago, and that another program may have by now."""
+        for left in (2, 1, 0):
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                port = free.getsockname()[1]
+            try:
+                return harness.Server.of(harness.ROOT / "examples/hello/hello.wf", "--grpc-port", str(port)), port
+            except AssertionError as error:
+                if left == 0 or "in use by another process" not in str(error):
+                    raise
+
     def test_both_ports_speak_both(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        server = harness.Server.of(harness.ROOT / "examples/hello/hello.wf", "--grpc-port", str(port))
+        server, port = self.started()
         self.addCleanup(server.stop)
         self.assertEqual(server.addresses["grpc"], ("127.0.0.1", port))
         self.assertNotEqual(server.addresses["http"][1], port)

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -111,6 +112,31 @@ class Ended(harness.ServerCase):
                 self.assertEqual(self.counted(), {0: 0, 3011: i})
                 self.assertIn(" ", why := client.goaway.additional_data.decode())
                 self.assertTrue(self.server.logs(f'"last_reason":"{why}"'), self.server.output())
+
+
+class Behind(harness.ServerCase):
+    """Who leaves behind so many requests that the server has stopped reading them."""
+    args = ("--schedule=pool",)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.source = harness.scratch() / "behind.wf"
+        cls.source.write_text("workflow Spin(n: i64) -> (y: f64) { node y = sum[k < n](f64(k) * 0.5); return (y: y); }\n"
+                              "service Behind { workflow Spin; }\n")
+        super().setUpClass()
+
+    def test_what_it_waited_for_is_given_up(self):
+        behind = harness.request("POST", "/Behind/Spin", b'{"n": 1}')
+        ends = {"closed": harness.Connection.close, "reset": harness.Connection.reset, "half-closed": lambda connection: connection.socket.shutdown(socket.SHUT_WR)}
+        for how, end in ends.items():
+            # More than is read, and but for the reset no more than then waits in the kernel: an end arrives behind what came before it.
+            size = 2_000_000 if how == "reset" else 150_000
+            with self.subTest(how), self.server.connect() as connection:
+                connection.send(harness.request("POST", "/Behind/Spin", b'{"n": %d}' % 2**60))
+                self.assertEqual(self.server.settled("wf_inflight_requests", 1), 1)
+                connection.send(behind * (size // len(behind)))
+                end(connection)
+                self.assertEqual(self.server.settled("wf_inflight_requests", seconds=10), 0, "it runs until its deadline, after 30 s")
 
 
 class Large(harness.ServerCase):

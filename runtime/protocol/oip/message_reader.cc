@@ -127,7 +127,7 @@ wf_code MessageReader::ReadField(const Field& field) {
     case kParameters: {
       Parameter parameter;
       if (ReadParameter(field.bytes, &parameter) != 0) return WF_FAILED;
-      return request_.AddParameter(parameter.name, parameter.value, parameter.quoted);
+      return request_.SetParameter(parameter.name, parameter.value, parameter.quoted);
     }
     case kInputs:
       return ReadInput(field.bytes);

@@ -62,22 +62,29 @@ wf_code InferRequest::SetId(std::string_view id) {
 }
 
 wf_code InferRequest::AddParameter(std::string_view name, std::string_view value, bool quoted) {
+  if (std::ranges::find(parameters_, name, &bus::Metadata::key) == parameters_.end()) return SetParameter(name, value, quoted);
   base::TextBuilder message;
-  for (const bus::Metadata& parameter : parameters_) {
-    if (parameter.key != name) continue;
-    message << "parameter `";
-    message.Quote(name) << "` is given twice";
-    return Fail(message.view());
+  message << "parameter `";
+  message.Quote(name) << "` is given twice";
+  return Fail(message.view());
+}
+
+wf_code InferRequest::SetParameter(std::string_view name, std::string_view value, bool quoted) {
+  const auto earlier = std::ranges::find(parameters_, name, &bus::Metadata::key);
+  if (earlier == parameters_.end()) {
+    if (parameters_.size() == kMaxParameters) return Fail("more than 64 parameters");
+    parameter_bytes_ += name.size() + value.size();
+    parameters_.push_back({name, value});
+  } else {
+    parameter_bytes_ += value.size() - earlier->value.size();
+    earlier->value = value;
   }
-  if (parameters_.size() == kMaxParameters) return Fail("more than 64 parameters");
-  parameter_bytes_ += name.size() + value.size();
   if (parameter_bytes_ > kMaxParameterBytes) return Fail("parameters of more than 65536 bytes; a longer text is an input");
   if (AsksForSequence(name, value)) return NotBuilt("sequences are not built: every call stands alone");
   if (name == "binary_data_output") {
     if (quoted || (value != "true" && value != "false")) return Fail("parameter `binary_data_output` is no bool");
     binary_ = value == "true";
   }
-  parameters_.push_back({name, value});
   return name == "timeout" ? ReadTimeout(value, quoted) : 0;
 }
 

@@ -69,8 +69,9 @@ class InferRequest {
   // is.
   void Begin(wf_ctx* scratch, const wf_plan& plan, const wf_workflow& workflow, const uint8_t* text);
   wf_code SetId(std::string_view id);
-  // `quoted`: the value is a string; numbers and bools come as written.
+  // `quoted`: the value is a string; numbers and bools come as written. Of one name Add takes one value, Set the last of several.
   wf_code AddParameter(std::string_view name, std::string_view value, bool quoted);
+  wf_code SetParameter(std::string_view name, std::string_view value, bool quoted);
   wf_code AddInput(const GivenInput& given);
   wf_code AddOutput(std::string_view name, AskedOutput asked);
   void set_binary_unless_said(bool binary) { binary_ = binary; }  // before parameters that may say otherwise

@@ -56,6 +56,7 @@ class SimWire final : public net::Wire {
   int64_t TrySend(std::span<const base::SinkPiece> pieces) noexcept override;
   int64_t Send(std::span<const base::SinkPiece> pieces) noexcept override;
   size_t unsent() const noexcept override;
+  bool ended() const noexcept override { return peer_->broken || peer_->ended; }
   bool EndSending() noexcept override;
   void Close() noexcept override;
 

@@ -1,6 +1,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include <deque>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "runtime/loop/loop.h"
 #include "runtime/net/connections.h"
@@ -197,6 +200,33 @@ TEST(Listener, AcceptsAllThatWaitsBeforeItCloses) {
   for (int i = 0; i < 150; ++i) clients.emplace_back(listener.address().port);
   listener.Close();
   EXPECT_EQ(counter.count, 150);
+  loop.Close();
+}
+
+// Nobody else would notice that a peer has vanished which is sent nothing.
+TEST(Listener, AsksPeersThatAreSilentWhetherTheyAreThere) {
+  struct Looker : Listener::Acceptor {
+    void OnAccepted(int fd) noexcept override {
+      for (const auto& [level, name] :
+           {std::pair(SOL_SOCKET, SO_KEEPALIVE), {IPPROTO_TCP, TCP_KEEPIDLE}, {IPPROTO_TCP, TCP_KEEPINTVL}, {IPPROTO_TCP, TCP_KEEPCNT}}) {
+        int value = 0;
+        socklen_t size = sizeof value;
+        getsockopt(fd, level, name, &value, &size);
+        found.push_back(value);
+      }
+      close(fd);
+    }
+    std::vector<int> found;
+  } looker;
+  base::SystemClock clock;
+  loop::Loop loop(clock);
+  ASSERT_TRUE(loop.Open().ok());
+  Listener listener(loop, looker);
+  ASSERT_TRUE(listener.Bind({"127.0.0.1", 0}).ok());
+  ASSERT_TRUE(listener.Start().ok());
+  Client client(listener.address().port);
+  listener.Close();
+  EXPECT_EQ(looker.found, (std::vector<int>{1, 60, 15, 4}));
   loop.Close();
 }
 

@@ -110,6 +110,36 @@ TEST_F(Http1SessionTest, WhoSendsNoMoreWhileItWaitsHasLeft) {
   EXPECT_EQ(peers_[0].received, "");
 }
 
+TEST_F(Http1SessionTest, WhoLeavesWhileItWaitsIsMissedBehindAllThatItHasSent) {
+  constexpr int kRequests = 4 * Http1Session::kMaxPending / 200;
+  for (const bool broken : {false, true}) {
+    site_.at_once = false;
+    test::SimPeer& peer = peers_[broken ? 1 : 0];
+    peer.under_way = Requests(kRequests);
+    for (int i = 0; i < 3; ++i) Turn();
+    ASSERT_NE(peer.under_way, "") << "it is no longer read";
+    PassSeconds(2);
+    EXPECT_FALSE(peer.closed);
+    (broken ? peer.broken : peer.ended) = true;
+    PassSeconds(1);
+    EXPECT_TRUE(peer.closed) << broken;
+    EXPECT_EQ(peer.received, "");
+    peer.wire->FinishClose();
+  }
+  EXPECT_EQ(site_.told, "gone cancelled gone cancelled ") << "what they waited for is taken back";
+}
+
+TEST_F(Http1SessionTest, WhatCameBeforeTheEndIsAnsweredWhereNothingWaits) {
+  constexpr int kRequests = 4 * Http1Session::kMaxPending / 200;
+  peers_[0].under_way = Requests(kRequests);
+  peers_[0].ended = true;
+  for (int i = 0; i < 1000 && !peers_[0].closed; ++i) {
+    Turn();
+    PassSeconds(1);
+  }
+  EXPECT_EQ(Answers(peers_[0]), kRequests);
+}
+
 TEST_F(Http1SessionTest, AnAnswerOnItsWayReachesAPeerThatSendsNoMore) {
   peers_[0].under_way = Requests(1);
   read_by_peers_ = 10;

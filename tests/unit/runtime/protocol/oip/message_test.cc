@@ -185,6 +185,39 @@ TEST(OipMessage, IdParametersAndAnnotationsTravel) {
   }
 }
 
+// Messages that follow one another on the wire are one, merged: of a key of a map the last value counts.
+TEST(OipMessage, OfAParameterThatComesTwiceTheLastCounts) {
+  const auto given = [](const std::string& say, int64_t timeout_us, bool binary) {
+    ModelInferRequest part;
+    auto& parameters = *part.mutable_parameters();
+    parameters["say"].set_string_param(say);
+    parameters["timeout"].set_int64_param(timeout_us);
+    parameters["binary_data_output"].set_bool_param(binary);
+    return part.SerializeAsString();
+  };
+  ModelInferRequest request;
+  AddInput(&request, "count", "INT64", {})->add_int64_contents(2);
+  const std::string message = given("first", 1, true) + request.SerializeAsString() + given("last", 2500, false);
+  ASSERT_TRUE(request.ParseFromString(message));
+  EXPECT_EQ(request.parameters().at("say").string_param(), "last");
+  const auto reply = Infer(TypesPlan()).CallMessage(kGrow, message);
+  ModelInferResponse response;
+  ASSERT_TRUE(reply.code == 0 && response.ParseFromString(reply.text)) << reply.text;
+  EXPECT_EQ(response.parameters().at("count").string_param(), "last");
+  EXPECT_EQ(reply.timeout_ns, 2'500'000);
+  EXPECT_EQ(response.raw_output_contents_size(), 0);
+}
+
+// What counts is bounded, not how often it is said.
+TEST(OipMessage, AParameterThatIsReplacedTakesNoPlace) {
+  ModelInferRequest request, large;
+  AddInput(&request, "count", "INT64", {})->add_int64_contents(2);
+  (*large.mutable_parameters())["say"].set_string_param(std::string(60'000, 'x'));
+  std::string message = request.SerializeAsString();
+  for (int i = 0; i < 100; ++i) message += large.SerializeAsString();
+  EXPECT_EQ(Infer(TypesPlan()).CallMessage(kGrow, message).code, 0);
+}
+
 TEST(OipMessage, ClassesAreTheGreatest) {
   ModelInferRequest request;
   AddRaw(&request, "numbers", "FP32", {2, 3}, Raw<float>({1, 3, 2, 6, 5, 4}));

@@ -124,11 +124,19 @@ ValueId BodyWriter::WriteOperator(const Expr& expr, ValueId first) {
   return quotient ? *quotient : WriteBinary(expr, first, second);
 }
 
-bool BodyWriter::WriteArgs(const Expr& expr, std::vector<ValueId>& args) {
-  for (const ExprPtr& arg : expr.args) {
-    args.push_back(Write(*arg));
-    if (args.back() == ValueId::kNone) return false;
+std::optional<std::vector<ValueId>> BodyWriter::WriteAsTheyStand(const std::vector<ExprPtr>& exprs) {
+  std::vector<ValueId> values(exprs.size());
+  for (const size_t i : TextOrder(exprs)) {
+    values[i] = Write(*exprs[i]);
+    if (values[i] == ValueId::kNone) return std::nullopt;
   }
+  return values;
+}
+
+bool BodyWriter::WriteArgs(const Expr& expr, std::vector<ValueId>& args) {
+  auto written = WriteAsTheyStand(expr.args);
+  if (!written) return false;
+  args = *std::move(written);
   if (expr.kind == ExprKind::kBuiltin && static_cast<Builtin>(expr.index) == Builtin::kReshape) return true;  // it counts without wrapping
   WriteChecksOfArgs(expr);
   return true;
@@ -215,11 +223,9 @@ ValueId BodyWriter::WriteMeta(const Expr& expr, const std::vector<ValueId>& args
 
 // The kinds that are one operation of their arguments.
 ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
-  std::vector<ValueId> args;
-  for (const ExprPtr& arg : expr.args) {
-    args.push_back(Write(*arg));
-    if (args.back() == ValueId::kNone) return Zero(TypeOf(expr.type));
-  }
+  auto written = WriteAsTheyStand(expr.args);
+  if (!written) return Zero(TypeOf(expr.type));
+  std::vector<ValueId> args = *std::move(written);
   switch (expr.kind) {
     case ExprKind::kSome:
       return b_.Emit(OpKind::kSome, b_.types().Optional(b_.TypeOf(args[0])), args);

@@ -38,7 +38,9 @@ class BodyWriter {
   BodyWriter(BuildContext& context, ir::Body& body, Outer* outer) : c_(context), b_(context.out, body), outer_(outer) { frame_ = &root_; }
   ir::Builder& builder() { return b_; }
 
-  ir::ValueId Write(const Expr& expr);                                                            // kNone: of type never
+  ir::ValueId Write(const Expr& expr);  // kNone: of type never
+  // Evaluated in the order of the text, of which failures the first is told; null: one is of type never.
+  std::optional<std::vector<ir::ValueId>> WriteAsTheyStand(const std::vector<ExprPtr>& exprs);
   void WriteFailure(int32_t code, const Expr* message, ir::ValueId condition, const Span& span);  // fails when `condition`
   ir::ValueId WriteIf(const Expr& expr, size_t first);                                            // kIf from the condition args[first] on
   ir::ValueId WriteChoice(const std::vector<const Expr*>& conditions);  // i64: the first that holds, or how many there are

@@ -308,12 +308,8 @@ SlotId WorkflowBuilder::ReturnedValue(const Stmt& stmt, size_t index) {
 SlotId WorkflowBuilder::ReturnedTuple(const Stmt& stmt) {
   const ir::TypeId type = out_[out_.regions[Index(root_)].result].type;
   const auto write = [&](BodyWriter& writer) {
-    std::vector<ValueId> values;
-    for (const ExprPtr& result : stmt.results) {
-      values.push_back(writer.Write(*result));
-      if (values.back() == ValueId::kNone) return ValueId::kNone;
-    }
-    return writer.builder().Record(type, std::move(values));
+    auto values = writer.WriteAsTheyStand(stmt.results);
+    return values ? writer.builder().Record(type, *std::move(values)) : ValueId::kNone;
   };
   return values_.AddRun("result", write, type);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "compiler/sema/typed.h"
@@ -62,6 +64,14 @@ void ForEachPart(Expr& expr, TypeRef type, const F& f) {
     default:
       break;
   }
+}
+
+// The places of values by where they stand in the text: named arguments and members stand there in another order than where they are kept.
+inline std::vector<size_t> TextOrder(const std::vector<ExprPtr>& exprs) {
+  std::vector<size_t> order(exprs.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return exprs[a]->span.begin < exprs[b]->span.begin; });
+  return order;
 }
 
 inline std::vector<TypeRef> TypesOf(const std::vector<ExprPtr>& exprs) {

@@ -38,9 +38,8 @@ class BodyWriter {
   BodyWriter(BuildContext& context, ir::Body& body, Outer* outer) : c_(context), b_(context.out, body), outer_(outer) { frame_ = &root_; }
   ir::Builder& builder() { return b_; }
 
-  ir::ValueId Write(const Expr& expr);  // kNone: of type never
-  // Evaluated in the order of the text, of which failures the first is told; null: one is of type never.
-  std::optional<std::vector<ir::ValueId>> WriteAsTheyStand(const std::vector<ExprPtr>& exprs);
+  ir::ValueId Write(const Expr& expr);                                                            // kNone: of type never
+  std::optional<std::vector<ir::ValueId>> WriteAsTheyStand(const std::vector<ExprPtr>& exprs);    // in the text; null: one is of type never
   void WriteFailure(int32_t code, const Expr* message, ir::ValueId condition, const Span& span);  // fails when `condition`
   ir::ValueId WriteIf(const Expr& expr, size_t first);                                            // kIf from the condition args[first] on
   ir::ValueId WriteChoice(const std::vector<const Expr*>& conditions);  // i64: the first that holds, or how many there are
@@ -51,9 +50,8 @@ class BodyWriter {
   std::optional<ir::ValueId> SolveAt(ir::ValueId value, TypeRef type, const FreshSymbol& fresh);
   // ReadOuter: of the workflow; its value is in the entry block, so that every later reader of this body sees it.
   ir::ValueId ReadLocal(LocalId local), ReadOuter(LocalId local);
-  // Runs `f` in the entry block and outside all functions.
   template <typename F>
-  auto AtRoot(const F& f);
+  auto AtRoot(const F& f);  // in the entry block and outside all functions
   // Of what a loop runs over: how many elements, equal for all; and one of them.
   ir::ValueId CountOf(const std::vector<ir::ValueId>& sources);
   ir::ValueId ElementOf(ir::ValueId source, ir::ValueId index);

@@ -6,6 +6,7 @@
 #include "runtime/kernels/attention/vector.h"
 #include "runtime/kernels/avx2.h"
 #include "runtime/kernels/conv/winograd.h"
+#include "runtime/kernels/matmul/doubles.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/kernels/quantise/vector.h"
@@ -36,6 +37,8 @@ constexpr Impl kImpls[] = {
     KERNEL_IMPL(Conv, WF_F32, "any, bf16", "onednn", onednn::MakeConv, onednn::ConvWays),
     KERNEL_IMPL(Conv, kAnyType, "row-major", "ref", ref::MakeConv),
     KERNEL_IMPL(MatMul, WF_F32, "row-major, bf16", "onednn", onednn::MakeMatMul, onednn::MatMulWays),
+    KERNEL_IMPL(MatMul, WF_F64, "row-major", "avx512", avx512::MakeMatMul),
+    KERNEL_IMPL(MatMul, WF_F64, "row-major", "avx2", avx2::MakeMatMul),
     KERNEL_IMPL(MatMul, kAnyType, "row-major", "ref", ref::MakeMatMul),
     KERNEL_IMPL(Pool, WF_F32, "row-major", "avx2", avx2::MakePool),
     KERNEL_IMPL(Pool, WF_F32, "any, bf16", "onednn", onednn::MakePool),

@@ -10,8 +10,9 @@ namespace wf::kernels::avx2 {
 // Along an axis that is not the last: for eight places behind it at a time.
 base::Result<std::unique_ptr<Kernel>> MakeArgExtreme(const Operation&);
 
-// Of each channel by itself, along lines: [n, c, t] with constant weights. Row-major, places of a line are summed eight at a time; where
-// channels lie side by side, channels are, and the result is in the format of the input. With the same sums in the same order.
+// Of each channel by itself, along lines: [n, c, t], or images of one row or column, with constant weights. Row-major, places of a line are
+// summed eight at a time; where channels lie side by side, channels are, and the result is in the format of the input. With the same sums
+// in the same order.
 base::Result<std::unique_ptr<Kernel>> MakeConv(const Operation&);
 
 // Sums of f64.

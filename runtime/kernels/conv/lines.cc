@@ -254,14 +254,28 @@ base::Result<std::shared_ptr<const float>> Pack(const Shape& s, const Constant& 
   return std::static_pointer_cast<const float>(packed);
 }
 
-bool Fits(const Operation& operation) {
+// Which axis is the line: of others there is one place alone. 0: there is none.
+size_t AxisOf(const Operation& operation) {
+  const TensorInfo &x = operation.in[0], &w = operation.in[kWeights], &y = operation.out[0];
+  const std::vector<int64_t>& pad = std::get<Conv>(operation.params).pad_begin;
+  if (x.dim.size() == 3) return 2;
+  size_t line = 0;
+  for (size_t i = 2; i < x.dim.size(); ++i) {
+    if (x.dim[i] == 1 && w.dim[i] == 1 && y.dim[i] == 1 && pad[i - 2] == 0) continue;
+    if (line != 0) return 0;
+    line = i;
+  }
+  return line;
+}
+
+bool Fits(const Operation& operation, size_t axis) {
   const auto& conv = std::get<Conv>(operation.params);
   const TensorInfo &x = operation.in[0], &w = operation.in[kWeights];
-  const bool is_line = Available() && x.dtype == WF_F32 && x.dim.size() == 3 && w.constant != nullptr;
+  const bool is_line = Available() && x.dtype == WF_F32 && axis != 0 && w.constant != nullptr;
   if (!is_line || x.count() == 0 || w.count() == 0 || operation.out[0].count() == 0) return false;
   if (conv.group != x.dim[1] || w.dim[1] != 1) return false;
-  const int64_t taps = w.dim[2], dilation = conv.dilation[0];
-  return conv.stride[0] <= kMostStride && taps <= kMostReach && dilation <= kMostReach && taps * dilation <= kMostReach;
+  const int64_t taps = w.dim[axis], dilation = conv.dilation[axis - 2];
+  return conv.stride[axis - 2] <= kMostStride && taps <= kMostReach && dilation <= kMostReach && taps * dilation <= kMostReach;
 }
 
 // In which the input comes, where that has whole vectors of channels; else row-major.
@@ -276,20 +290,25 @@ Layout LayoutFor(const Operation& operation) {
 }  // namespace
 
 Made MakeConv(const Operation& operation) {
-  if (!Fits(operation)) return Made(nullptr);
+  const size_t axis = AxisOf(operation);
+  if (!Fits(operation, axis)) return Made(nullptr);
   const auto& conv = std::get<Conv>(operation.params);
   const TensorInfo &x = operation.in[0], &w = operation.in[kWeights], &y = operation.out[0];
   const Layout layout = LayoutFor(operation);
   const int64_t block = layout.order == onednn::Order::kRowMajor       ? 0
                         : layout.order == onednn::Order::kChannelsLast ? x.dim[1]
                                                                        : layout.block;
-  Prepared prepared{
-      {x.dim[0], x.dim[1], y.dim[1], x.dim[2], y.dim[2], w.dim[2], conv.stride[0], conv.dilation[0], conv.pad_begin[0], block},
-      {},
-      conv.then,
-      Behind(conv.then),
-      nullptr};
-  const Shape& s = prepared.s;
+  const Shape s{x.dim[0],
+                x.dim[1],
+                y.dim[1],
+                x.dim[axis],
+                y.dim[axis],
+                w.dim[axis],
+                conv.stride[axis - 2],
+                conv.dilation[axis - 2],
+                conv.pad_begin[axis - 2],
+                block};
+  Prepared prepared{s, {}, conv.then, Behind(conv.then), nullptr};
   for (int64_t k = 0; k < s.taps; ++k) {
     const int64_t place = k * s.dilation;
     prepared.at.push_back(place % s.stride * s.phase() + place / s.stride);

@@ -134,6 +134,39 @@ TEST(Lines, TheFormatOfWholeVectorsOfChannelsStays) {
   for (const FormatRef& format : {kernel->in_format[0], kernel->in_format[3], kernel->out_format}) EXPECT_EQ(format, nullptr);
 }
 
+// The same line as the one row, or column, of an image, with the same bits.
+TEST(Lines, ImagesOfOneRow) {
+  if (!avx2::Available()) return;
+  const LineCase each{2, 16, 90, 5, 2, 3, 4, 4, {UnaryOp::kRelu}};
+  std::vector<Tensor> in = InputsOf(each, With::kBoth);
+  const auto want = RunKernel(avx2::MakeConv, each.params(), in, WF_F32, each.out()).out.As<float>();
+  const int64_t out = each.out()[2];
+  for (const bool is_row : {true, false}) {
+    const auto image = [is_row](int64_t n, int64_t c, int64_t t) {
+      return is_row ? std::vector<int64_t>{n, c, 1, t} : std::vector<int64_t>{n, c, t, 1};
+    };
+    const auto pair = [is_row](int64_t other, int64_t line) {
+      return is_row ? std::vector<int64_t>{other, line} : std::vector<int64_t>{line, other};
+    };
+    const Conv conv{pair(1, 2), pair(1, 3), pair(0, 4), 16, each.then};
+    in[0].info.dim = image(2, 16, 90);
+    in[1].info.dim = image(16, 1, 5);
+    in[3].info.dim = image(2, 16, out);
+    const auto is = RunKernel(avx2::MakeConv, conv, in, WF_F32, image(2, 16, out));
+    ASSERT_TRUE(is.made);
+    EXPECT_EQ(is.out.As<float>(), want);
+    if (!onednn::Available()) continue;
+    in[0] = Formatted(in[0], onednn::Layout{onednn::Order::kBlocked, 8}.Format(in[0].info.dim));
+    EXPECT_EQ(RunKernel(avx2::MakeConv, conv, in, WF_F32, image(2, 16, out)).out.As<float>(), want);
+    in[0] = InputsOf(each, With::kBoth)[0];
+    const Conv beside{pair(3, 2), pair(1, 3), pair(1, 4), 16, each.then};
+    in[0].info.dim = image(2, 16, 90);
+    EXPECT_FALSE(RunKernel(avx2::MakeConv, beside, in, WF_F32, image(2, 16, out)).made) << "of which padding alone is seen";
+  }
+  const Conv square{{1, 1}, {1, 1}, {1, 1}, 4, {UnaryOp::kIdentity}};
+  EXPECT_FALSE(RunKernel(avx2::MakeConv, square, {Random({1, 4, 1, 9}, 1), Constant(Random({4, 1, 3, 3}, 2))}, WF_F32, {1, 4, 1, 9}).made);
+}
+
 TEST(Lines, ASampleDoesNotDependOnOthers) {
   if (!avx2::Available()) return;
   const LineCase all{5, 11, 77, 9, 2, 1, 4, 4}, one{1, 11, 77, 9, 2, 1, 4, 4};

@@ -37,3 +37,10 @@ base::Result<std::unique_ptr<Kernel>> MakeRecurrent(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeTranspose(const Operation&);
 
 }  // namespace wf::kernels::avx2
+
+namespace wf::kernels::avx512 {
+
+// As avx2::MakeConv, with the same bits: row-major alone, where loads are what it waits for.
+base::Result<std::unique_ptr<Kernel>> MakeLineConv(const Operation&);
+
+}  // namespace wf::kernels::avx512

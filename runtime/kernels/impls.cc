@@ -34,6 +34,7 @@ constexpr int64_t kMostScratchBytes = int64_t{4} << 30;  // as much as one tenso
 // ways, its maker takes the one that is the fastest mostly, and the last column names the others.
 constexpr Impl kImpls[] = {
     KERNEL_IMPL(Conv, WF_F32, "any, bf16", "avx512", avx512::MakeConv, avx512::ConvWays),
+    KERNEL_IMPL(Conv, WF_F32, "any", "avx512", avx512::MakeLineConv),
     KERNEL_IMPL(Conv, WF_F32, "any", "avx2", avx2::MakeConv),
     KERNEL_IMPL(Conv, WF_F32, "any, bf16", "onednn", onednn::MakeConv, onednn::ConvWays),
     KERNEL_IMPL(Conv, kAnyType, "row-major", "ref", ref::MakeConv),

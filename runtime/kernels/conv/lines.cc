@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "runtime/kernels/avx2.h"
@@ -11,6 +13,12 @@
 #include "runtime/kernels/ref.h"
 #include "runtime/kernels/unary/vector.h"
 #include "runtime/kernels/unary/vector_math.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+// Of what its own intrinsics take for any value, GCC 12 says that it is used uninitialized.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 
 // Along lines. What is read of one is copied first, with its padding: so that no tap looks where it is.
 namespace wf::kernels::avx2 {
@@ -22,7 +30,7 @@ using onednn::Layout;
 constexpr size_t kWeights = 1, kBias = 2, kAddend = 3;
 constexpr int64_t kChunk = 512;                                     // places of the result whose input is copied together
 constexpr int64_t kMostStride = 16, kMostReach = int64_t{1} << 14;  // of windows: what they reach is in memory
-constexpr int64_t kMostVectors = 8;                                 // of a line, whose sums stay in registers
+constexpr int64_t kMostLanes = 16, kMostVectors = 8;                // of a line, whose sums stay in registers
 constexpr int64_t kWide = 2 * kLanes, kPoints = 4;                  // the same of channels that lie side by side, and of their places
 
 struct Shape {
@@ -32,7 +40,7 @@ struct Shape {
 
   int64_t reach() const { return (taps - 1) * dilation; }
   // Row-major, every stride-th element lies side by side: what one tap reads for neighbours.
-  int64_t phase() const { return kChunk + kMostVectors * kLanes + reach() / stride + 1; }
+  int64_t phase() const { return kChunk + kMostVectors * kMostLanes + reach() / stride + 1; }
   int64_t scratch() const { return block == 0 ? stride * phase() : ((kChunk - 1) * stride + reach() + 1) * kWide; }
 };
 
@@ -48,8 +56,10 @@ struct Behind {
   float least, most;
 };
 
+struct Line;
 struct Prepared {
   Shape s;
+  void (*sum_lines)(const Prepared&, Line, int64_t);
   std::vector<int64_t> at;  // where a tap begins in what was copied
   Unary then;
   Behind behind;                         // of `then`, where it is such
@@ -64,32 +74,65 @@ struct Line {
   int64_t last;  // elements of the last vector
 };
 
-template <int kVectors>
-WF_AVX2 void SumLine(const Prepared& of, const Line& line) {
-  __m256 sum[kVectors];
-  for (int v = 0; v < kVectors; ++v) sum[v] = _mm256_set1_ps(line.bias);
-  for (int64_t k = 0; k < of.s.taps; ++k) {
-    const __m256 weight = _mm256_broadcast_ss(line.weights + k);
-    const float* from = line.from + of.at[static_cast<size_t>(k)];
-    for (int v = 0; v < kVectors; ++v) sum[v] = _mm256_fmadd_ps(weight, _mm256_loadu_ps(from + v * kLanes), sum[v]);
+struct Avx2 {
+  static constexpr int64_t kLanes = avx2::kLanes;
+
+  template <int kVectors>
+  WF_AVX2 static void Sum(const Prepared& of, const Line& line) {
+    __m256 sum[kVectors];
+    for (int v = 0; v < kVectors; ++v) sum[v] = _mm256_set1_ps(line.bias);
+    for (int64_t k = 0; k < of.s.taps; ++k) {
+      const __m256 weight = _mm256_broadcast_ss(line.weights + k);
+      const float* from = line.from + of.at[static_cast<size_t>(k)];
+      for (int v = 0; v < kVectors; ++v) sum[v] = _mm256_fmadd_ps(weight, _mm256_loadu_ps(from + v * kLanes), sum[v]);
+    }
+    const __m256 least = _mm256_set1_ps(of.behind.least), most = _mm256_set1_ps(of.behind.most);
+    const __m256i last = FirstLanes(line.last);
+    for (int v = 0; v < kVectors; ++v) {
+      const __m256i lanes = v + 1 < kVectors ? _mm256_set1_epi32(-1) : last;
+      if (line.addend != nullptr) sum[v] = _mm256_add_ps(sum[v], _mm256_maskload_ps(line.addend + v * kLanes, lanes));
+      _mm256_maskstore_ps(line.to + v * kLanes, lanes, _mm256_min_ps(most, _mm256_max_ps(least, sum[v])));
+    }
   }
-  const __m256 least = _mm256_set1_ps(of.behind.least), most = _mm256_set1_ps(of.behind.most);
-  const __m256i last = FirstLanes(line.last);
-  for (int v = 0; v < kVectors; ++v) {
-    const __m256i lanes = v + 1 < kVectors ? _mm256_set1_epi32(-1) : last;
-    if (line.addend != nullptr) sum[v] = _mm256_add_ps(sum[v], _mm256_maskload_ps(line.addend + v * kLanes, lanes));
-    _mm256_maskstore_ps(line.to + v * kLanes, lanes, _mm256_min_ps(most, _mm256_max_ps(least, sum[v])));
+};
+
+struct Avx512 {
+  static constexpr int64_t kLanes = kMostLanes;
+
+  template <int kVectors>
+  __attribute__((target("avx512f"))) static void Sum(const Prepared& of, const Line& line) {
+    __m512 sum[kVectors];
+    for (int v = 0; v < kVectors; ++v) sum[v] = _mm512_set1_ps(line.bias);
+    for (int64_t k = 0; k < of.s.taps; ++k) {
+      const __m512 weight = _mm512_set1_ps(line.weights[k]);
+      const float* from = line.from + of.at[static_cast<size_t>(k)];
+      for (int v = 0; v < kVectors; ++v) sum[v] = _mm512_fmadd_ps(weight, _mm512_loadu_ps(from + v * kLanes), sum[v]);
+    }
+    const __m512 least = _mm512_set1_ps(of.behind.least), most = _mm512_set1_ps(of.behind.most);
+    const auto last = static_cast<__mmask16>(0xFFFFU >> (kLanes - line.last));
+    for (int v = 0; v < kVectors; ++v) {
+      const __mmask16 lanes = v + 1 < kVectors ? static_cast<__mmask16>(0xFFFF) : last;
+      if (line.addend != nullptr) sum[v] = _mm512_add_ps(sum[v], _mm512_maskz_loadu_ps(lanes, line.addend + v * kLanes));
+      _mm512_mask_storeu_ps(line.to + v * kLanes, lanes, _mm512_min_ps(most, _mm512_max_ps(least, sum[v])));
+    }
   }
+};
+
+template <typename Isa, int... kVector>
+constexpr std::array<void (*)(const Prepared&, const Line&), sizeof...(kVector)> SumsOf(std::integer_sequence<int, kVector...> /*each*/) {
+  return {Isa::template Sum<kVector + 1>...};
 }
 
-// `count` elements of a line, of which `from` is the copy.
-WF_AVX2 void SumLines(const Prepared& of, Line line, int64_t count) {
+// `count` elements of a line, of which `from` is the copy: shared out, so that at no time few sums each wait for their last.
+template <typename Isa>
+void SumLines(const Prepared& of, Line line, int64_t count) {
+  static constexpr auto kSums = SumsOf<Isa>(std::make_integer_sequence<int, kMostVectors>());
+  constexpr int64_t kEach = Isa::kLanes;
   while (count > 0) {
-    const int64_t vectors = (count + kLanes - 1) / kLanes;
-    const int64_t some = vectors >= kMostVectors ? kMostVectors : vectors >= 4 ? 4 : vectors >= 2 ? 2 : 1;
-    line.last = std::min(kLanes, count - (some - 1) * kLanes);
-    (some == kMostVectors ? SumLine<kMostVectors> : some == 4 ? SumLine<4> : some == 2 ? SumLine<2> : SumLine<1>)(of, line);
-    const int64_t done = std::min(count, some * kLanes);
+    const int64_t vectors = (count + kEach - 1) / kEach, parts = (vectors + kMostVectors - 1) / kMostVectors;
+    const int64_t some = (vectors + parts - 1) / parts, done = std::min(count, some * kEach);
+    line.last = done - (some - 1) * kEach;
+    kSums[static_cast<size_t>(some - 1)](of, line);
     line.from += done;
     line.to += done;
     if (line.addend != nullptr) line.addend += done;
@@ -139,10 +182,10 @@ void RunRows(const Prepared& of, const Buffers& b) {
       CopyPhases(s, x + plane * s.in, first, count, copy);
       for (int64_t i = 0; i < each; ++i) {
         const int64_t row = plane * each + i, filter = row % s.filters, at = row * s.out + first;
-        SumLines(of,
-                 {copy, of.weights.get() + filter * s.taps, addend == nullptr ? nullptr : addend + at, bias == nullptr ? 0 : bias[filter],
-                  y + at, 0},
-                 count);
+        of.sum_lines(of,
+                     {copy, of.weights.get() + filter * s.taps, addend == nullptr ? nullptr : addend + at,
+                      bias == nullptr ? 0 : bias[filter], y + at, 0},
+                     count);
         Finish(of.then, y + at, count);
       }
     }
@@ -287,14 +330,14 @@ Layout LayoutFor(const Operation& operation) {
   return block % kLanes == 0 && layout->Format(y.dim) != nullptr ? *layout : Layout{};
 }
 
-}  // namespace
-
-Made MakeConv(const Operation& operation) {
+// is_wide: with AVX-512, row-major alone.
+Made Make(const Operation& operation, bool is_wide) {
   const size_t axis = AxisOf(operation);
   if (!Fits(operation, axis)) return Made(nullptr);
   const auto& conv = std::get<Conv>(operation.params);
   const TensorInfo &x = operation.in[0], &w = operation.in[kWeights], &y = operation.out[0];
   const Layout layout = LayoutFor(operation);
+  if (is_wide && layout.order != onednn::Order::kRowMajor) return Made(nullptr);
   const int64_t block = layout.order == onednn::Order::kRowMajor       ? 0
                         : layout.order == onednn::Order::kChannelsLast ? x.dim[1]
                                                                        : layout.block;
@@ -308,7 +351,7 @@ Made MakeConv(const Operation& operation) {
                 conv.dilation[axis - 2],
                 conv.pad_begin[axis - 2],
                 block};
-  Prepared prepared{s, {}, conv.then, Behind(conv.then), nullptr};
+  Prepared prepared{s, is_wide ? SumLines<Avx512> : SumLines<Avx2>, {}, conv.then, Behind(conv.then), nullptr};
   for (int64_t k = 0; k < s.taps; ++k) {
     const int64_t place = k * s.dilation;
     prepared.at.push_back(place % s.stride * s.phase() + place / s.stride);
@@ -330,4 +373,17 @@ Made MakeConv(const Operation& operation) {
   return kernel;
 }
 
+}  // namespace
+
+Made MakeConv(const Operation& operation) { return Make(operation, /*is_wide=*/false); }
+
 }  // namespace wf::kernels::avx2
+
+namespace wf::kernels::avx512 {
+
+base::Result<std::unique_ptr<Kernel>> MakeLineConv(const Operation& operation) {
+  static const bool has = __builtin_cpu_supports("avx512f") != 0;
+  return has ? avx2::Make(operation, /*is_wide=*/true) : std::unique_ptr<Kernel>();
+}
+
+}  // namespace wf::kernels::avx512

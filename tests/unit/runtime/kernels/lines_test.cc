@@ -82,6 +82,8 @@ void ExpectNear(const std::vector<float>& is, const std::vector<float>& want) {
   }
 }
 
+bool HasWide() { return __builtin_cpu_supports("avx512f") != 0; }
+
 // In each layout, with the same bits in all.
 void ExpectAgree(const LineCase& each, std::vector<Tensor> in) {
   const auto want = RunKernel(ref::MakeConv, each.params(), in, WF_F32, each.out()).out.As<float>();
@@ -89,6 +91,10 @@ void ExpectAgree(const LineCase& each, std::vector<Tensor> in) {
   ASSERT_TRUE(plain.made);
   const auto is = plain.out.As<float>();
   ExpectNear(is, want);
+  const auto wide = RunKernel(avx512::MakeLineConv, each.params(), in, WF_F32, each.out());
+  ASSERT_EQ(wide.made, HasWide());
+  const auto of_wide = wide.made ? wide.out.As<float>() : is;
+  for (size_t i = 0; i < is.size(); ++i) ASSERT_TRUE(std::isnan(is[i]) ? std::isnan(of_wide[i]) : of_wide[i] == is[i]) << i;
   if (!onednn::Available()) return;
   for (const onednn::Layout& layout : {onednn::Layout{onednn::Order::kChannelsLast}, onednn::Layout{onednn::Order::kBlocked, 8}}) {
     if (!layout.Takes(each.out()) || !layout.Takes(in[0].info.dim)) continue;
@@ -130,7 +136,7 @@ TEST(Lines, TheFormatOfWholeVectorsOfChannelsStays) {
   for (const FormatRef& format : {kernel->in_format[0], kernel->in_format[3], kernel->out_format}) EXPECT_TRUE(SameFormat(format, last));
   operation.in[0].format = nullptr;
   kernel = *MakeKernel(operation);
-  EXPECT_EQ(kernel->impl, "avx2");
+  EXPECT_EQ(kernel->impl, HasWide() ? "avx512" : "avx2");
   for (const FormatRef& format : {kernel->in_format[0], kernel->in_format[3], kernel->out_format}) EXPECT_EQ(format, nullptr);
 }
 

@@ -10,6 +10,11 @@ namespace wf::kernels::avx2 {
 // Along an axis that is not the last: for eight places behind it at a time.
 base::Result<std::unique_ptr<Kernel>> MakeArgExtreme(const Operation&);
 
+// Of each channel by itself, along lines: [n, c, t], or images of one row or column, with constant weights. Row-major, places of a line are
+// summed eight at a time; where channels lie side by side, channels are, and the result is in the format of the input. With the same sums
+// in the same order.
+base::Result<std::unique_ptr<Kernel>> MakeConv(const Operation&);
+
 // Sums of f64.
 base::Result<std::unique_ptr<Kernel>> MakeGroupNorm(const Operation&);
 
@@ -32,3 +37,10 @@ base::Result<std::unique_ptr<Kernel>> MakeRecurrent(const Operation&);
 base::Result<std::unique_ptr<Kernel>> MakeTranspose(const Operation&);
 
 }  // namespace wf::kernels::avx2
+
+namespace wf::kernels::avx512 {
+
+// As avx2::MakeConv, with the same bits: row-major alone, where loads are what it waits for.
+base::Result<std::unique_ptr<Kernel>> MakeLineConv(const Operation&);
+
+}  // namespace wf::kernels::avx512

@@ -6,6 +6,7 @@
 #include "runtime/kernels/attention/vector.h"
 #include "runtime/kernels/avx2.h"
 #include "runtime/kernels/conv/winograd.h"
+#include "runtime/kernels/matmul/doubles.h"
 #include "runtime/kernels/onednn/onednn.h"
 #include "runtime/kernels/operation.h"
 #include "runtime/kernels/quantise/vector.h"
@@ -33,9 +34,13 @@ constexpr int64_t kMostScratchBytes = int64_t{4} << 30;  // as much as one tenso
 // ways, its maker takes the one that is the fastest mostly, and the last column names the others.
 constexpr Impl kImpls[] = {
     KERNEL_IMPL(Conv, WF_F32, "any, bf16", "avx512", avx512::MakeConv, avx512::ConvWays),
+    KERNEL_IMPL(Conv, WF_F32, "any", "avx512", avx512::MakeLineConv),
+    KERNEL_IMPL(Conv, WF_F32, "any", "avx2", avx2::MakeConv),
     KERNEL_IMPL(Conv, WF_F32, "any, bf16", "onednn", onednn::MakeConv, onednn::ConvWays),
     KERNEL_IMPL(Conv, kAnyType, "row-major", "ref", ref::MakeConv),
     KERNEL_IMPL(MatMul, WF_F32, "row-major, bf16", "onednn", onednn::MakeMatMul, onednn::MatMulWays),
+    KERNEL_IMPL(MatMul, WF_F64, "row-major", "avx512", avx512::MakeMatMul),
+    KERNEL_IMPL(MatMul, WF_F64, "row-major", "avx2", avx2::MakeMatMul),
     KERNEL_IMPL(MatMul, kAnyType, "row-major", "ref", ref::MakeMatMul),
     KERNEL_IMPL(Pool, WF_F32, "row-major", "avx2", avx2::MakePool),
     KERNEL_IMPL(Pool, WF_F32, "any, bf16", "onednn", onednn::MakePool),

@@ -78,5 +78,7 @@ void FastProduct(const Product<T>& p) {
 }
 template <>
 void FastProduct<float>(const Product<float>& p);
+template <>
+void FastProduct<double>(const Product<double>& p);
 
 }  // namespace wf::kernels

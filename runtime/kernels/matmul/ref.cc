@@ -1,24 +1,19 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "runtime/kernels/broadcast.h"
+#include "runtime/kernels/matmul/matrices.h"
 #include "runtime/kernels/matmul/product.h"
 #include "runtime/kernels/ref.h"
 
 namespace wf::kernels::ref {
 namespace {
 
-struct Matrices {
-  int64_t m, k, n;
-  int64_t a_row, a_col, b_row, b_col;  // strides
-  Broadcast<2> batch;                  // over whole matrices: the innermost run is along the last batch axis
-  Broadcast<1> sum;                    // of c over the result
-};
-
 std::vector<int64_t> Without(std::vector<int64_t> dim, size_t last) {
   dim.resize(dim.size() - std::min(last, dim.size()));
   return dim;
 }
+
+}  // namespace
 
 Matrices MatricesOf(const MatMul& matmul, const Operation& operation) {
   std::vector<int64_t> a = operation.in[0].dim, b = operation.in[1].dim, out = operation.out[0].dim;
@@ -40,6 +35,8 @@ Matrices MatricesOf(const MatMul& matmul, const Operation& operation) {
                   Broadcast<1>(out, {has_c ? std::span<const int64_t>(operation.in[2].dim) : std::span<const int64_t>()})};
 }
 
+namespace {
+
 template <typename T>
 void Multiply(const Matrices& s, const T* a, const T* b, T* y) {
   const Matrix<T> left{a, s.a_row, s.a_col};
@@ -54,17 +51,6 @@ void Multiply(const Matrices& s, const T* a, const T* b, T* y) {
   }
 }
 
-// An element times a factor that the file gives as f32. U: T, or for integers the unsigned type in which they wrap.
-template <typename T, typename U>
-U Times(U x, float factor) {
-  if (factor == 1) return x;
-  if constexpr (std::is_floating_point_v<T>) {
-    return x * static_cast<T>(factor);
-  } else {
-    return static_cast<U>(Saturated<T>(static_cast<double>(static_cast<T>(x)) * static_cast<double>(factor)));
-  }
-}
-
 template <typename T, typename U>
 void Run(const Matrices& s, const MatMul& matmul, int64_t count, const Buffers& buffers) {
   const U *a = static_cast<const U*>(buffers.in[0]), *b = static_cast<const U*>(buffers.in[1]);
@@ -74,16 +60,8 @@ void Run(const Matrices& s, const MatMul& matmul, int64_t count, const Buffers& 
       Multiply(s, a + (offset[0] + i * stride[0]) * s.m * s.k, b + (offset[1] + i * stride[1]) * s.k * s.n, y + (out + i) * s.m * s.n);
     }
   });
-  if (matmul.alpha != 1) {
-    for (int64_t i = 0; i < count; ++i) y[i] = Times<T>(y[i], matmul.alpha);
-  }
   const U* c = buffers.in.size() > 2 ? static_cast<const U*>(buffers.in[2]) : nullptr;
-  if (c != nullptr) {
-    s.sum.ForEach([&](int64_t out, const auto& offset, const auto& stride, int64_t n) {
-      for (int64_t i = 0; i < n; ++i) y[out + i] += Times<T>(c[offset[0] + i * stride[0]], matmul.beta);
-    });
-  }
-  if constexpr (std::is_floating_point_v<T>) Apply(matmul.then, y, count);
+  Finish<T>(s, matmul, count, c, y);
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ std::vector<ShapeCase> ConvCases() {
   AddConv(cases, {"grouped", {2, 8, 6, 6}, {12, 2, 3, 3}, {{}, {}, {1, 1}, 4, {UnaryOp::kIdentity}}, {1, 1}});
   AddConv(cases, {"depthwise", {1, 16, 9, 9}, {16, 1, 3, 3}, {{2, 2}, {}, {1, 1}, 16, {UnaryOp::kRelu}}, {1, 1}});
   AddConv(cases, {"1d", {2, 4, 17}, {6, 4, 5}, {{2}, {}, {2}, 1, {UnaryOp::kIdentity}}, {2}});
+  AddConv(cases, {"of each channel along lines", {2, 24, 70}, {24, 1, 9}, {{2}, {}, {4}, 24, {UnaryOp::kRelu}}, {4}});
   AddConv(cases, {"3d", {1, 2, 5, 6, 7}, {3, 2, 2, 3, 2}, {{}, {}, {}, 1, {UnaryOp::kIdentity}}, {}});
   AddConv(cases, {"swish", {1, 16, 5, 5}, {24, 16, 1, 1}, {{}, {}, {}, 1, {UnaryOp::kSwish, 1}}, {}});
   const size_t apart = cases.size();
@@ -353,6 +354,7 @@ void ExpectRowsAgree(bool with_nan) {
   EXPECT_GE(taken["MatMulNBits avx2"], avx2::Available() ? 32 : 0);
   if (onednn::Available()) {
     EXPECT_GE(taken["Attention avx2"], avx2::Available() ? 7 : 0);
+    EXPECT_GE(taken["Conv avx2"], avx2::Available() ? 4 : 0);
     EXPECT_GE(taken["Conv onednn"], 40);
     EXPECT_GE(taken["ConvTranspose onednn"], 12);
     EXPECT_GE(taken["MatMul onednn"], 14);

@@ -28,7 +28,7 @@ Where ElementWhere(const Where& where, std::string_view what, const Span& span) 
 // The extent of an index as written, as i64.
 ExprPtr CheckExtent(Body& body, const ast::Expr& extent, const Where& where) {
   const TypeRef i64 = body.env.types.Scalar(DType::kI64);
-  ExprPtr value = CheckExpr(body, extent, i64, where);
+  ExprPtr value = CheckExpr(body, extent, i64, where.elements ? where : where.Inside("the extent of an index", extent.span));
   if (IsPoison(*value)) return value;
   if (value->type->kind != TypeKind::kScalar || !IsInteger(value->type->dtype)) return Coerce(body, std::move(value), i64);
   if (value->type == i64) return value;
@@ -281,18 +281,19 @@ ExprPtr CheckInside(const Reducer& reducer, TypeRef wanted, const Where& where) 
   return CheckArithmetic(body, reducer.name, value->type, value->span) ? std::move(value) : Poison(body, value->span);
 }
 
-// One index after the other: sum[i, j](e) is sum[i](sum[j](e)).
+// One index after the other: sum[i, j](e) is sum[i](sum[j](e)). Only what the first goes over is computed outside of the elements.
 ExprPtr CheckFrom(const Reducer& reducer, size_t at, TypeRef wanted, const Where& where) {
   Body& body = reducer.body;
   if (at == reducer.indices.size()) return CheckInside(reducer, wanted, where);
   const auto index = ReadIndex(body, reducer.indices[at]);
+  const Where inside = at == 0 ? ElementWhere(where, "a reducer", reducer.span) : where;
   Range range;
   if (index && index->extent != nullptr) range.extent = CheckExtent(body, *index->extent, where);
-  if (index && index->extent == nullptr) range = InferExtent(body, index->name, reducer.inside, where);
+  if (index && index->extent == nullptr) range = InferExtent(body, index->name, reducer.inside, inside);
   if (!range.extent || IsPoison(*range.extent)) return SkipUnchecked(body, reducer.inside);
   const Scope scope(body);
   const LocalId local = DeclareIndex(body, index->name);
-  ExprPtr value = CheckFrom(reducer, at + 1, wanted, where);
+  ExprPtr value = CheckFrom(reducer, at + 1, wanted, inside);
   if (range.held) body.held.erase(range.holds);
   if (IsPoison(*value)) return value;
   ExprPtr reduced = Make(ExprKind::kReduce, value->type, reducer.span);
@@ -369,7 +370,7 @@ ExprPtr CheckReducer(Body& body, const ast::CallExpr& call, TypeRef wanted, cons
     return SkipUnchecked(body, call);
   }
   const Reducer reducer{body, *ReducerNamed(name.name), name.name, head.subscripts, *call.arguments[0].value, call.span};
-  return CheckFrom(reducer, 0, wanted, ElementWhere(where, "a reducer", call.span));
+  return CheckFrom(reducer, 0, wanted, where);
 }
 
 }  // namespace wf::sema

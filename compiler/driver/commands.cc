@@ -162,7 +162,9 @@ int Build(const Options& options, Console& console) {
   const bool binary = emit == Emit::kExe || emit == Emit::kObj;
   if (makes_product && binary && options.output.empty()) {
     const std::string& input = options.inputs.front();
-    const std::string name = std::filesystem::path(input).stem().string() + (emit == Emit::kObj ? ".o" : "");
+    std::string name = std::filesystem::path(input).stem().string() + (emit == Emit::kObj ? ".o" : "");
+    std::error_code ignored;
+    if (std::filesystem::is_directory(name, ignored)) name = std::filesystem::path(input).replace_extension().string();
     return Usage(console, fmt::format("`wfc build` needs `-o FILE`, as in `wfc build {} -o {}`", input, name));
   }
   const bool to_stdout = options.output == "-";

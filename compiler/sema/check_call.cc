@@ -282,7 +282,9 @@ std::optional<std::vector<GivenArgument>> BindArguments(Body& body, const Call& 
       continue;
     } else if (++positional > params.size()) {
       const size_t given = call.expr.arguments.size() + (call.piped != nullptr ? 1 : 0);
-      auto builder = label(body.env.Report(argument.span, kTooManyArguments, {callee, base::Counted(params.size(), "argument"), given}));
+      const bool all_required = std::all_of(params.begin(), params.end(), [](const ParamName& param) { return param.required; });
+      const std::string most = (all_required ? "" : "at most ") + base::Counted(params.size(), "argument");
+      auto builder = label(body.env.Report(argument.span, kTooManyArguments, {callee, most, given}));
       if (params.size() == 1 && params[0].takes_list) builder.Help("it takes one list: `[a, b]`");
       break;
     }

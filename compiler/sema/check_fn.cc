@@ -1,5 +1,7 @@
 // Functions: their signatures, their bodies, and the instances of those with type variables.
 
+#include <algorithm>
+
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/check_decl.h"
 #include "compiler/sema/check_expr.h"
@@ -159,7 +161,9 @@ void ReportUnfit(Env& env, const Entity& entity, const TypeBindings& bindings, c
   }
   auto builder = env.Report(call, kNoOperator, {entity.name, types});
   if (!why.empty()) builder.Label(why.front().span, why.front().message);
-  if (any_optional) builder.Help(std::string(kHelpWithNones));
+  const auto takes_list = [](const SigParam& param) { return param.type->kind == TypeKind::kList; };
+  const std::vector<SigParam>& params = entity.signature->params;
+  if (any_optional) builder.Help(std::string(std::any_of(params.begin(), params.end(), takes_list) ? kHelpWithNones : kHelpWithNone));
 }
 
 }  // namespace

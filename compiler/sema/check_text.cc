@@ -46,6 +46,14 @@ std::string NothingOf(const Type& type) {
   return ir::IsFloat(type.dtype) ? "0.0" : "0";
 }
 
+// With help for a list.
+diag::Builder ReportNoText(Body& body, const Expr& value) {
+  auto builder = body.env.Report(value.span, kNoText, {ToString(value.type)});
+  if (value.type->kind == TypeKind::kList)
+    builder.Help("its elements are joined by std.text: `text.join([str(x) for x in " + CodeAt(body, value.span, "xs") + "], \", \")`");
+  return builder;
+}
+
 }  // namespace
 
 ExprPtr CheckString(Body& body, const ast::StringExpr& expr, const Where& where) {
@@ -58,9 +66,7 @@ ExprPtr CheckString(Body& body, const ast::StringExpr& expr, const Where& where)
     }
     ExprPtr value = CheckExpr(body, *piece.hole, nullptr, where);
     if (!IsPoison(*value) && !HasText(value->type)) {
-      auto builder = body.env.Report(value->span, kNoText, {ToString(value->type)});
-      if (value->type->kind == TypeKind::kList)
-        builder.Help("its elements are joined by std.text: `text.join([str(x) for x in " + CodeAt(body, value->span, "xs") + "], \", \")`");
+      auto builder = ReportNoText(body, *value);
       if (value->type->kind == TypeKind::kOptional && HasText(value->type->element))
         builder.Help("give it a value first, and show that: `let shown = " + CodeAt(body, value->span, "x") + " ?? " +
                      NothingOf(*value->type->element) + ";`, and then `{shown}`");
@@ -87,7 +93,9 @@ ExprPtr ToText(Body& body, ExprPtr value) {
   if (IsPoison(*value) || value->type->kind == TypeKind::kString) return value;
   const Span span = value->span;
   if (!HasText(value->type)) {
-    body.env.Report(span, kNoText, {ToString(value->type)});
+    auto builder = ReportNoText(body, *value);
+    if (value->type->kind == TypeKind::kOptional && HasText(value->type->element))
+      builder.Help("it may be none: `str(" + CodeAt(body, span, "x") + " ?? " + NothingOf(*value->type->element) + ")`");
     return Poison(body, span);
   }
   ExprPtr text = MakeText(body, "{}", span);

@@ -34,13 +34,14 @@ class OpenAxes {
   std::byte* SlotOf(const wf_axis& axis) const { return frame_ + plan_.slots[workflow_.in[axis.port].slot].offset; }
   wf_tensor& TensorOf(const wf_axis& axis) const { return *reinterpret_cast<wf_tensor*>(SlotOf(axis) + axis.offset); }
 
-  // Behind an axis that is 0, and not of a default, which says all of its axes.
+  // Behind an axis that is 0, and not of a default that says it.
   bool IsOpen(const wf_axis& axis) const {
     if (axis.axis == WF_WHOLE) return false;
     const wf_tensor& tensor = TensorOf(axis);
     if (std::find(tensor.dim, tensor.dim + axis.axis, 0) == tensor.dim + axis.axis) return false;
-    const wf_port& port = workflow_.in[axis.port];
-    return port.if_missing == nullptr || std::memcmp(SlotOf(axis), port.if_missing, plan_.types[port.type].size) != 0;
+    const auto* const missing = static_cast<const std::byte*>(workflow_.in[axis.port].if_missing);
+    const bool is_default = missing != nullptr && reinterpret_cast<const wf_tensor*>(missing + axis.offset)->data == tensor.data;
+    return !is_default || axis.open_by_default != 0;
   }
 
   std::optional<int64_t> Said(const wf_axis& axis) const {
@@ -53,18 +54,22 @@ class OpenAxes {
     return bits <= INT64_MAX ? std::optional(static_cast<int64_t>(bits)) : std::nullopt;  // an i64 below 0 is larger
   }
 
-  // By the first parameter that says it; else the least that its axes allow.
+  // By the first parameter that says it; else as its axes allow, and the first that is open is smallest.
   int64_t ValueOf(uint32_t symbol) const {
-    int64_t least = 0;
+    int64_t least = 0, most = INT64_MAX;
+    const wf_axis* first = nullptr;
     for (const wf_axis& axis : axes_) {
       if (axis.symbol != symbol) continue;
-      if (axis.mul > 0 && axis.add < 0) least = std::max(least, (axis.mul - 1 - axis.add) / axis.mul);
-      const std::optional<int64_t> said = IsOpen(axis) ? std::nullopt : Said(axis);
+      if (axis.mul > 0 && axis.add < 0) least = std::max(least, -(axis.add + 1) / axis.mul + 1);
+      if (axis.mul < 0) most = std::min(most, axis.add / -axis.mul);
+      const bool is_open = IsOpen(axis);
+      if (is_open && first == nullptr) first = &axis;
+      const std::optional<int64_t> said = is_open ? std::nullopt : Said(axis);
       int64_t part = 0;
       if (!said || axis.mul == 0 || __builtin_sub_overflow(*said, axis.add, &part) || part % axis.mul != 0) continue;
       if (part / axis.mul >= 0) return part / axis.mul;
     }
-    return least;
+    return first != nullptr && first->mul < 0 ? std::max(least, most) : least;
   }
 
   static std::optional<int64_t> ExtentFor(const wf_axis& axis, int64_t value) {

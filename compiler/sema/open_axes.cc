@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/sema/default_value.h"
 #include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
@@ -12,23 +13,14 @@ namespace {
 // Some value of the symbol, from 0 on, makes it 0.
 bool MayBe0(const ir::Axis& axis) { return axis.add == 0 || ((axis.add < 0) == (axis.mul > 0) && axis.add % axis.mul == 0); }
 
-// A default, or a part of one.
-struct Default {
-  TypeRef type = nullptr;
-  const ir::Value* value = nullptr;  // null: there is none
-
-  Default Field(uint32_t field) const { return value == nullptr ? Default{} : Default{type->fields[field].type, &(*value->items)[field]}; }
-  bool IsOpen(uint32_t axis) const { return value != nullptr && !type->dims[axis].is_constant() && value->dims[axis] == 0; }
-};
-
 class Axes {
  public:
-  void Add(uint32_t port, TypeRef type, const Default& missing) {
+  void Add(uint32_t port, TypeRef type, const DefaultPart& missing) {
     if (type->kind == TypeKind::kTensor) {
       for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
         const auto linear = type->dims[axis].AsLinear();
         if (!linear || linear->symbol == kAnySymbol) continue;
-        all_.push_back({port, path_, axis, NumberOf(linear->symbol), linear->mul, linear->add, missing.IsOpen(axis)});
+        all_.push_back({port, path_, axis, NumberOf(linear->symbol), linear->mul, linear->add, missing.LeavesOpen(axis)});
       }
     } else if (type->kind == TypeKind::kRecord && type->name.empty()) {
       for (uint32_t i = 0; i < type->fields.size(); ++i) {

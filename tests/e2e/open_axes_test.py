@@ -19,6 +19,9 @@ workflow Alone(a: i64[n, w - 1], b: i64[m, w], c: i64[k, v + 2]) -> (w: i64, v: 
 workflow Wide(table: f32[n, k], k: i32) -> (k: i64, sums: f32[_]) {
   return (k: i64(k), sums: [j < i64(k)] => sum[i](table[i, j]));
 }
+workflow Large(h: u64, table: f32[n, h]) -> (h: u64, n: i64) {
+  return (h: h, n: n);
+}
 workflow Inside(pair: (table: f32[n, w], on: bool), weights: f32[w]) -> (w: i64) {
   return (w: w);
 }
@@ -52,6 +55,7 @@ service S {
   workflow Cube;
   workflow Alone;
   workflow Wide;
+  workflow Large;
   workflow Inside;
   workflow Given;
   workflow Twice;
@@ -113,6 +117,11 @@ class OpenAxes(harness.ServerCase):
         self.assertEqual(self.ask("Given", weights=[1, 2, 3]).json, {"w": 3})
         self.assert_error(self.ask("Given", weights=[1, 2]), 400, 5000, "axis 0 of `weights` is 2, wanted 3 (`w`)")
         self.assertEqual(self.ask("Given", table=[], weights=[1, 2]).json, {"w": 2})
+
+    def test_an_integer_beyond_all_extents_is_told_as_it_is(self):
+        message = f"axis 1 of `table` is %s, wanted {2**64 - 1} (`h`)"
+        self.assert_error(self.ask("Large", h=2**64 - 1, table=[]), 400, 5000, message % 0)
+        self.assert_error(self.ask("Large", h=2**64 - 1, table=[[1]]), 400, 5000, message % 1)
 
     def test_an_empty_default_says_none(self):
         self.assertEqual(self.ask("After", a=[[1, 2]]).json, {"m": 0, "h": 2})

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """An empty array of plain JSON says nothing of the axes within it: the other parameters say what they are, in whichever order they stand."""
+import math
+
 import harness
 
 SOURCE = """package open;
@@ -130,6 +132,17 @@ class OpenAxes(harness.ServerCase):
         self.assertEqual(self.ask("Before", wide=[[1, 2, 3]], deep=[1]).json, {"w": 3, "v": 1})
         self.assert_error(self.ask("Before", wide=[[1, 2]], deep=[1]), 400, 5000, "axis 1 of `wide` is 2, wanted 3 (`w`)")
         self.assertEqual(self.ask("Before", pair={"here": [], "more": []}, wide=[[1, 2]], deep=[1]).json, {"w": 2, "v": 1})
+
+    def test_an_empty_default_beside_shapes_that_are_stated(self):
+        def infer(model, **shapes):
+            inputs = [{"name": name, "datatype": "FP32", "shape": shape, "data": [0.0] * math.prod(shape)} for name, shape in shapes.items()]
+            answer = self.server.post(f"/v2/models/S.{model}/infer", {"inputs": inputs})
+            return {output["name"]: output["data"] for output in answer.json["outputs"]} if answer.status == 200 else answer.json["error"]
+
+        self.assertEqual(infer("After", a=[1, 2]), {"m": [0], "h": [2]})
+        self.assertEqual(infer("After", a=[3, 1, 2]), {"m": [0] * 3, "h": [2] * 3}, "each of several samples")
+        self.assertEqual(infer("After", a=[0, 2], b=[0, 2]), {"m": [0], "h": [2]})
+        self.assertIn("axis 1 of `b` is 3, wanted 2 (`h`)", infer("After", a=[0, 2], b=[0, 3]))
 
     def test_in_a_query(self):
         answer = self.server.call("POST", "/S/Raw?table=%5B%5D&weights=[1,2]", b"12345", {"content-type": "application/octet-stream"})

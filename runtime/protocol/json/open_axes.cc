@@ -1,4 +1,4 @@
-#include "runtime/protocol/plain/open_axes.h"
+#include "runtime/protocol/json/open_axes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,15 +8,20 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/reader.h"
 
-namespace wf::plain {
+namespace wf::json {
 namespace {
 
 constexpr uint64_t kFreeElements = 65'536;  // extents of an empty tensor may say this much, however short the body is
 
 class OpenAxes {
  public:
-  OpenAxes(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, void* frame)
-      : ctx_(ctx), plan_(plan), workflow_(workflow), frame_(static_cast<std::byte*>(frame)), axes_(workflow.axes, workflow.n_axes) {}
+  OpenAxes(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, void* frame, bool shapes_are_stated)
+      : ctx_(ctx),
+        plan_(plan),
+        workflow_(workflow),
+        frame_(static_cast<std::byte*>(frame)),
+        axes_(workflow.axes, workflow.n_axes),
+        shapes_are_stated_(shapes_are_stated) {}
 
   wf_code Fill(uint64_t most) {
     for (const wf_axis& axis : axes_) {
@@ -41,7 +46,7 @@ class OpenAxes {
     if (std::find(tensor.dim, tensor.dim + axis.axis, 0) == tensor.dim + axis.axis) return false;
     const auto* const missing = static_cast<const std::byte*>(workflow_.in[axis.port].if_missing);
     const bool is_default = missing != nullptr && reinterpret_cast<const wf_tensor*>(missing + axis.offset)->data == tensor.data;
-    return !is_default || axis.open_by_default != 0;
+    return is_default ? axis.open_by_default != 0 : !shapes_are_stated_;
   }
 
   std::optional<int64_t> Said(const wf_axis& axis) const {
@@ -90,8 +95,8 @@ class OpenAxes {
 
   wf_code Refuse(const wf_axis& axis) {
     base::TextBuilder message;
-    message << "`" << json::View(workflow_.in[axis.port].name) << "` is empty, and the other extents of its shape are too large";
-    return json::Record(ctx_, code::kInputParams, message);
+    message << "`" << View(workflow_.in[axis.port].name) << "` is empty, and the other extents of its shape are too large";
+    return Record(ctx_, code::kInputParams, message);
   }
 
   wf_ctx* const ctx_;
@@ -99,12 +104,17 @@ class OpenAxes {
   const wf_workflow& workflow_;
   std::byte* const frame_;
   const std::span<const wf_axis> axes_;
+  const bool shapes_are_stated_;
 };
 
 }  // namespace
 
 wf_code FillOpenAxes(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, void* frame, uint64_t body_bytes) {
-  return OpenAxes(ctx, plan, workflow, frame).Fill(std::max(body_bytes, kFreeElements));
+  return OpenAxes(ctx, plan, workflow, frame, false).Fill(std::max(body_bytes, kFreeElements));
 }
 
-}  // namespace wf::plain
+wf_code FillOpenDefaults(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, void* frame) {
+  return OpenAxes(ctx, plan, workflow, frame, true).Fill(kFreeElements);
+}
+
+}  // namespace wf::json

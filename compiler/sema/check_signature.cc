@@ -212,9 +212,12 @@ class SignatureCall {
     }
     bool sound = true;
     args_.resize(given.size());
+    marks_.assign(given.size(), UINT32_MAX);
     for (const Certainty certainty : kCertainties) {
       for (size_t i = 0; i < given.size(); ++i) {
         if (certainties[i] != certainty) continue;
+        marks_[i] = body_.NextSymbol();
+        later_ = LeavesAxesOpen(body_, signature_.params[i], given[i]) ? FirstOfLater(given, i) : UINT32_MAX;
         args_[i] = Argument(signature_.params[i], given[i], certainty, call_span);
         sound = sound && args_[i] != nullptr;
       }
@@ -283,6 +286,29 @@ class SignatureCall {
     }
   }
 
+  // The first symbol that is born in an argument which is computed behind number `index`, of those that were checked before it.
+  uint32_t FirstOfLater(const std::vector<GivenArgument>& given, size_t index) const {
+    uint32_t first = UINT32_MAX;
+    for (size_t i = 0; i < given.size(); ++i) {
+      const bool is_later = given[index].value == nullptr || i > index || given[i].span.begin > given[index].span.begin;
+      if (i != index && is_later) first = std::min(first, marks_[i]);
+    }
+    return first;
+  }
+
+  // What is not yet there when the argument is computed is no extent of it: it is compared then.
+  void ForgetLater(Expr& value) const {
+    if (later_ == UINT32_MAX) return;
+    const TypeRef known = MapDims(body_.env.types, value.type, [&](const Dim& dim) {
+      const std::vector<std::string> symbols = dim.Symbols();
+      const auto is_later = [&](const std::string& symbol) { return body_.IsBornSince(symbol, later_); };
+      return std::any_of(symbols.begin(), symbols.end(), is_later) ? AnyDim() : dim;
+    });
+    if (known == value.type) return;
+    value.type = known;
+    SettleRead(body_, value);
+  }
+
   // A value, so that neither its names nor its locals meet those of the call.
   ExprPtr Default(const SigParam& param, const Span& call_span) const {
     const DefaultPart known = DefaultOf(body_, param);
@@ -326,6 +352,7 @@ class SignatureCall {
       if (signature_.may_wait) Settle(body_, *value, mark);  // what the value alone says is all that a task of its own knows of it
     }
     if (IsPoison(*value)) return nullptr;
+    ForgetLater(*value);
     value = Fit(param, std::move(value), given.value == nullptr && param.default_value != nullptr);
     if (!value) return nullptr;
     const std::string_view name = given.value == nullptr ? std::string_view(param.name) : "";  // of a default, the span is the call's
@@ -483,6 +510,8 @@ class SignatureCall {
   std::map<std::string, TypeRef> wanted_;           // of the type variables of the result
   std::set<std::pair<std::string, TypeRef>> told_;  // type variables that something else than what they are was told to be given
   std::vector<ExprPtr> args_;
+  std::vector<uint32_t> marks_;  // of the arguments: no symbol of one was born before
+  uint32_t later_ = UINT32_MAX;  // of the one that is checked: what is born from here on is of those behind it
   bool is_never_ = false;
 };
 

@@ -30,6 +30,7 @@ struct Axis {
   std::vector<uint32_t> path;  // to the tensor, of fields of tuples
   uint32_t axis = 0, symbol = 0;
   int64_t mul = 1, add = 0;
+  bool open_by_default = false;  // the parameter's default is `[]` there, or holds it
 };
 
 }  // namespace wf::ir

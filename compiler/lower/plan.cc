@@ -163,6 +163,7 @@ llvm::GlobalVariable* EmitAxes(Context& context, const ir::Workflow& workflow) {
       type = context.type(type).fields[field].type;
     }
     row.symbol = axis.symbol;
+    row.open_by_default = axis.open_by_default ? 1 : 0;
     row.mul = axis.mul;
     row.add = axis.add;
     axes.Add(row);

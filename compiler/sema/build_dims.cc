@@ -14,6 +14,16 @@ namespace wf::sema {
 using ir::OpKind;
 using ir::ValueId;
 
+namespace {
+
+// What messages tell of an extent: of a u64, all of it.
+ValueId AsWritten(const ir::Builder& b, ValueId extent) {
+  const ir::Op& op = b.body()[extent];
+  return op.kind == OpKind::kConvert && b.DTypeOf(op.args[0]) == DType::kU64 ? op.args[0] : extent;
+}
+
+}  // namespace
+
 void BodyWriter::BindFresh(const std::vector<FreshSymbol>& fresh, ValueId value, TypeRef type) {
   for (const FreshSymbol& symbol : fresh) {
     const auto known = frame_->symbols.find(symbol.symbol);
@@ -269,7 +279,7 @@ std::string BodyWriter::Told(const std::vector<Dim>& dims, const std::vector<Val
     const std::optional<ValueId> value = SymbolValue(symbol, frame_);
     WF_CHECK(value.has_value(), symbol);
     where += (where.empty() ? ", where " : " and ") + symbol.substr(0, symbol.find('#')) + " is {}";
-    args.push_back(*value);
+    args.push_back(AsWritten(b_, *value));
   }
   return "[" + shape + "]" + where;
 }
@@ -293,7 +303,7 @@ bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
   for (size_t i = 0; i < check.message.size(); ++i) {
     const std::string hole = check.message.substr(i, 3);
     if (hole == "{0}" || hole == "{1}") {
-      args.push_back(hole == "{0}" ? *left : *right);
+      args.push_back(AsWritten(b_, hole == "{0}" ? *left : *right));
       format += "{}";
       i += 2;
     } else {

@@ -52,11 +52,14 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
   const std::vector<Dim> inner(wanted->dims.begin() + 1, wanted->dims.end());
   const TypeRef element = inner.empty() ? types.Scalar(wanted->dtype) : types.Tensor(wanted->dtype, inner);
   ExprPtr list = Make(ExprKind::kList, types.List(element), expr.span);
+  std::optional<Origin> of_rows = inner.empty() ? std::nullopt : where.origin();
+  if (of_rows) ++of_rows->axes_around;
+  const Where inside = of_rows ? where.For(&*of_rows) : where;
   bool sound = true;
   for (const ast::ExprPtr& item : expr.elements) {
-    ExprPtr part = CheckPart(body, *item, element, where);
+    ExprPtr part = CheckPart(body, *item, element, inside);
     const bool is_element = part->type->kind == element->kind || part->type->kind == TypeKind::kNever;
-    list->args.push_back(is_element ? std::move(part) : Coerce(body, std::move(part), element, where.origin()));
+    list->args.push_back(is_element ? std::move(part) : Coerce(body, std::move(part), element, inside.origin()));
     sound = sound && !IsPoison(*list->args.back());
   }
   if (!sound || !HaveOneShape(body, list->args)) return Poison(body, expr.span);

@@ -5,7 +5,7 @@
 
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/consts.h"
-#include "compiler/sema/json_value.h"
+#include "compiler/sema/default_value.h"
 #include "compiler/sema/mentions.h"
 #include "compiler/sema/model_outputs.h"
 #include "compiler/sema/names.h"
@@ -102,22 +102,17 @@ class Instantiation {
 
 bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
 
-// A value, so that neither its names nor its locals meet those of the call. An optional one that is there is that.
-ExprPtr ReadDefault(Body& body, const SigParam& param, const Span& call) {
+// What is known of a default; of an optional one that is there, of what it holds. Nothing after a report.
+DefaultPart DefaultOf(const Body& body, const SigParam& param) {
   const auto known = body.env.defaults.find(param.default_value);
-  if (known == body.env.defaults.end() || !known->second) return Poison(body, call);  // reported
-  TypeRef type = known->second->type;
-  const ir::Value* value = &known->second->value;
-  if (type->kind == TypeKind::kOptional && value->bits != 0) {
-    type = type->element;
-    value = &value->items->front();
-  }
-  if (type->kind == TypeKind::kNone || type->kind == TypeKind::kScalar) {
-    ExprPtr plain = Make(type->kind == TypeKind::kNone ? ExprKind::kNone : ExprKind::kScalar, type, call);
-    plain->bits = value->bits;
-    return plain;
-  }
-  return MakeConst(body, param.name, TypeOfValue(body.env.types, type, *value), *value, call);
+  if (known == body.env.defaults.end() || !known->second) return {};
+  return DefaultPart{known->second->type, &known->second->value}.Held();
+}
+
+// Whether an argument says nothing of some axes, so that others, which do, come before it.
+bool LeavesAxesOpen(const Body& body, const SigParam& param, const GivenArgument& given) {
+  if (given.value != nullptr) return LeavesAxesOpen(*given.value, param.type);
+  return param.default_value != nullptr && DefaultOf(body, param).LeavesOpen();
 }
 
 // Lists that hold nothing, at any depth: no element has a shape.
@@ -210,14 +205,19 @@ class SignatureCall {
     for (const auto& [variable, type] : bindings_.types) bindings_.demanded.insert(variable);
     std::vector<Certainty> certainties;
     for (size_t i = 0; i < given.size(); ++i) {
-      const bool decides = given[i].value != nullptr && signature_.params[i].type->is_unknown;
-      certainties.push_back(decides ? CertaintyOf(body_, *given[i].value) : Certainty::kWhole);
+      const SigParam& param = signature_.params[i];
+      const bool decides = given[i].value != nullptr && param.type->is_unknown;
+      const Certainty known = LeavesAxesOpen(body_, param, given[i]) ? Certainty::kOpen : Certainty::kWhole;
+      certainties.push_back(decides ? CertaintyOf(body_, *given[i].value) : known);
     }
     bool sound = true;
     args_.resize(given.size());
+    marks_.assign(given.size(), UINT32_MAX);
     for (const Certainty certainty : kCertainties) {
       for (size_t i = 0; i < given.size(); ++i) {
         if (certainties[i] != certainty) continue;
+        marks_[i] = body_.NextSymbol();
+        later_ = LeavesAxesOpen(body_, signature_.params[i], given[i]) ? FirstOfLater(given, i) : UINT32_MAX;
         args_[i] = Argument(signature_.params[i], given[i], certainty, call_span);
         sound = sound && args_[i] != nullptr;
       }
@@ -286,13 +286,51 @@ class SignatureCall {
     }
   }
 
+  // The first symbol that is born in an argument which is computed behind number `index`, of those that were checked before it.
+  uint32_t FirstOfLater(const std::vector<GivenArgument>& given, size_t index) const {
+    uint32_t first = UINT32_MAX;
+    for (size_t i = 0; i < given.size(); ++i) {
+      const bool is_later = given[index].value == nullptr || i > index || given[i].span.begin > given[index].span.begin;
+      if (i != index && is_later) first = std::min(first, marks_[i]);
+    }
+    return first;
+  }
+
+  // What is not yet there when the argument is computed is no extent of it: it is compared then.
+  void ForgetLater(Expr& value) const {
+    if (later_ == UINT32_MAX) return;
+    const TypeRef known = MapDims(body_.env.types, value.type, [&](const Dim& dim) {
+      const std::vector<std::string> symbols = dim.Symbols();
+      const auto is_later = [&](const std::string& symbol) { return body_.IsBornSince(symbol, later_); };
+      return std::any_of(symbols.begin(), symbols.end(), is_later) ? AnyDim() : dim;
+    });
+    if (known == value.type) return;
+    value.type = known;
+    SettleRead(body_, value);
+  }
+
+  // A value, so that neither its names nor its locals meet those of the call.
+  ExprPtr Default(const SigParam& param, const Span& call_span) const {
+    const DefaultPart known = DefaultOf(body_, param);
+    if (known.value == nullptr) return Poison(body_, call_span);
+    if (known.type->kind == TypeKind::kNone || known.type->kind == TypeKind::kScalar) {
+      ExprPtr plain = Make(known.type->kind == TypeKind::kNone ? ExprKind::kNone : ExprKind::kScalar, known.type, call_span);
+      plain->bits = known.value->bits;
+      return plain;
+    }
+    const bool is_held = param.type->kind == TypeKind::kOptional && known.type->kind != TypeKind::kOptional;
+    Instantiation open(body_.env.types, solver_, bindings_);
+    const TypeRef wanted = open.Of(is_held ? param.type->element : param.type);
+    return ReadDefault(body_, param.name, known, open.faulty() ? nullptr : wanted, call_span);
+  }
+
   // Null after a report.
   ExprPtr Argument(const SigParam& param, const GivenArgument& given, Certainty certainty, const Span& call_span) {
     if (param.type->kind == TypeKind::kError) return nullptr;
     ExprPtr value;
     if (given.value == nullptr) {
       if (param.default_value != nullptr) {
-        value = ReadDefault(body_, param, call_span);
+        value = Default(param, call_span);
       } else {
         value = Make(ExprKind::kNone, param.type, call_span);  // an optional parameter
       }
@@ -314,10 +352,12 @@ class SignatureCall {
       if (signature_.may_wait) Settle(body_, *value, mark);  // what the value alone says is all that a task of its own knows of it
     }
     if (IsPoison(*value)) return nullptr;
-    value = Fit(param, std::move(value));
+    ForgetLater(*value);
+    value = Fit(param, std::move(value), given.value == nullptr && param.default_value != nullptr);
     if (!value) return nullptr;
     const std::string_view name = given.value == nullptr ? std::string_view(param.name) : "";  // of a default, the span is the call's
-    if (IsIntegerParam(param)) solver_.Bind(param.name, DimOf(body_, *value, name), value->span, &param);
+    const Span& written = given.value == nullptr && param.default_value != nullptr ? param.default_value->span : value->span;
+    if (IsIntegerParam(param)) solver_.Bind(param.name, DimOf(body_, *value, name), written, &param);
     return value;
   }
 
@@ -366,7 +406,7 @@ class SignatureCall {
   }
 
   // Structure first, with T? around a plain value; then the dimensions.
-  ExprPtr Fit(const SigParam& param, ExprPtr value) {
+  ExprPtr Fit(const SigParam& param, ExprPtr value, bool is_default) {
     const TypeRef wanted = BelowOptional(param.type, *value);
     const auto shown = [&] { return Instantiation(body_.env.types, solver_, bindings_, Instantiation::Open::kNamed).Of(wanted); };
     value = InForm(body_, std::move(value), bindings_.demanded.empty() ? wanted : shown());
@@ -378,7 +418,7 @@ class SignatureCall {
     }
     bindings_ = std::move(bindings);
     if (HoldsNothing(body_, *value)) pairs.clear();
-    for (const DimPair& pair : pairs) solver_.Add(pair, pair.bound ? shown() : wanted, *value, &param);
+    for (const DimPair& pair : pairs) solver_.Add(pair, pair.bound ? shown() : wanted, *value, &param, is_default);
     return wanted == param.type ? std::move(value) : MakeSome(body_, std::move(value));
   }
 
@@ -470,6 +510,8 @@ class SignatureCall {
   std::map<std::string, TypeRef> wanted_;           // of the type variables of the result
   std::set<std::pair<std::string, TypeRef>> told_;  // type variables that something else than what they are was told to be given
   std::vector<ExprPtr> args_;
+  std::vector<uint32_t> marks_;  // of the arguments: no symbol of one was born before
+  uint32_t later_ = UINT32_MAX;  // of the one that is checked: what is born from here on is of those behind it
   bool is_never_ = false;
 };
 

@@ -71,7 +71,8 @@ bool AgreeDims(Body& body, Expr& expr, TypeRef target, const std::vector<DimPair
       const std::string member = pair.member.empty() && origin ? std::string(origin->member) : pair.member;
       const std::string of = member.empty() ? "" : "of `" + member + "` ";
       const std::string told = pair.wanted.is_constant() ? "is {1}, wanted {0}" : ExtentText(pair.wanted, false);
-      DimCheck check = CheckOf(body, pair.wanted, pair.found, "axis " + std::to_string(pair.axis) + " " + of + told);
+      const uint32_t axis = pair.axis + (origin ? origin->axes_around : 0);
+      DimCheck check = CheckOf(body, pair.wanted, pair.found, "axis " + std::to_string(axis) + " " + of + told);
       check.is_held = Holds(HeldBy(body, expr), check.left, check.right);
       expr.checks.push_back(std::move(check));
       continue;

@@ -271,7 +271,7 @@ bool DimSolver::TrySolve(const Waiting& item) {
   const bool falls = linear->mul < 0;
   Dim value =
       falls ? Dim::FloorDiv(Dim(linear->add) - found, Dim(-linear->mul)) : Dim::FloorDiv(found - Dim(linear->add), Dim(linear->mul));
-  Bind(linear->symbol, value, item.argument->span, item.param);
+  Bind(linear->symbol, value, item.span(), item.param);
   if (value.constant().value_or(0) < 0) {
     ReportDifferent(item, value, true);
     return true;
@@ -281,8 +281,8 @@ bool DimSolver::TrySolve(const Waiting& item) {
   return true;
 }
 
-void DimSolver::Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param) {
-  const Waiting item{pair, wanted, &argument, param};
+void DimSolver::Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param, bool is_default) {
+  const Waiting item{pair, wanted, &argument, param, is_default};
   if (param != nullptr && !callee_.may_wait && (arguments_.empty() || arguments_.back() != &argument)) arguments_.push_back(&argument);
   if (IsAny(pair.wanted)) return;
   if (pair.bound) return Compare(item, pair.wanted);
@@ -297,7 +297,8 @@ void DimSolver::Add(const DimPair& pair, TypeRef wanted, const Expr& argument, c
 void DimSolver::Finish() {
   for (const Waiting& item : waiting_) {
     if (TrySolve(item)) continue;
-    if (const auto value = ValueOf(item.pair.wanted)) {
+    const auto value = ValueOf(item.pair.wanted);
+    if (value && (item.pair.nested || !IsAny(item.pair.found))) {
       Compare(item, *value);
     } else if (IsAny(item.pair.found) && !failed_) {
       failed_ = true;
@@ -383,7 +384,11 @@ void DimSolver::ReportDifferent(const Waiting& item, const Dim& wanted, bool sol
   if (item.param != nullptr) builder.Label(item.param->span, "parameter `" + item.param->name + "` of `" + callee_.name + "`");
   if (item.param == nullptr && callee_.span.file != source::FileId::kNone) builder.Label(callee_.span, "the result declared here");
   LabelOrigins(body_, {item.pair.found, wanted}, builder);
-  LabelSourceOf(body_, argument, item.pair.found, builder);
+  if (item.is_default) {
+    builder.Label(item.span(), "the default of `" + item.param->name + "` is `" + ToString(argument.type) + "`");
+  } else {
+    LabelSourceOf(body_, argument, item.pair.found, builder);
+  }
   if (solves)
     builder.Help("no `" + item.pair.wanted.AsLinear()->symbol + "` makes `" + item.pair.wanted.ToString() + "` " +
                  item.pair.found.ToString());

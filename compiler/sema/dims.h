@@ -41,8 +41,9 @@ class DimSolver {
   DimSolver(Body& body, const Signature& callee) : body_(body), callee_(callee) {}
 
   void Bind(const std::string& symbol, Dim value, const Span& origin, const SigParam* param = nullptr);  // an integer parameter
-  // `param`: what `argument`, of the type `wanted` but for dimensions, is given to; null for a result. Both outlive this.
-  void Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param = nullptr);
+  // `param`: what `argument`, of the type `wanted` but for dimensions, is given to; null for a result. Both outlive this. `is_default`: it
+  // is the default of that.
+  void Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param = nullptr, bool is_default = false);
   void Finish();                                            // compares what waited for later arguments
   std::optional<Dim> ValueOf(const Dim& callee_dim) const;  // nothing while a symbol in it is open
   // Reports, with what gave its symbols their values, a dimension of the callee whose value here is no extent. Nothing: it is one.
@@ -57,6 +58,8 @@ class DimSolver {
     TypeRef wanted;
     const Expr* argument;
     const SigParam* param;
+    bool is_default;
+    const Span& span() const { return is_default ? param->default_value->span : argument->span; }  // where it is written
   };
   bool IsOpen(const std::string& symbol) const;
   bool TrySolve(const Waiting& item);

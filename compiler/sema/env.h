@@ -140,6 +140,7 @@ struct Origin {
   const ast::Type* written = nullptr;  // the type that stands there, if one does
   std::string_view help{};             // where the extents differ
   std::string_view member{};           // of a tuple, that has it
+  uint32_t axes_around = 0;            // of the tensor, where what is wanted is a row of it, or less
 };
 
 struct StillLoop;

@@ -4,23 +4,28 @@
 #include <string>
 #include <utility>
 
+#include "compiler/sema/default_value.h"
 #include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
 namespace {
 
+// Some value of the symbol, from 0 on, makes it 0.
+bool MayBe0(const ir::Axis& axis) { return axis.add == 0 || ((axis.add < 0) == (axis.mul > 0) && axis.add % axis.mul == 0); }
+
 class Axes {
  public:
-  void Add(uint32_t port, TypeRef type) {
+  void Add(uint32_t port, TypeRef type, const DefaultPart& missing) {
     if (type->kind == TypeKind::kTensor) {
       for (uint32_t axis = 0; axis < type->dims.size(); ++axis) {
         const auto linear = type->dims[axis].AsLinear();
-        if (linear && linear->symbol != kAnySymbol) all_.push_back({port, path_, axis, NumberOf(linear->symbol), linear->mul, linear->add});
+        if (!linear || linear->symbol == kAnySymbol) continue;
+        all_.push_back({port, path_, axis, NumberOf(linear->symbol), linear->mul, linear->add, missing.LeavesOpen(axis)});
       }
     } else if (type->kind == TypeKind::kRecord && type->name.empty()) {
       for (uint32_t i = 0; i < type->fields.size(); ++i) {
         path_.push_back(i);
-        Add(port, type->fields[i].type);
+        Add(port, type->fields[i].type, missing.Field(i));
         path_.pop_back();
       }
     }
@@ -34,7 +39,7 @@ class Axes {
       ++said[axis.symbol];
       if (axis.axis != 0 && axis.axis != ir::Axis::kWhole) ++open[axis.symbol];
     }
-    std::erase_if(all_, [&](const ir::Axis& axis) { return open[axis.symbol] == 0 || (said[axis.symbol] == 1 && axis.add <= 0); });
+    std::erase_if(all_, [&](const ir::Axis& axis) { return open[axis.symbol] == 0 || (said[axis.symbol] == 1 && MayBe0(axis)); });
     return std::move(all_);
   }
 
@@ -52,7 +57,10 @@ class Axes {
 
 std::vector<ir::Axis> AxesOf(const Workflow& workflow) {
   Axes axes;
-  for (uint32_t i = 0; i < workflow.params.size(); ++i) axes.Add(i, workflow.locals[workflow.params[i].local].type);
+  for (uint32_t i = 0; i < workflow.params.size(); ++i) {
+    const Param& param = workflow.params[i];
+    axes.Add(i, workflow.locals[param.local].type, {param.default_type, param.default_value ? &*param.default_value : nullptr});
+  }
   for (const FreshSymbol& symbol : workflow.param_symbols) {
     if (symbol.axis == FreshSymbol::kWholeValue) axes.AddInteger(symbol.path[0], symbol.symbol);
   }

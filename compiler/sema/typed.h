@@ -105,6 +105,7 @@ struct Param {
   std::string wire_name;
   bool required;
   std::optional<ir::Value> default_value;
+  TypeRef default_type = nullptr;  // as it is written: of `[]` only the first extent is known
 };
 struct Workflow {
   std::string name;

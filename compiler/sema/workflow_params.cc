@@ -94,7 +94,7 @@ class ParamSymbols {
   Workflow& out_;
 };
 
-std::optional<ir::Value> DefaultOf(Body& body, const ast::Param& param, TypeRef type) {
+void AddDefault(Body& body, const ast::Param& param, TypeRef type, Param& row) {
   Body outside(body.env, body.module, body.self);
   outside.around = &body;
   Where where;
@@ -107,11 +107,15 @@ std::optional<ir::Value> DefaultOf(Body& body, const ast::Param& param, TypeRef 
   where.instead = instead;
   const ExprPtr value = CheckAs(outside, *param.default_value, WithoutSymbols(body.env.types, type), where,
                                 Origin{param.type->span, "the type of the parameter", param.type.get()});
-  if (IsPoison(*value)) return std::nullopt;
-  auto computed = ValueOf(body.env, *value, "a default");
-  if (computed && !CountConst(body.env, *computed, value->span)) return std::nullopt;
-  if (computed) body.env.defaults[param.default_value.get()] = Const{param.name.text, value->type, *computed, value->span};
-  return computed;
+  if (IsPoison(*value)) return;
+  row.default_value = ValueOf(body.env, *value, "a default");
+  if (!row.default_value) return;
+  if (!CountConst(body.env, *row.default_value, value->span)) {
+    row.default_value.reset();
+    return;
+  }
+  row.default_type = value->type;
+  body.env.defaults[param.default_value.get()] = Const{param.name.text, value->type, *row.default_value, value->span};
 }
 
 }  // namespace
@@ -128,7 +132,7 @@ void ReadWorkflowParams(Body& body, const ast::WorkflowDecl& decl, Signature& si
     if (!fresh && !is_told) body.env.Report(param.span, kDuplicateName, {row.wire_name}).Label(first->second->span, "first declared here");
     row.required = !param.default_value && type->kind != TypeKind::kOptional;
     if (type->kind != TypeKind::kError) {
-      if (param.default_value) row.default_value = DefaultOf(body, param, type);
+      if (param.default_value) AddDefault(body, param, type, row);
       body.locals[i].type = symbols.Add(i, type);
       if (type->kind == TypeKind::kScalar && IsInteger(type->dtype)) {
         out.param_symbols.push_back({param.name.text, {i}, FreshSymbol::kWholeValue});

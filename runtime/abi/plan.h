@@ -121,7 +121,7 @@ typedef struct wf_model {
 
 // An axis of a parameter, or of a tensor in a tuple that is one, whose extent is symbol * mul + add: what JSON's `[]` leaves open follows from the others.
 enum { WF_WHOLE = 65535 };                   /* axis: the parameter is an integer, and the symbol itself */
-typedef struct wf_axis { uint16_t port, axis; uint32_t offset, symbol, reserved; int64_t mul, add; } wf_axis;   /* offset: of the wf_tensor in the slot */
+typedef struct wf_axis { uint16_t port, axis; uint32_t offset, symbol, open_by_default; int64_t mul, add; } wf_axis;   /* offset: of the wf_tensor in the slot */
 
 typedef struct wf_workflow {
   wf_bytes name, service;                    /* name: as published (`as "name"`); service: as declared */

@@ -5,7 +5,7 @@
 
 #include "runtime/base/mailbox.h"
 #include "runtime/bus/plan_index.h"
-#include "runtime/protocol/plain/open_axes.h"
+#include "runtime/protocol/json/open_axes.h"
 #include "runtime/sched/catalogue.h"
 #include "runtime/sched/engine.h"
 #include "tests/diff/model_host.h"
@@ -161,7 +161,7 @@ class World {
 
 wf_code ReadInput(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, wf_bytes body, void* frame) {
   const wf_code code = workflow.read_json(ctx, body, frame);
-  return code != 0 ? code : plain::FillOpenAxes(ctx, plan, workflow, frame, body.len);
+  return code != 0 ? code : json::FillOpenAxes(ctx, plan, workflow, frame, body.len);
 }
 
 std::string RunScheduled(const wf_plan& plan, const std::vector<Call>& calls, uint64_t seed, ModelHost& models, const Answered& answered) {

@@ -5,6 +5,7 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/json/number.h"
+#include "runtime/protocol/json/open_axes.h"
 #include "runtime/protocol/oip/request.h"
 
 namespace wf::oip {
@@ -64,6 +65,9 @@ wf_code InferRequest::Fill(bus::Bus& bus) {
       StoreMissing(bus, i);
     else if (FillPort(bus, i) != 0)
       return WF_FAILED;
+  }
+  for (uint32_t s = 0; s < samples_; ++s) {
+    if (json::FillOpenDefaults(bus.ctx(), *plan_, *workflow_, bus.frame(s)) != 0) return WF_FAILED;
   }
   return 0;
 }

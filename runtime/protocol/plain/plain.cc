@@ -7,8 +7,8 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/base/text.h"
 #include "runtime/protocol/http/reply.h"
+#include "runtime/protocol/json/open_axes.h"
 #include "runtime/protocol/json/reader.h"
-#include "runtime/protocol/plain/open_axes.h"
 #include "runtime/protocol/plain/query.h"
 
 namespace wf::plain {
@@ -163,7 +163,7 @@ wf_code ReadRequest(bus::Bus& bus, const http::Head& head, wf_bytes body) {
   const bool is_json = IsJsonBody(bus.plan(), workflow, head.Find("content-type"), body);
   if (is_json && head.query.find_first_not_of('&') != std::string_view::npos) return RefuseQuery(bus, head.query);
   const wf_code code = is_json ? workflow.read_json(bus.ctx(), body, bus.frame()) : ReadRawRequest(bus, head, body);
-  return code != 0 ? code : FillOpenAxes(bus.ctx(), bus.plan(), workflow, bus.frame(), body.len);
+  return code != 0 ? code : json::FillOpenAxes(bus.ctx(), bus.plan(), workflow, bus.frame(), body.len);
 }
 
 protocol::Answer WriteAnswer(bus::Bus& bus, wf_sink* body, std::vector<http::Header>* headers) {

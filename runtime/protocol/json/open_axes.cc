@@ -1,4 +1,4 @@
-#include "runtime/protocol/plain/open_axes.h"
+#include "runtime/protocol/json/open_axes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,15 +8,20 @@
 #include "runtime/base/error_codes.h"
 #include "runtime/protocol/json/reader.h"
 
-namespace wf::plain {
+namespace wf::json {
 namespace {
 
 constexpr uint64_t kFreeElements = 65'536;  // extents of an empty tensor may say this much, however short the body is
 
 class OpenAxes {
  public:
-  OpenAxes(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, void* frame)
-      : ctx_(ctx), plan_(plan), workflow_(workflow), frame_(static_cast<std::byte*>(frame)), axes_(workflow.axes, workflow.n_axes) {}
+  OpenAxes(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, void* frame, bool shapes_are_stated)
+      : ctx_(ctx),
+        plan_(plan),
+        workflow_(workflow),
+        frame_(static_cast<std::byte*>(frame)),
+        axes_(workflow.axes, workflow.n_axes),
+        shapes_are_stated_(shapes_are_stated) {}
 
   wf_code Fill(uint64_t most) {
     for (const wf_axis& axis : axes_) {
@@ -34,13 +39,14 @@ class OpenAxes {
   std::byte* SlotOf(const wf_axis& axis) const { return frame_ + plan_.slots[workflow_.in[axis.port].slot].offset; }
   wf_tensor& TensorOf(const wf_axis& axis) const { return *reinterpret_cast<wf_tensor*>(SlotOf(axis) + axis.offset); }
 
-  // Behind an axis that is 0, and not of a default, which says all of its axes.
+  // Behind an axis that is 0, and not of a default that says it.
   bool IsOpen(const wf_axis& axis) const {
     if (axis.axis == WF_WHOLE) return false;
     const wf_tensor& tensor = TensorOf(axis);
     if (std::find(tensor.dim, tensor.dim + axis.axis, 0) == tensor.dim + axis.axis) return false;
-    const wf_port& port = workflow_.in[axis.port];
-    return port.if_missing == nullptr || std::memcmp(SlotOf(axis), port.if_missing, plan_.types[port.type].size) != 0;
+    const auto* const missing = static_cast<const std::byte*>(workflow_.in[axis.port].if_missing);
+    const bool is_default = missing != nullptr && reinterpret_cast<const wf_tensor*>(missing + axis.offset)->data == tensor.data;
+    return is_default ? axis.open_by_default != 0 : !shapes_are_stated_;
   }
 
   std::optional<int64_t> Said(const wf_axis& axis) const {
@@ -53,18 +59,22 @@ class OpenAxes {
     return bits <= INT64_MAX ? std::optional(static_cast<int64_t>(bits)) : std::nullopt;  // an i64 below 0 is larger
   }
 
-  // By the first parameter that says it; else the least that its axes allow.
+  // By the first parameter that says it; else as its axes allow, and the first that is open is smallest.
   int64_t ValueOf(uint32_t symbol) const {
-    int64_t least = 0;
+    int64_t least = 0, most = INT64_MAX;
+    const wf_axis* first = nullptr;
     for (const wf_axis& axis : axes_) {
       if (axis.symbol != symbol) continue;
-      if (axis.mul > 0 && axis.add < 0) least = std::max(least, (axis.mul - 1 - axis.add) / axis.mul);
-      const std::optional<int64_t> said = IsOpen(axis) ? std::nullopt : Said(axis);
+      if (axis.mul > 0 && axis.add < 0) least = std::max(least, -(axis.add + 1) / axis.mul + 1);
+      if (axis.mul < 0) most = std::min(most, axis.add / -axis.mul);
+      const bool is_open = IsOpen(axis);
+      if (is_open && first == nullptr) first = &axis;
+      const std::optional<int64_t> said = is_open ? std::nullopt : Said(axis);
       int64_t part = 0;
       if (!said || axis.mul == 0 || __builtin_sub_overflow(*said, axis.add, &part) || part % axis.mul != 0) continue;
       if (part / axis.mul >= 0) return part / axis.mul;
     }
-    return least;
+    return first != nullptr && first->mul < 0 ? std::max(least, most) : least;
   }
 
   static std::optional<int64_t> ExtentFor(const wf_axis& axis, int64_t value) {
@@ -85,8 +95,8 @@ class OpenAxes {
 
   wf_code Refuse(const wf_axis& axis) {
     base::TextBuilder message;
-    message << "`" << json::View(workflow_.in[axis.port].name) << "` is empty, and the other extents of its shape are too large";
-    return json::Record(ctx_, code::kInputParams, message);
+    message << "`" << View(workflow_.in[axis.port].name) << "` is empty, and the other extents of its shape are too large";
+    return Record(ctx_, code::kInputParams, message);
   }
 
   wf_ctx* const ctx_;
@@ -94,12 +104,17 @@ class OpenAxes {
   const wf_workflow& workflow_;
   std::byte* const frame_;
   const std::span<const wf_axis> axes_;
+  const bool shapes_are_stated_;
 };
 
 }  // namespace
 
 wf_code FillOpenAxes(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, void* frame, uint64_t body_bytes) {
-  return OpenAxes(ctx, plan, workflow, frame).Fill(std::max(body_bytes, kFreeElements));
+  return OpenAxes(ctx, plan, workflow, frame, false).Fill(std::max(body_bytes, kFreeElements));
 }
 
-}  // namespace wf::plain
+wf_code FillOpenDefaults(wf_ctx* ctx, const wf_plan& plan, const wf_workflow& workflow, void* frame) {
+  return OpenAxes(ctx, plan, workflow, frame, true).Fill(kFreeElements);
+}
+
+}  // namespace wf::json

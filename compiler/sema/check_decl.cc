@@ -63,8 +63,7 @@ void CheckConst(Env& env, Module& module, Entity& entity, const ast::ConstDecl& 
                       ? CheckAs(body, *decl.value, type, where, Origin{decl.type->span, std::string(kWrittenHere), decl.type.get()})
                       : CheckExpr(body, *decl.value, nullptr, where);
   if (IsPoison(*value)) return;
-  if (value->type->kind == TypeKind::kNone || value->type->kind == TypeKind::kNever ||
-      (value->type->element != nullptr && value->type->element->kind == TypeKind::kNever)) {
+  if (value->type->is_open) {
     env.Report(value->span, kCannotInfer, {"`" + decl.name.text + "`"}).Help("as in `const " + decl.name.text + ": list<string> = ..`");
     return;
   }

@@ -2,6 +2,7 @@
 
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/names.h"
+#include "compiler/sema/resolve_type.h"
 #include "compiler/sema/waiting.h"
 
 namespace wf::sema {
@@ -175,8 +176,7 @@ constexpr std::string_view kToGrow =
     "an accumulator keeps its extents from step to step; what grows is made at once: `let ys = [f(x) for x in xs];` is a list, and "
     "`[i < len(ys)] => ys[i]` a tensor";
 
-// What is wanted of what an accumulator begins as: of a number none that may be none, for each step has one. What is a value of its own has
-// its own type: in a tuple nothing is wanted of it.
+// What is wanted of what an accumulator begins as: of a number none that may be none, for each step has one.
 TypeRef WantedOfInitial(Body& body, const ast::Expr& initial, TypeRef wanted) {
   const ast::Expr* bare = &initial;
   while (const auto* paren = ast::DynAs<ast::ParenExpr>(*bare)) bare = paren->inner.get();
@@ -184,14 +184,35 @@ TypeRef WantedOfInitial(Body& body, const ast::Expr& initial, TypeRef wanted) {
   if (IsLiteral(*bare)) return value;
   const auto* tuple = ast::DynAs<ast::TupleExpr>(*bare);
   if (tuple == nullptr || value->kind != TypeKind::kRecord || !value->name.empty()) return wanted;
-  std::vector<Field> fields;
-  for (const Field& field : value->fields) {
+  std::vector<Field> fields = value->fields;
+  for (Field& field : fields) {
     for (const ast::TupleExpr::Field& given : tuple->fields) {
-      if (given.label.text != field.name || CertaintyOf(body, *given.value) == Certainty::kWhole) continue;
-      fields.push_back({field.name, WantedOfInitial(body, *given.value, field.type)});
+      if (given.label.text == field.name) field.type = WantedOfInitial(body, *given.value, field.type);
     }
   }
   return body.env.types.Record("", std::move(fields));
+}
+
+// What stands beside has extents of its own.
+TypeRef OfAnyExtents(Types& types, TypeRef type) {
+  return MapDims(types, type, [](const Dim& /*dim*/) { return AnyDim(); });
+}
+
+// The type of an open value with what another has for the parts that are open.
+TypeRef FilledFrom(Types& types, TypeRef open, TypeRef other) {
+  if (!open->is_open) return open;
+  if (open->kind == TypeKind::kNone || open->kind == TypeKind::kNever) return other;
+  if (open->kind == TypeKind::kOptional) return types.Optional(FilledFrom(types, open->element, other->element ? other->element : other));
+  if (open->kind != other->kind) return open;
+  if (open->kind == TypeKind::kList) return types.List(FilledFrom(types, open->element, other->element));
+  if (open->kind != TypeKind::kRecord) return open;
+  std::vector<Field> fields = open->fields;
+  for (Field& field : fields) {
+    for (const Field& of_other : other->fields) {
+      if (of_other.name == field.name) field.type = FilledFrom(types, field.type, of_other.type);
+    }
+  }
+  return types.Record("", std::move(fields));
 }
 
 }  // namespace
@@ -202,11 +223,15 @@ ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const W
   std::vector<TypeRef> elements;
   std::optional<Loop> loop = FindSource(body, *expr.source, elements, where);
   TypeRef hint = wanted != nullptr ? WantedOfInitial(body, *expr.initial, wanted) : nullptr;
+  if (hint != nullptr && where.soft) hint = OfAnyExtents(body.env.types, hint);
   if (hint == nullptr && !elements.empty() && elements.back()->kind == TypeKind::kScalar) hint = elements.back();
   ExprPtr initial = CheckExpr(body, *expr.initial, hint, where);
   const bool is_none = initial->type->kind == TypeKind::kNone;
   const bool takes_type = wanted != nullptr && initial->type->is_open && (!is_none || wanted->kind == TypeKind::kOptional);
-  if (takes_type) initial = Coerce(body, std::move(initial), wanted);
+  if (takes_type) {
+    const TypeRef form = where.soft ? FilledFrom(body.env.types, initial->type, OfAnyExtents(body.env.types, wanted)) : wanted;
+    initial = Coerce(body, std::move(initial), form);
+  }
   if (is_none && initial->type->kind == TypeKind::kNone) {
     body.env.Report(initial->span, kCannotInfer, {"`" + expr.accumulator.text + "`"})
         .Help("what the `fold` is given to says it: `let y: i64? = fold " + expr.accumulator.text + " = none ..;`");

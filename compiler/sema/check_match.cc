@@ -253,6 +253,10 @@ ExprPtr CheckMatch(Body& body, const ast::MatchExpr& expr, TypeRef wanted, const
     body.env.Report(subject->span, kNotMatchable, {ToString(subject->type)}).HelpIf(HelpToChoose(body, *subject));
     return SkipUnchecked(body, expr);
   }
+  if (subject->type->is_open) {
+    ReportOpen(body, *subject);
+    return SkipUnchecked(body, expr);
+  }
   BlockStep step;
   step.span = subject->span;
   step.local = body.Declare(LocalKind::kLet, {"_", subject->span}, subject->type);

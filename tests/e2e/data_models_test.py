@@ -22,7 +22,7 @@ workflow Ping() -> (y: i64) { return (y: 1); }
 service Data { workflow Count; workflow Turn; workflow Double; workflow Find; workflow Ping; }
 """
 SOON = 3  # seconds
-STEPS = 32  # of a turn, so that as many turns as a run may have take longer than its time on any machine
+STEPS = 256  # of a turn, so that as many turns as a run may have take longer than its time on any machine
 
 
 def loop(count, carried_in, carried_out, body):

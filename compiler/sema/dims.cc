@@ -287,7 +287,10 @@ void DimSolver::Add(const DimPair& pair, TypeRef wanted, const Expr& argument, c
   if (IsAny(pair.wanted)) return;
   if (pair.bound) return Compare(item, pair.wanted);
   if (TrySolve(item)) return;
-  if (const auto value = ValueOf(pair.wanted)) {
+  const auto value = ValueOf(pair.wanted);
+  const bool is_unknown = IsAny(pair.found) && !pair.nested;  // of `[]`, whose axes are 0 where nothing else is said
+  if (value && is_unknown && value->constant() == 0) return;
+  if (value && !is_unknown) {
     Compare(item, *value);
   } else {
     waiting_.push_back(item);

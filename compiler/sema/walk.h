@@ -66,10 +66,18 @@ void ForEachPart(Expr& expr, TypeRef type, const F& f) {
   }
 }
 
+inline bool HasExtents(TypeRef type) {
+  const auto holds = [](const Field& field) { return HasExtents(field.type); };
+  return type->kind == TypeKind::kTensor || (type->element != nullptr && HasExtents(type->element)) ||
+         std::any_of(type->fields.begin(), type->fields.end(), holds);
+}
+
 // The places of values by where they stand in the text: named arguments and members stand there in another order than where they are kept.
+// Where there are tensors among them, as they are kept: the extents of one may come from those before it.
 inline std::vector<size_t> TextOrder(const std::vector<ExprPtr>& exprs) {
   std::vector<size_t> order(exprs.size());
   std::iota(order.begin(), order.end(), size_t{0});
+  if (std::any_of(exprs.begin(), exprs.end(), [](const ExprPtr& expr) { return HasExtents(expr->type); })) return order;
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return exprs[a]->span.begin < exprs[b]->span.begin; });
   return order;
 }

@@ -168,7 +168,6 @@ ExprPtr CheckComprehension(Body& body, const ast::ComprehensionExpr& expr, TypeR
   return list;
 }
 
-// What the accumulator begins as knows no element yet: the names of the loop are bound behind it.
 namespace {
 
 // A `fold` that adds to its accumulator, as other languages make a list.
@@ -183,7 +182,7 @@ TypeRef WantedOfInitial(Body& body, const ast::Expr& initial, TypeRef wanted) {
   const TypeRef value = wanted->kind == TypeKind::kOptional ? wanted->element : wanted;
   if (IsLiteral(*bare)) return value;
   const auto* tuple = ast::DynAs<ast::TupleExpr>(*bare);
-  if (tuple == nullptr || value->kind != TypeKind::kRecord || !value->name.empty()) return wanted;
+  if (tuple == nullptr || !IsTuple(value)) return wanted;
   std::vector<Field> fields = value->fields;
   for (Field& field : fields) {
     for (const ast::TupleExpr::Field& given : tuple->fields) {
@@ -217,6 +216,7 @@ TypeRef FilledFrom(Types& types, TypeRef open, TypeRef other) {
 
 }  // namespace
 
+// What the accumulator begins as knows no element yet: the names of the loop are bound behind it.
 ExprPtr CheckFold(Body& body, const ast::FoldExpr& expr, TypeRef wanted, const Where& where) {
   const uint32_t mark = body.NextSymbol();
   const Scope scope(body);

@@ -28,8 +28,6 @@ ExprPtr EmptyTensor(Body& body, TypeRef type, size_t rows, const Span& span) {
   return tensor;
 }
 
-bool IsPlainTuple(TypeRef type) { return type->kind == TypeKind::kRecord && type->name.empty(); }
-
 }  // namespace
 
 DefaultPart DefaultPart::Held() const {
@@ -44,7 +42,7 @@ bool DefaultPart::LeavesOpen() const {
   bool open = false;
   if (type->kind == TypeKind::kTensor) {
     for (uint32_t axis = 0; axis < type->dims.size(); ++axis) open = open || LeavesOpen(axis);
-  } else if (IsPlainTuple(type)) {
+  } else if (IsTuple(type)) {
     for (uint32_t i = 0; i < type->fields.size(); ++i) open = open || Field(i).LeavesOpen();
   }
   return open;
@@ -55,7 +53,7 @@ ExprPtr ReadDefault(Body& body, const std::string& name, const DefaultPart& know
   const TypeRef type = TypeOfValue(types, known.type, *known.value);
   const bool fits = wanted != nullptr && wanted->kind == type->kind && wanted->dims.size() == type->dims.size();
   if (!fits || !known.LeavesOpen()) return MakeConst(body, name, type, *known.value, span);
-  if (IsPlainTuple(type)) {
+  if (IsTuple(type)) {
     ExprPtr record = Make(ExprKind::kRecord, types.Error(), span);
     std::vector<Field> fields = type->fields;
     for (uint32_t i = 0; i < fields.size(); ++i) {
@@ -78,7 +76,7 @@ bool LeavesAxesOpen(const ast::Expr& written, TypeRef wanted) {
   if (const auto* paren = ast::DynAs<ast::ParenExpr>(written)) return LeavesAxesOpen(*paren->inner, wanted);
   if (wanted->kind == TypeKind::kOptional) return LeavesAxesOpen(written, wanted->element);
   if (const auto* tuple = ast::DynAs<ast::TupleExpr>(written)) {
-    return IsPlainTuple(wanted) && std::any_of(tuple->fields.begin(), tuple->fields.end(), [&](const ast::TupleExpr::Field& field) {
+    return IsTuple(wanted) && std::any_of(tuple->fields.begin(), tuple->fields.end(), [&](const ast::TupleExpr::Field& field) {
              const auto is_it = [&](const Field& other) { return other.name == field.label.text; };
              const auto of = std::find_if(wanted->fields.begin(), wanted->fields.end(), is_it);
              return of != wanted->fields.end() && LeavesAxesOpen(*field.value, of->type);

@@ -10,8 +10,6 @@
 namespace wf::sema {
 namespace {
 
-bool IsTuple(TypeRef type) { return type->kind == TypeKind::kRecord && type->name.empty(); }
-
 uint32_t IndexOf(TypeRef record, const std::string& member) {
   const std::vector<Field>& fields = record->fields;
   return static_cast<uint32_t>(std::find_if(fields.begin(), fields.end(), [&](const Field& field) { return field.name == member; }) -
@@ -206,7 +204,7 @@ TypeRef Join(Types& types, TypeRef a, TypeRef b) {
 
 TypeRef WithoutBorn(const Body& body, TypeRef type, uint32_t mark) {
   Types& types = body.env.types;
-  if (type->kind == TypeKind::kRecord && type->name.empty()) {
+  if (IsTuple(type)) {
     std::vector<Field> fields = type->fields;
     for (Field& field : fields) field.type = WithoutBorn(body, field.type, mark);
     return types.Record("", std::move(fields));

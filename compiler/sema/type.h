@@ -41,6 +41,7 @@ struct Type {
   bool is_unknown = false;     // it holds kError or kVariable
   friend bool operator==(const Type&, const Type&) = default;
 };
+inline bool IsTuple(TypeRef type) { return type->kind == TypeKind::kRecord && type->name.empty(); }
 inline constexpr uint32_t kMaxParts = 4096;               // of one type: each field has its place in frames and its lines in codecs
 std::string ToString(TypeRef type);                       // as users write it: "f32[1, h, w]"
 using RecordNames = std::function<std::string(TypeRef)>;  // of those that have a name

@@ -296,17 +296,14 @@ class SignatureCall {
     return first;
   }
 
-  // What is not yet there when the argument is computed is no extent of it: it is compared then.
-  void ForgetLater(Expr& value) const {
-    if (later_ == UINT32_MAX) return;
-    const TypeRef known = MapDims(body_.env.types, value.type, [&](const Dim& dim) {
+  // What is not yet there when the argument is computed is no extent of what is wanted of it: it is compared then.
+  TypeRef WithoutLater(TypeRef wanted) const {
+    if (wanted == nullptr || later_ == UINT32_MAX) return wanted;
+    return MapDims(body_.env.types, wanted, [&](const Dim& dim) {
       const std::vector<std::string> symbols = dim.Symbols();
       const auto is_later = [&](const std::string& symbol) { return body_.IsBornSince(symbol, later_); };
       return std::any_of(symbols.begin(), symbols.end(), is_later) ? AnyDim() : dim;
     });
-    if (known == value.type) return;
-    value.type = known;
-    SettleRead(body_, value);
   }
 
   // A value, so that neither its names nor its locals meet those of the call.
@@ -320,7 +317,7 @@ class SignatureCall {
     }
     const bool is_held = param.type->kind == TypeKind::kOptional && known.type->kind != TypeKind::kOptional;
     Instantiation open(body_.env.types, solver_, bindings_);
-    const TypeRef wanted = open.Of(is_held ? param.type->element : param.type);
+    const TypeRef wanted = WithoutLater(open.Of(is_held ? param.type->element : param.type));
     return ReadDefault(body_, param.name, known, open.faulty() ? nullptr : wanted, call_span);
   }
 
@@ -338,7 +335,7 @@ class SignatureCall {
       TypeBindings bindings = bindings_;
       if (certainty != Certainty::kWhole) bindings.types.insert(wanted_.begin(), wanted_.end());
       Instantiation known(body_.env.types, solver_, bindings);
-      const TypeRef hint = HintFor(known, *param.type, *given.value);
+      const TypeRef hint = WithoutLater(HintFor(known, *param.type, *given.value));
       if (known.faulty()) {
         solver_.ReportNoValue(*known.faulty(), given.span)->Label(param.span, TextOf(param));
         SkipUnchecked(body_, *given.value);
@@ -352,7 +349,7 @@ class SignatureCall {
       if (signature_.may_wait) Settle(body_, *value, mark);  // what the value alone says is all that a task of its own knows of it
     }
     if (IsPoison(*value)) return nullptr;
-    ForgetLater(*value);
+    if (later_ != UINT32_MAX) SettleRead(body_, *value);
     value = Fit(param, std::move(value), given.value == nullptr && param.default_value != nullptr);
     if (!value) return nullptr;
     const std::string_view name = given.value == nullptr ? std::string_view(param.name) : "";  // of a default, the span is the call's

@@ -102,6 +102,10 @@ void NodeCutter::SetCut(const Expr& expr, SlotId slot) {
 // `checks_of`: the call, of its last argument. `param`: the type that a called workflow gives it, where some argument is checked.
 SlotId NodeCutter::CutArgument(const Expr& expr, const Expr* checks_of, ir::Store store, TypeRef param) {
   if (MayWait(expr)) CutInside(expr);
+  const Expr* const inner = expr.kind == ExprKind::kSome && checks_of == nullptr ? expr.args[0].get() : nullptr;
+  if (inner != nullptr && !inner->fresh.empty() && !values_.CutSlot(*inner)) {  // extents are not read out of an optional
+    SetCut(*inner, values_.AddRun("argument", [&](BodyWriter& writer) { return writer.Write(*inner); }, values_.DeclaredType(inner->type)));
+  }
   const bool has_checks = (checks_of != nullptr && HasChecksOfArgs(*checks_of)) || param != nullptr || tasks_.has_gates();
   if (!has_checks) {
     const std::optional<SlotId> cut = values_.CutSlot(expr);

@@ -79,7 +79,8 @@ class FormWriter {
 
   std::string Program() {
     std::string text = kBegin;
-    for (uint32_t n = 1 + Below(3); n > 0; --n) text += Declare();
+    for (uint32_t n = 1 + Below(3); n > 0; --n) text += Declare("fn f" + std::to_string(n));
+    if (OneIn(3)) text += Declare("\nworkflow V");
     where_ = Where::kWorkflow;
     symbols_ = {"s", "t"};
     scope_ = {
@@ -163,8 +164,9 @@ class FormWriter {
     return {{"n", n}, {"m", AnyValue()}};
   }
 
-  std::string Declare() {
-    Callee made{"f" + std::to_string(functions_.size()), {}, {}};
+  // A function, or a workflow that nodes call.
+  std::string Declare(const std::string& head) {
+    Callee made{head.substr(head.find(' ') + 1), {}, {}};
     std::string text, observed;
     scope_.clear();
     symbols_.clear();
@@ -184,10 +186,13 @@ class FormWriter {
     for (const char* symbol : {"n", "m"}) {
       if (text.find(symbol) != std::string::npos) symbols_.push_back(symbol);
     }
-    if (!functions_.empty() && Below(2) == 1) observed += " + " + Call(2);
-    text = "fn " + made.name + "(" + text + ") -> i64 = " + observed + ";\n";
+    if (!functions_.empty() && Below(2) == 1) observed += " + " + Call(functions_[Below(static_cast<uint32_t>(functions_.size()))], 2);
+    if (made.name == "V") {
+      inner_ = std::move(made);
+      return head + "(" + text + ") -> (r: i64) {\n  return (r: " + observed + ");\n}\n";
+    }
     functions_.push_back(std::move(made));
-    return text;
+    return head + "(" + text + ") -> i64 = " + observed + ";\n";
   }
 
   // A number that tells values apart.
@@ -222,10 +227,16 @@ class FormWriter {
   std::string Statement(const std::string& name, std::string& sum) {
     const bool is_node = Below(2) == 0;
     const std::string begin = std::string("  ") + (is_node ? "node " : "let ") + name;
-    if (Below(3) != 2) {
+    const uint32_t what = Below(4);
+    if (what == 3 && is_node && inner_) {
+      sum += " + " + name + ".r";
+      return begin + " = " + Call(*inner_, kDepth) + ";\n";
+    }
+    if (what != 2) {
       sum += " + " + name;
       return begin + " = " + Call(kDepth) + ";\n";
     }
+    if (is_node && OneIn(3)) return Each(name, sum);
     const Form shape = Bound(AnyForm(2), AnyValues());
     const bool is_typed = Below(4) != 3;
     const std::string value = Value(shape, kDepth);
@@ -235,8 +246,17 @@ class FormWriter {
     return begin + (is_typed ? ": " + shape.Text() : "") + " = " + value + fallback + ";\n";
   }
 
-  std::string Call(int depth) {
-    const Callee& callee = functions_[Below(static_cast<uint32_t>(functions_.size()))];
+  // An element each, with a fallback.
+  std::string Each(const std::string& name, std::string& sum) {
+    const Form form = Bound(AnyForm(1), AnyValues());
+    const std::string fallback = Below(2) == 0 ? " else " + Value(form, 1) : "";
+    sum += " + " + Observed(name, {FormKind::kList, {form}});
+    return "  node " + name + " = for _x in xs {\n    require c || k > 0 else fail Odd;\n    " + Value(form, 2) + fallback + "\n  };\n";
+  }
+
+  std::string Call(int depth) { return Call(functions_[Below(static_cast<uint32_t>(functions_.size()))], depth); }
+
+  std::string Call(const Callee& callee, int depth) {
     const Extents values = AnyValues();
     const bool named = Below(2) == 1;
     std::vector<std::string> args;
@@ -395,6 +415,7 @@ class FormWriter {
   size_t at_ = 0, n_names_ = 0;
   Where where_ = Where::kFunction;
   std::vector<Callee> functions_;
+  std::optional<Callee> inner_;       // a workflow
   std::vector<Local> scope_;          // what has that type
   std::vector<std::string> symbols_;  // that extents may hold here
 };

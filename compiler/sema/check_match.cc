@@ -62,6 +62,7 @@ class MatchCheck {
     return body_.Find(pattern.text) || body_.symbols.contains(pattern.text) || (entity != nullptr && entity->kind == EntityKind::kConst);
   }
   void ReportTaken(const ast::Pattern& pattern) {
+    body_.taken_names.insert(pattern.text);
     const auto local = body_.Find(pattern.text);
     const auto symbol = body_.symbols.find(pattern.text);
     if (local) body_.infos[*local].used = true;

@@ -154,10 +154,11 @@ TreeRun::Passed TreeRun::RunStatement(const sema::Stmt& stmt, std::set<int32_t>&
       return Passed::kOn;
     case sema::StmtKind::kRequire:
       made = EvalAwaited(*stmt.value);
-      if (made.value && made.value->bits == 0) made.Take(Failed(stmt.code, stmt.message.get()));
-      break;
+      if (!made.value || made.value->bits != 0) break;
+      [[fallthrough]];
     case sema::StmtKind::kFail:
-      made = Failed(stmt.code, stmt.message.get());
+      made.codes.insert(stmt.code);
+      if (stmt.message != nullptr) made.Take(EvalAwaited(*stmt.message));
       break;
     case sema::StmtKind::kReturn: {
       std::vector<ir::Value> values;

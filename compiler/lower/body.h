@@ -155,7 +155,7 @@ class BodyEmitter {
   Leaves EmitReshape(const ir::Op& op);
   Value *ReduceUnrolled(const ir::Op& op, uint64_t count), *ReduceLoop(const ir::Op& op, Value* count);
   std::vector<Value*> ReduceLanes(const ir::Op& op, Value* count, size_t sums, const std::function<void(size_t)>& enter);
-  Value *EmitReduce(const ir::Op& op), *ReduceBuffered(const ir::Op& op, Value* count);
+  Value *EmitReduce(const ir::Op& op), *ReduceBuffered(const ir::Op& op, Value* count), *ReduceKeys(const ir::Op& op, Value* count);
   std::vector<Value*> CombineLanes(const ir::Op& op, llvm::ArrayRef<Value*> lanes);
 
   // ---- lists, maps: list.cc ----

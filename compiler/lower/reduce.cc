@@ -3,6 +3,8 @@
 // elements k with k % lanes == l in order of k; then the upper half of the lanes is added to the lower, lane by lane, until one is left
 // (docs/ir.md).
 
+#include <algorithm>
+
 #include "compiler/ir/scalar.h"
 #include "compiler/lower/body.h"
 #include "compiler/lower/lanes.h"
@@ -16,6 +18,23 @@ using llvm::Value;
 
 namespace {
 constexpr uint64_t kUnrolledOperations = 528;  // 33 for each of 16
+constexpr size_t kMostKeyOps = 8;              // of an element: few enough to write them twice
+
+// Integers in the order of floats: what `maximum` and `minimum` choose among, -0 below 0. NaN are beyond the infinities, on the side of
+// their sign. It is its own inverse.
+Value* KeyOfFloat(llvm::IRBuilder<>& b, Value* bits) {
+  return b.CreateXor(bits, b.CreateAnd(b.CreateAShr(bits, 31), b.getInt32(0x7fffffff)));
+}
+
+// Is it the least or greatest of f32 that are read one after the other?
+bool HasKeys(const ir::Body& body, const ir::Block& block, ir::DType dtype) {
+  if (dtype != ir::DType::kF32 || block.ops.size() > kMostKeyOps) return false;
+  return std::all_of(block.ops.begin(), block.ops.end(), [&](ir::ValueId id) {
+    return ir::IsScalarArithmetic(body[id].kind) || body[id].kind == OpKind::kLoad || body[id].kind == OpKind::kScalar;
+  });
+}
+
+int32_t KeyOfInfinity(bool is_negative) { return is_negative ? static_cast<int32_t>(0x807fffff) : 0x7f800000; }
 }  // namespace
 
 Value* BodyEmitter::EmitReduce(const ir::Op& op) {
@@ -30,7 +49,7 @@ Value* BodyEmitter::EmitReduce(const ir::Op& op) {
       known->getZExtValue() * WorkOf(op.blocks[0]) <= kUnrolledOperations) {
     result = ReduceUnrolled(op, known->getZExtValue());
   } else if (is_free) {
-    result = ReduceLoop(op, count);
+    result = HasKeys(body_, body_[op.blocks[0]], dtype) ? ReduceKeys(op, count) : ReduceLoop(op, count);
   } else {
     const bool has_lanes =
         !builds_.IsOnce(op.blocks[0]) && LaneBlock::Takes(context_, body_, {op.blocks[0], body_[op.blocks[0]].params[0], 0});
@@ -51,6 +70,30 @@ Value* BodyEmitter::ReduceLoop(const ir::Op& op, Value* count) {
     b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(identity->getType(), acc), element), acc);
   });
   return b_.CreateLoad(identity->getType(), acc);
+}
+
+// NaN ends in every step of `maximum` and `minimum`, which takes five instructions that wait for each other. As integers elements take one,
+// and the other end of all tells whether there was a NaN: then all is done again, for the one that it has to be.
+Value* BodyEmitter::ReduceKeys(const ir::Op& op, Value* count) {
+  llvm::Type *i32 = b_.getInt32Ty(), *f32 = b_.getFloatTy();
+  const int32_t least_number = KeyOfInfinity(true), greatest_number = KeyOfInfinity(false);
+  llvm::AllocaInst *least = Local(i32, "least"), *greatest = Local(i32, "greatest"), *result = Local(f32, "result");
+  b_.CreateStore(b_.getInt32(static_cast<uint32_t>(greatest_number)), least);
+  b_.CreateStore(b_.getInt32(static_cast<uint32_t>(least_number)), greatest);
+  For(count, WorkToLookAt(op.args[0], WorkOf(op.blocks[0])), [&](Value* index) {
+    Value* key = KeyOfFloat(b_, b_.CreateBitCast(EmitBlock(op.blocks[0], {index})[0], i32));
+    b_.CreateStore(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateLoad(i32, least), key), least);
+    b_.CreateStore(b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, b_.CreateLoad(i32, greatest), key), greatest);
+  });
+  Value* has_nan = b_.CreateOr(b_.CreateICmpSLT(b_.CreateLoad(i32, least), b_.getInt32(static_cast<uint32_t>(least_number))),
+                               b_.CreateICmpSGT(b_.CreateLoad(i32, greatest), b_.getInt32(static_cast<uint32_t>(greatest_number))));
+  EmitEither(
+      has_nan, [&] { b_.CreateStore(ReduceLoop(op, count), result); },
+      [&] {
+        const bool is_max = static_cast<ir::ReduceKind>(op.imm) == ir::ReduceKind::kMax;
+        b_.CreateStore(b_.CreateBitCast(KeyOfFloat(b_, b_.CreateLoad(i32, is_max ? greatest : least)), f32), result);
+      });
+  return b_.CreateLoad(f32, result);
 }
 
 // Few elements, all in registers: the lanes beyond them hold the identity, and joining it changes nothing but the sign of a zero sum, which

@@ -17,6 +17,7 @@ namespace {
 constexpr size_t kMostTermOps = 16;          // of the element that is summed: a tile writes them sixteen times
 constexpr size_t kMostOps = 32;              // around the sum
 constexpr uint64_t kPanelBytes = 256 << 10;  // a part of the cache of a core, whose second level has 256 KiB to 2 MiB
+constexpr unsigned kFewRows = 2;             // of a tile of columns, where there are no more
 constexpr unsigned kFromOutside = 0, kRow = 1, kColumn = 2, kTerm = 4;
 
 bool IsPlainKind(OpKind kind) {
@@ -67,7 +68,8 @@ bool BodyEmitter::Tiles::IsPlain(const ir::Block& block, ValueId but) const {
   });
 }
 
-// The form, and how large a tile is: up to 8 accumulators keep the adders busy; more are more code for LLVM and save no time.
+// The form, and how large a tile is: up to 8 accumulators keep the adders busy. Of columns there are 16 in long vectors, since four rows
+// read a column half as often from the second cache, which is where it lies in sums of more than some hundred.
 void BodyEmitter::Tiles::Choose() {
   const ir::Op& sum = o_.body_[sum_];
   const ir::Block& term = o_.body_[sum.blocks[0]];
@@ -105,14 +107,14 @@ void BodyEmitter::Tiles::Choose() {
   if (!has_columns_) return;
   lanes_ = columns.widest == 8 || !is_wide ? 8 : 16;
   wide_ = is_wide || !rows_share ? 4 : 2;
-  rows_ = rows_share ? (is_wide ? 2 : 4) : 1;
+  rows_ = rows_share ? 4 : 1;
 }
 
 Value* BodyEmitter::Tiles::HasRoom() const {
   if (!has_columns_) return b_.getTrue();
   Value* columns = b_.CreateICmpUGE(nest_.extents.back(), b_.getInt64(lanes_));
   if (rows_ == 1) return columns;
-  Value* rows = b_.CreateICmpUGE(nest_.extents[nest_.extents.size() - 2], b_.getInt64(rows_));
+  Value* rows = b_.CreateICmpUGE(nest_.extents[nest_.extents.size() - 2], b_.getInt64(kFewRows));
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(columns); known != nullptr) return known->isOne() ? rows : columns;
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(rows); known != nullptr) return known->isOne() ? columns : rows;
   return b_.CreateAnd(rows, columns);
@@ -158,12 +160,17 @@ void BodyEmitter::Tiles::Emit(Value* offset, llvm::ArrayRef<Value*> at) {
 void BodyEmitter::Tiles::EmitPanel(Value* rows, Value* from, Value* to) {
   Value* most = b_.getInt64(rows_);
   const auto first = [&](Value* index) { return b_.CreateMul(index, most, "row", true, true); };
+  if (has_columns_ && rows_ == 1) return For(rows, kUnknownWork, [&](Value* row) { EmitStrip(row, 1, from, to); });
   if (has_columns_) {
-    Value *tiles = b_.CreateUDiv(b_.CreateAdd(rows, b_.getInt64(rows_ - 1), "", true, true), most), *last = b_.CreateSub(rows, most);
-    return For(tiles, kUnknownWork, [&](Value* index) {
-      Value* row = first(index);
-      EmitStrip(rows_ == 1 ? row : b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, last), rows_, from, to);
-    });
+    const auto tiles_of = [&](unsigned count) {
+      Value* tiles = b_.CreateUDiv(b_.CreateAdd(rows, b_.getInt64(count - 1), "", true, true), b_.getInt64(count));
+      Value* last = b_.CreateSub(rows, b_.getInt64(count));
+      For(tiles, kUnknownWork, [&](Value* index) {
+        Value* row = b_.CreateMul(index, b_.getInt64(count), "row", true, true);
+        EmitStrip(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, last), count, from, to);
+      });
+    };
+    return o_.EmitEither(b_.CreateICmpUGE(rows, most), [&] { tiles_of(rows_); }, [&] { tiles_of(kFewRows); });
   }
   Value *tiles = b_.CreateUDiv(rows, most), *done = b_.CreateMul(tiles, most, "", true, true);
   For(tiles, kUnknownWork, [&](Value* index) { EmitStrip(first(index), rows_, from, to); });

@@ -15,47 +15,74 @@
 namespace wf::nodes {
 namespace {
 
-#define WF_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl")))
+template <typename T>
+using KeyType = std::make_signed_t<decltype(KeyOf(std::declval<T>()))>;
 
 template <typename T>
-using KeyType = decltype(KeyOf(std::declval<T>()));
+constexpr auto kSign = static_cast<std::make_unsigned_t<KeyType<T>>>(std::numeric_limits<KeyType<T>>::min());
 
 template <typename T>
-WF_AVX512 void ToKeys(std::span<const T> data, KeyType<T>* keys) {
-  for (size_t i = 0; i < data.size(); ++i) keys[i] = KeyOf(data[i]);
+[[gnu::always_inline]] inline KeyType<T> SignedKeyOf(const T& x) {
+  return static_cast<KeyType<T>>(KeyOf(x) ^ kSign<T>);
 }
 
 template <typename T>
-WF_AVX512 void OfKeys(std::span<const KeyType<T>> keys, T* data) {
-  constexpr auto kSign = static_cast<KeyType<T>>(KeyType<T>{1} << (8 * sizeof(T) - 1));
+[[gnu::always_inline]] inline void ToKeys(std::span<const T> data, KeyType<T>* keys) {
+  for (size_t i = 0; i < data.size(); ++i) keys[i] = SignedKeyOf(data[i]);
+}
+
+template <typename T>
+[[gnu::always_inline]] inline void OfKeys(std::span<const KeyType<T>> keys, T* data) {
   for (size_t i = 0; i < keys.size(); ++i) {
-    const auto key = keys[i];
+    const KeyType<T> key = keys[i];
     if constexpr (std::is_floating_point_v<T>) {
-      data[i] = std::bit_cast<T>((key & kSign) != 0 ? key ^ kSign : ~key);
+      data[i] = std::bit_cast<T>(key < 0 ? static_cast<KeyType<T>>(~key ^ std::numeric_limits<KeyType<T>>::min()) : key);
     } else {
-      data[i] = static_cast<T>(std::is_signed_v<T> ? key ^ kSign : key);
+      data[i] = static_cast<T>(std::is_signed_v<T> ? key : static_cast<KeyType<T>>(static_cast<std::make_unsigned_t<T>>(key) ^ kSign<T>));
     }
   }
+}
+
+#define WF_AVX2 __attribute__((target("avx2")))
+#define WF_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl")))
+
+template <typename T>
+WF_AVX2 void ToKeysInAvx2(std::span<const T> data, KeyType<T>* keys) {
+  ToKeys(data, keys);
+}
+template <typename T>
+WF_AVX512 void ToKeysInAvx512(std::span<const T> data, KeyType<T>* keys) {
+  ToKeys(data, keys);
+}
+template <typename T>
+WF_AVX2 void OfKeysInAvx2(std::span<const KeyType<T>> keys, T* data) {
+  OfKeys<T>(keys, data);
+}
+template <typename T>
+WF_AVX512 void OfKeysInAvx512(std::span<const KeyType<T>> keys, T* data) {
+  OfKeys<T>(keys, data);
 }
 
 // Numbers that share a key, as 0 and -0 do and NaN of several bits, in the order of `data`.
 template <typename T>
 void Restore(std::span<const T> data, KeyType<T> key, std::span<const KeyType<T>> keys, T* sorted) {
   const auto [first, last] = std::equal_range(keys.begin(), keys.end(), key);
-  if (first != last) std::copy_if(data.begin(), data.end(), sorted + (first - keys.begin()), [key](const T& x) { return KeyOf(x) == key; });
+  if (first != last)
+    std::copy_if(data.begin(), data.end(), sorted + (first - keys.begin()), [key](const T& x) { return SignedKeyOf(x) == key; });
 }
 
 // False when nothing is sorted.
 template <typename T>
 bool SortInVectors(const wf_ctx* ctx, std::span<const T> data, T* sorted, void* spare) {
   if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= sizeof(uint32_t)) {
-    if (!HasVectorsToSort()) return false;
+    const SortVectors by = VectorsToSort();
+    if (by == SortVectors::kNone) return false;
     const std::span keys(static_cast<KeyType<T>*>(spare), data.size());
-    ToKeys(data, keys.data());
-    if (!SortKeys(ctx, keys, reinterpret_cast<KeyType<T>*>(sorted))) return false;
-    OfKeys<T>(keys, sorted);
+    (by == SortVectors::kAvx512 ? ToKeysInAvx512<T> : ToKeysInAvx2<T>)(data, keys.data());
+    if (!SortKeys(ctx, keys, reinterpret_cast<KeyType<T>*>(sorted), by)) return false;
+    (by == SortVectors::kAvx512 ? OfKeysInAvx512<T> : OfKeysInAvx2<T>)(keys, sorted);
     if constexpr (std::is_floating_point_v<T>) {
-      for (const T shared : {T{0}, std::numeric_limits<T>::quiet_NaN()}) Restore<T>(data, KeyOf(shared), keys, sorted);
+      for (const T shared : {T{0}, std::numeric_limits<T>::quiet_NaN()}) Restore<T>(data, SignedKeyOf(shared), keys, sorted);
     }
     return true;
   }

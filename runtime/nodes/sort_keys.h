@@ -7,11 +7,12 @@
 
 namespace wf::nodes {
 
-bool HasVectorsToSort();
+enum class SortVectors : uint8_t { kNone, kAvx2, kAvx512 };
+SortVectors VectorsToSort();  // the widest that the CPU has
 
-// Puts keys in ascending order where there are such vectors; `spare` has as many places. False when the job is stopped, and for keys that
+// Puts keys in ascending order by such vectors as the CPU has; `spare` has as many places. False when the job is stopped, and for keys that
 // lie such that it would take long; then `keys` holds anything.
-bool SortKeys(const wf_ctx* ctx, std::span<uint32_t> keys, uint32_t* spare);
-bool SortKeys(const wf_ctx* ctx, std::span<uint64_t> keys, uint64_t* spare);
+bool SortKeys(const wf_ctx* ctx, std::span<int32_t> keys, int32_t* spare, SortVectors by);
+bool SortKeys(const wf_ctx* ctx, std::span<int64_t> keys, int64_t* spare, SortVectors by);
 
 }  // namespace wf::nodes

@@ -154,6 +154,25 @@ TEST_F(BodyTest, ComparesTheIndexThatRuns) {
   Check(kSizes, 2);
 }
 
+// Of f32 that are read one after the other they are found as integers: zeros and NaN of both signs, infinities, numbers below the normal
+// ones.
+TEST_F(BodyTest, TheLeastAndTheGreatestAmongSpecialNumbers) {
+  for (const uint32_t bits : {0xffffffffU, 0x807fffffU, 0x80000000U, 0xff800000U, 0x7fffffffU}) {
+    for (const ReduceKind kind : {ReduceKind::kMin, ReduceKind::kMax}) {
+      for (const bool is_neg : {false, true}) {
+        cases_.Add("special", {Tensor(DType::kI32, {-1})}, Scalar(DType::kF32), [this, bits, kind, is_neg](Builder& b, const In& in) {
+          const ir::BlockId block = b.Open({I64()});
+          const ValueId masked = b.Binary(OpKind::kAnd, b.Load(in[0], {b.Param(0)}), b.Scalar(DType::kI32, bits));
+          const ValueId element = b.Bitcast(masked, DType::kF32);
+          b.Close(is_neg ? b.Unary(OpKind::kNeg, element) : element);
+          return b.Reduce(kind, DType::kF32, b.Dim(in[0], 0), block);
+        });
+      }
+    }
+  }
+  Check({0, 1, 2, 3, 17, 64, 100, 333}, 4);
+}
+
 TEST_F(BodyTest, ReductionsInTheirFixedOrder) {
   with_o0_ = false;
   for (const DType dtype : {DType::kI32, DType::kU64, DType::kF32, DType::kF64}) {

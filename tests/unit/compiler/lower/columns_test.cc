@@ -41,6 +41,24 @@ TEST_F(BodyTest, ProductsOfKnownExtents) {
   Check({1});
 }
 
+TEST_F(BodyTest, ProductsOfFewRows) {
+  const TypeId a = Tensor(DType::kF32, {40, -1}), c = Tensor(DType::kF32, {40, 37}), out = Tensor(DType::kF32, {-1, 37});
+  cases_.Add("few rows", {a, c}, out, [this](Builder& b, const In& in) {
+    const ir::BlockId each = b.Open({I64(), I64()});
+    b.Close(Product(b, ReduceKind::kSum, in, b.Param(0), b.Param(1)));
+    return b.Build(DType::kF32, {b.Dim(in[0], 1), b.I64(37)}, each);
+  });
+  for (const int64_t rows : {1, 2, 3, 4, 5, 7}) {
+    const TypeId known = Tensor(DType::kF32, {40, rows}), product = Tensor(DType::kF32, {rows, 37});
+    cases_.Add("few known rows", {known, c}, product, [this, rows](Builder& b, const In& in) {
+      const ir::BlockId each = b.Open({I64(), I64()});
+      b.Close(Product(b, ReduceKind::kSum, in, b.Param(0), b.Param(1)));
+      return b.Build(DType::kF32, {b.I64(rows), b.I64(37)}, each);
+    });
+  }
+  Check({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 20});
+}
+
 TEST_F(BodyTest, ColumnsAmongOtherWork) {
   const TypeId matrix = Tensor(DType::kF32, {-1, -1}), vector = Tensor(DType::kF32, {-1});
   cases_.Add("two sums, joined", {matrix, matrix}, matrix, [this](Builder& b, const In& in) {

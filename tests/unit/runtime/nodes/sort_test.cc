@@ -84,45 +84,73 @@ TEST(Sort, OfEveryLength) {
   ExpectSortedInAnyLength<uint64_t>(WF_U64);
 }
 
-TEST(SortKeys, SortsWhatFitsIntoVectorsAndMore) {
-  if (!HasVectorsToSort()) return;
+std::vector<SortVectors> VectorsOfThisCpu() {
+  std::vector<SortVectors> has;
+  for (const SortVectors each : {SortVectors::kAvx2, SortVectors::kAvx512}) {
+    if (each <= VectorsToSort()) has.push_back(each);
+  }
+  return has;
+}
+
+template <typename Key>
+void ExpectKeysSorted(const std::vector<Key>& data, SortVectors by) {
   FakeJob job;
-  std::mt19937_64 random(4);
-  for (size_t n = 0; n < 300; ++n) {
-    std::vector<uint32_t> keys(n), spare(n);
-    std::vector<uint64_t> long_keys(n), long_spare(n);
-    for (size_t i = 0; i < n; ++i) long_keys[i] = random() >> (i % 64), keys[i] = static_cast<uint32_t>(long_keys[i]);
-    std::vector<uint32_t> wanted = keys;
-    std::vector<uint64_t> long_wanted = long_keys;
-    std::sort(wanted.begin(), wanted.end());
-    std::sort(long_wanted.begin(), long_wanted.end());
-    EXPECT_TRUE(SortKeys(&job.ctx, keys, spare.data()) && SortKeys(&job.ctx, long_keys, long_spare.data()));
-    EXPECT_TRUE(keys == wanted && long_keys == long_wanted) << n;
+  std::vector<Key> wanted = data, keys = data, spare(data.size());
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_TRUE(SortKeys(&job.ctx, std::span(keys), spare.data(), by));
+  EXPECT_EQ(keys, wanted) << data.size();
+}
+
+TEST(SortKeys, SortsWhatFitsIntoVectorsAndMore) {
+  for (const SortVectors by : VectorsOfThisCpu()) {
+    std::mt19937_64 random(4);
+    for (size_t n = 0; n < 600; n += n < 300 ? 1 : 17) {
+      std::vector<int32_t> keys(n);
+      std::vector<int64_t> long_keys(n);
+      for (size_t i = 0; i < n; ++i)
+        long_keys[i] = static_cast<int64_t>(random()) >> (i % 64), keys[i] = static_cast<int32_t>(long_keys[i]);
+      ExpectKeysSorted(keys, by);
+      ExpectKeysSorted(long_keys, by);
+    }
+  }
+}
+
+TEST(SortKeys, SortsManyOfEveryKind) {
+  for (const SortVectors by : VectorsOfThisCpu()) {
+    std::mt19937_64 random(5);
+    for (const size_t n : {641, 1023, 2048, 4099, 20'000}) {
+      std::vector<int64_t> mixed(n), few(n), rising(n), least(n, INT64_MIN), most(n, INT64_MAX);
+      for (size_t i = 0; i < n; ++i) {
+        mixed[i] = static_cast<int64_t>(random());
+        few[i] = static_cast<int64_t>(random() % 3) * INT64_MAX;
+        rising[i] = static_cast<int64_t>(i);
+      }
+      for (const std::vector<int64_t>& data : {mixed, few, rising, least, most}) {
+        ExpectKeysSorted(data, by);
+        ExpectKeysSorted(std::vector<int32_t>(data.begin(), data.end()), by);
+      }
+    }
   }
 }
 
 // Of each part that is left, the keys among which a pivot is looked for are the smallest: it is nearly the least of all, and the part gets
 // shorter by a few. Numbers of places go the way that keys would go.
-std::vector<int32_t> SlowToSort(size_t n) {
-  constexpr size_t kLanes = 16, kSome = 2 * kLanes;
+std::vector<int32_t> SlowToSort(size_t n, size_t lanes) {
   std::vector<int32_t> keys(n, INT32_MAX);
   std::vector<size_t> left(n);
   std::iota(left.begin(), left.end(), size_t{0});
-  for (int32_t next = 0; left.size() > 8 * kLanes;) {
-    for (size_t i = 0; i < kSome; ++i) {
-      int32_t& key = keys[left[i * (left.size() / kSome)]];
-      if (key == INT32_MAX) key = next++;
-    }
+  for (int32_t next = 0; left.size() > 16 * lanes;) {
+    const size_t samples = left.size() < 64 * lanes ? 16 : 32;
     std::vector<int32_t> some;
-    for (size_t i = 0; i < kSome; ++i) some.push_back(keys[left[i * (left.size() / kSome)]]);
+    for (size_t i = 0; i < samples; ++i) {
+      int32_t& key = keys[left[i * (left.size() / samples)]];
+      if (key == INT32_MAX) key = next++;
+      some.push_back(key);
+    }
     std::sort(some.begin(), some.end());
     std::vector<size_t> others;
-    for (size_t end = left.size(); end > 0;) {  // those of the last vector come first
-      const size_t begin = (end - 1) / kLanes * kLanes;
-      for (size_t i = begin; i < end; ++i) {
-        if (keys[left[i]] >= some[kLanes]) others.push_back(left[i]);
-      }
-      end = begin;
+    for (const size_t place : left) {
+      if (keys[place] >= some[samples / 2]) others.push_back(place);
     }
     left = std::move(others);
   }
@@ -130,14 +158,15 @@ std::vector<int32_t> SlowToSort(size_t n) {
 }
 
 TEST(SortKeys, GivesUpWhereItWouldTakeLong) {
-  if (!HasVectorsToSort()) return;
-  const std::vector<int32_t> data = SlowToSort(4096);
-  FakeJob job;
-  std::vector<uint32_t> keys(data.begin(), data.end()), spare(keys.size());
-  EXPECT_FALSE(SortKeys(&job.ctx, keys, spare.data()));
-  std::vector<int32_t> wanted = data;
-  std::sort(wanted.begin(), wanted.end());
-  EXPECT_EQ(Sorted(data, WF_I32), wanted) << "by digits";
+  for (const SortVectors by : VectorsOfThisCpu()) {
+    const std::vector<int32_t> data = SlowToSort(4096, by == SortVectors::kAvx512 ? 16 : 8);
+    FakeJob job;
+    std::vector<int32_t> keys = data, spare(keys.size());
+    EXPECT_FALSE(SortKeys(&job.ctx, std::span(keys), spare.data(), by));
+    std::vector<int32_t> wanted = data;
+    std::sort(wanted.begin(), wanted.end());
+    EXPECT_EQ(Sorted(data, WF_I32), wanted) << "by digits";
+  }
 }
 
 TEST(Sort, FailsWhenMemoryIsSpentAndStopsWhenAbandoned) { ExpectItFailsWithoutMemoryAndStops(wf_n_sort); }

@@ -56,19 +56,34 @@ class RangeProver : public Rewriter {
       const ValueId divisor = Mapped(op.args[0]);
       if (b_.DTypeOf(divisor) == ir::DType::kI64 && LeastOf(divisor, 0) >= 1) return divisor;
     }
-    const bool compares = op.kind == OpKind::kLt && b_.DTypeOf(Mapped(op.args[0])) == ir::DType::kI64;
-    if (compares && IsNever(Mapped(op.args[0]), Mapped(op.args[1]))) return b_.Bool(false);
-    return Copy(id, op);
+    const bool compares = (op.kind == OpKind::kLt || op.kind == OpKind::kLe) && b_.DTypeOf(Mapped(op.args[0])) == ir::DType::kI64;
+    if (compares && IsNever(op.kind, Mapped(op.args[0]), Mapped(op.args[1]))) return b_.Bool(false);
+    const ValueId copy = Copy(id, op);
+    if (op.kind == OpKind::kFailIf && b_.depth() == 0) KeepEqual(At(Mapped(op.args[0])));
+    return copy;
   }
 
-  // That a < b. Only where their difference wraps nowhere is it what its parts say.
-  bool IsNever(ValueId a, ValueId b) {
+  // That a < b, or a <= b. Only where their difference wraps nowhere is it what its parts say.
+  bool IsNever(OpKind kind, ValueId a, ValueId b) {
     const auto is_near = [this](ValueId id) {
       constexpr int64_t kNear = int64_t{1} << 61;
       const ir::Bounds bounds = BoundsOf(id);
       return -kNear <= bounds.least && bounds.most <= kNear;
     };
-    return is_near(a) && is_near(b) && IsAtMost(b, a);
+    return is_near(a) && is_near(b) && (kind == OpKind::kLt ? IsAtMost(b, a) : IsBelow(b, a, 0));
+  }
+
+  // What fails where two differ is passed only where they are equal: all that follows outside of blocks, where nothing moves before it.
+  void KeepEqual(const ir::Op& condition) {
+    if (condition.kind != OpKind::kNe || b_.DTypeOf(condition.args[0]) != ir::DType::kI64) return;
+    ValueId a = EqualTo(condition.args[0]), b = EqualTo(condition.args[1]);
+    if (a == b) return;
+    if (const OpKind kind = At(a).kind; kind == OpKind::kScalar || (OpKind::kAdd <= kind && kind <= OpKind::kMul)) std::swap(a, b);
+    equal_[a] = b;
+  }
+  ValueId EqualTo(ValueId id) const {
+    for (auto next = equal_.find(id); next != equal_.end(); next = equal_.find(id)) id = next->second;
+    return id;
   }
 
   const ir::Op& At(ValueId id) const { return b_.body()[id]; }
@@ -81,7 +96,8 @@ class RangeProver : public Rewriter {
     if (op.kind == OpKind::kMax && b_.IsConstant(op.args[1], 0)) unclamped_[param] = op.args[0];
   }
 
-  Linear LinearOf(ValueId id, int depth) {
+  Linear LinearOf(ValueId value, int depth) {
+    const ValueId id = depth < kMaxDepth ? EqualTo(value) : value;
     const ir::Op& op = At(id);
     Linear sum;
     if (op.kind == OpKind::kScalar) {
@@ -262,8 +278,9 @@ class RangeProver : public Rewriter {
     }
   }
 
-  ir::Counters extents_;    // of the loops that parameters count
-  ir::Counters unclamped_;  // n, of those that are max(n, 0)
+  ir::Counters extents_;              // of the loops that parameters count
+  ir::Counters unclamped_;            // n, of those that are max(n, 0)
+  std::map<ValueId, ValueId> equal_;  // what may stand for it
 };
 
 }  // namespace

@@ -94,6 +94,65 @@ TEST(ProveRanges, DecidesComparisonsOfExtents) {
   EXPECT_FALSE(is_decided(true, [&](Builder& b, ValueId n) { return less(b, b.Sub(n, b.I64(1)), part(b, n, 2)); })) << "0 - 1 < 0";
 }
 
+// What an index of a list is compared with: `count <= i` in a loop that counts to less.
+TEST(ProveRanges, DecidesComparisonsWithWhatALoopCounts) {
+  for (const int64_t more : {-1, 0, 1}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0);
+    const BlockId block = b.Open(Integers(b, 1));
+    const ValueId i = b.Param(0);
+    b.StickyIf(b.Binary(OpKind::kLe, n, b.Add(i, b.I64(more))), 7001);
+    b.Close(b.Load(x, {i}));
+    b.Close(b.Build(DType::kF32, {n}, block));
+    ProveRanges(f.program);
+    EXPECT_EQ(f.Text().find("sticky_if") == std::string::npos, more <= 0) << more;
+  }
+}
+
+// Behind a check that two extents are equal one stands for the other, but for what stands before it or beside its arm.
+TEST(ProveRanges, ProvesIndicesByEqualitiesThatWereChecked) {
+  enum class Check { kBefore, kBehind, kInArm };
+  const auto is_proved = [](Check where, int64_t more,
+                            int64_t offset) {  // s + more is the extent of x, and s elements are read from offset on
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1}), n = b.Dim(x, 0);
+    const ValueId differ = b.Binary(OpKind::kNe, b.Add(s, b.I64(more)), n);
+    const auto check = [&] {
+      const BlockId message = b.Open({});
+      b.Close(b.Text("they differ"));
+      b.FailIf(differ, 7004, message);
+    };
+    const auto read = [&] {
+      const BlockId block = b.Open(Integers(b, 1));
+      b.Close(b.Load(x, {b.CheckIndex(b.Add(b.Param(0), b.I64(offset)), n)}));
+      return b.Build(DType::kF32, {b.Binary(OpKind::kMax, s, b.I64(0))}, block);
+    };
+    if (where == Check::kBefore) check();
+    if (where == Check::kInArm) {
+      const BlockId then = b.Open({});
+      check();
+      b.Close(s);
+      const BlockId otherwise = b.Open({});
+      b.Close(n);
+      b.If(differ, b.TypeOf(n), then, otherwise);
+    }
+    const ValueId result = read();
+    if (where == Check::kBehind) check();
+    b.Close(result);
+    ProveRanges(f.program);
+    return f.Text().find("check_index") == std::string::npos;
+  };
+  EXPECT_TRUE(is_proved(Check::kBefore, 0, 0));
+  EXPECT_TRUE(is_proved(Check::kBefore, 1, 0));
+  EXPECT_TRUE(is_proved(Check::kBefore, 1, 1));
+  EXPECT_FALSE(is_proved(Check::kBefore, 0, 1));
+  EXPECT_FALSE(is_proved(Check::kBefore, -1, 0));
+  EXPECT_FALSE(is_proved(Check::kBehind, 0, 0));
+  EXPECT_FALSE(is_proved(Check::kInArm, 0, 0));
+}
+
 // A loop over n / 2 reads every second element.
 TEST(ProveRanges, ProvesIndicesOfLoopsOverQuotients) {
   struct Case {

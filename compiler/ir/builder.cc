@@ -220,6 +220,37 @@ void Builder::StickyIf(ValueId condition, int32_t code) {
   Emit(OpKind::kStickyIf, TypeId::kNone, {condition}, static_cast<uint64_t>(code));
 }
 
+ValueId Builder::Zero(TypeId id) {
+  const Type type = types()[id];
+  switch (type.kind) {
+    case TypeKind::kScalar:
+      return Scalar(type.dtype, 0);
+    case TypeKind::kString:
+    case TypeKind::kBytes:
+      return Constant(AddConstant(program_, id, Value::Text("")));
+    case TypeKind::kTensor: {
+      std::vector<ValueId> extents;
+      for (const int64_t dim : type.dims) extents.push_back(I64(dim < 0 ? 0 : dim));
+      const ValueId zero = Scalar(type.dtype, 0);
+      const BlockId block = Open(std::vector<TypeId>(extents.size(), ScalarType(DType::kI64)));
+      Close(zero);
+      return Build(type.dtype, std::move(extents), block);
+    }
+    case TypeKind::kRecord: {
+      std::vector<ValueId> fields;
+      for (const ir::Field& field : type.fields) fields.push_back(Zero(field.type));
+      return Record(id, std::move(fields));
+    }
+    case TypeKind::kList:
+      return Emit(OpKind::kListMake, id);
+    case TypeKind::kMap:
+      return Constant(AddConstant(program_, id, {}));
+    case TypeKind::kOptional:
+      return Emit(OpKind::kNone, id);
+  }
+  return ValueId::kNone;
+}
+
 size_t AddConstant(Program& program, TypeId type, const Value& value) { return program.constants.Add(program.types, type, value); }
 
 size_t AddText(Program& program, const std::string& text) { return AddConstant(program, program.types.String(), Value::Text(text)); }

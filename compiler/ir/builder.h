@@ -76,6 +76,9 @@ class Builder {
   void FailIf(ValueId condition, int32_t code, BlockId message);
   void StickyIf(ValueId condition, int32_t code);
 
+  // Numbers that are 0, what is empty, none; an extent that is not known is 0.
+  ValueId Zero(TypeId type);
+
   // ---- what is known ----
   TypeId TypeOf(ValueId value) const { return body_[value].type; }
   const Type& Known(ValueId value) const { return program_.types[body_[value].type]; }

@@ -38,8 +38,8 @@ bool IsPureDeep(const ir::Body& body, const ir::Op& op, bool may_be_sticky) {
   return true;
 }
 
-ir::Body Rewriter::Run() {
-  b_.Close(Inline(ir::BlockId{0}, {}));
+ir::Body Rewriter::Run(ir::TypeId result) {
+  b_.Close(Inline(ir::BlockId{0}, {}, result));
   new_.divisor_first = old_.divisor_first;
   return std::move(new_);
 }
@@ -50,27 +50,41 @@ std::vector<ValueId> Rewriter::Mapped(const std::vector<ValueId>& old) const {
   return mapped;
 }
 
-ValueId Rewriter::Inline(ir::BlockId old, const std::vector<ValueId>& args) {
+ValueId Rewriter::Inline(ir::BlockId old, const std::vector<ValueId>& args, ir::TypeId wanted) {
   const ir::Block& block = old_[old];
   for (size_t i = 0; i < args.size(); ++i) map_[static_cast<size_t>(block.params[i])] = args[i];
   for (const ValueId id : block.ops) {
     b_.set_place(old_[id].place);
     map_[static_cast<size_t>(id)] = Rewrite(id, old_[id]);
+    const bool ends = old_[id].kind == OpKind::kFailIf && b_.IsConstant(Mapped(old_[id].args[0]), 1);
+    if (!ends) continue;
+    if (block.result == ValueId::kNone) return ValueId::kNone;
+    return b_.Zero(wanted == ir::TypeId::kNone ? old_[block.result].type : wanted);
   }
   return block.result == ValueId::kNone ? ValueId::kNone : Mapped(block.result);
 }
 
-ir::BlockId Rewriter::CloneBlock(ir::BlockId old, OpKind owner, const std::vector<ValueId>& owner_args) {
+namespace {
+
+// What a block of the operation yields; kNone: what its result is.
+ir::TypeId YieldOf(const ir::TypeTable& types, const ir::Op& owner) {
+  if (owner.kind == OpKind::kIf || owner.kind == OpKind::kFold) return owner.type;
+  return owner.kind == OpKind::kListBuild ? types[owner.type].element : ir::TypeId::kNone;
+}
+
+}  // namespace
+
+ir::BlockId Rewriter::CloneBlock(ir::BlockId old, const ir::Op& owner, const std::vector<ValueId>& owner_args) {
   std::vector<ir::TypeId> types;
   for (const ValueId param : old_[old].params) types.push_back(old_[param].type);
   b_.Open(types);
   const std::vector<OpKind> outer_owners = owners_;  // a hoisted block stands less deep than the open ones
   owners_.resize(b_.depth());
-  owners_.push_back(owner);
+  owners_.push_back(owner.kind);
   std::vector<ValueId> params;
   for (size_t i = 0; i < types.size(); ++i) params.push_back(b_.Param(i));
-  Opened(owner, owner_args, params);
-  const ValueId result = Inline(old, params);
+  Opened(owner.kind, owner_args, params);
+  const ValueId result = Inline(old, params, YieldOf(b_.types(), owner));
   owners_ = outer_owners;
   return b_.Close(result);
 }
@@ -86,7 +100,7 @@ ValueId Rewriter::Copy(ValueId id, const ir::Op& op) {
       return CopyIf(op);
     case OpKind::kBuild: {
       std::vector<ValueId> extents = Mapped(op.args);
-      const ir::BlockId block = CloneBlock(op.blocks[0], op.kind, extents);
+      const ir::BlockId block = CloneBlock(op.blocks[0], op, extents);
       return b_.Build(b_.types()[op.type].dtype, std::move(extents), block);
     }
     case OpKind::kDim:
@@ -159,15 +173,15 @@ ValueId Rewriter::CopyScalar(const ir::Op& op) {
 
 ValueId Rewriter::CopyIf(const ir::Op& op) {
   const ValueId condition = Mapped(op.args[0]);
-  if (b_.IsConstant(condition)) return Inline(op.blocks[b_.IsConstant(condition, 1) ? 0 : 1], {});
-  const ir::BlockId then = CloneBlock(op.blocks[0], op.kind, {}), otherwise = CloneBlock(op.blocks[1], op.kind, {});
+  if (b_.IsConstant(condition)) return Inline(op.blocks[b_.IsConstant(condition, 1) ? 0 : 1], {}, op.type);
+  const ir::BlockId then = CloneBlock(op.blocks[0], op, {}), otherwise = CloneBlock(op.blocks[1], op, {});
   return b_.If(condition, op.type, then, otherwise);
 }
 
 ValueId Rewriter::CopyGeneric(const ir::Op& op) {
   std::vector<ValueId> args = Mapped(op.args);
   std::vector<ir::BlockId> blocks;
-  for (const ir::BlockId block : op.blocks) blocks.push_back(CloneBlock(block, op.kind, args));
+  for (const ir::BlockId block : op.blocks) blocks.push_back(CloneBlock(block, op, args));
   b_.set_place(op.place);
   return b_.Emit(op.kind, op.type, std::move(args), op.imm, std::move(blocks));
 }

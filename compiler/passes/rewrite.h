@@ -12,7 +12,7 @@ class Rewriter {
  public:
   Rewriter(ir::Program& program, const ir::Body& old) : b_(program, new_), old_(old), map_(old.ops.size(), ir::ValueId::kNone) {}
   virtual ~Rewriter() = default;
-  ir::Body Run();
+  ir::Body Run(ir::TypeId result);  // `result`: of the slot that the body's goes to; kNone: it has none
 
  protected:
   // The new value of one old operation; kNone where it has none or is dropped. Emits into the open block.
@@ -22,9 +22,10 @@ class Rewriter {
   ir::ValueId Mapped(ir::ValueId old) const { return map_[static_cast<size_t>(old)]; }
   void Map(ir::ValueId old, ir::ValueId value) { map_[static_cast<size_t>(old)] = value; }
   std::vector<ir::ValueId> Mapped(const std::vector<ir::ValueId>& old) const;
-  // The operations of an old block into the open block, its parameters standing for `args`; the new value of its result.
-  ir::ValueId Inline(ir::BlockId old, const std::vector<ir::ValueId>& args);
-  ir::BlockId CloneBlock(ir::BlockId old, ir::OpKind owner, const std::vector<ir::ValueId>& owner_args);
+  // The operations of an old block into the open block, its parameters standing for `args`; the new value of its result. What stands behind
+  // a failure that is certain never runs: a zero of the type that is `wanted`, else of the result's, is the result then.
+  ir::ValueId Inline(ir::BlockId old, const std::vector<ir::ValueId>& args, ir::TypeId wanted = ir::TypeId::kNone);
+  ir::BlockId CloneBlock(ir::BlockId old, const ir::Op& owner, const std::vector<ir::ValueId>& owner_args);
   // A block of `owner` was opened; `owner_args`: its new arguments.
   virtual void Opened(ir::OpKind, const std::vector<ir::ValueId>&, const std::vector<ir::ValueId>&) {}
   ir::OpKind OwnerAt(size_t depth) const { return owners_[depth]; }  // of the open block at this depth
@@ -47,7 +48,8 @@ template <typename Pass>
 void RewriteBodies(ir::Program& program) {
   for (size_t i = 0; i < program.tasks.size(); ++i) {
     if (program.tasks[i].body.empty()) continue;
-    ir::Body body = Pass(program, program.tasks[i].body).Run();
+    const ir::SlotId out = program.tasks[i].out;
+    ir::Body body = Pass(program, program.tasks[i].body).Run(out == ir::SlotId::kNone ? ir::TypeId::kNone : program[out].type);
     program.tasks[i].body = std::move(body);
   }
 }

@@ -85,7 +85,7 @@ ValueId BodyWriter::WriteOne(const Expr& expr) {
   const ir::Place outer_place = Enter(expr.span);
   ValueId value = ValueId::kNone;
   if (IsTooLarge(expr)) {
-    if (expr.type->kind != TypeKind::kNever) value = Zero(TypeOf(expr.type));
+    if (expr.type->kind != TypeKind::kNever) value = b_.Zero(TypeOf(expr.type));
   } else if (expr.type->kind == TypeKind::kNever) {
     WriteNever(expr);
   } else if (const auto slot = outer_ != nullptr ? outer_->CutSlot(expr) : std::nullopt) {
@@ -105,7 +105,7 @@ ValueId BodyWriter::WriteChecked(const Expr& expr) {
   if (!reads_args_first) WriteChecksOf(expr, done, false);
   ValueId value = WriteKind(expr);
   if (!reads_args_first) WriteChecksOf(expr, done, true);
-  if (value == ValueId::kNone) value = Zero(TypeOf(expr.type));  // it always fails; what reads it is written like any other
+  if (value == ValueId::kNone) value = b_.Zero(TypeOf(expr.type));  // it always fails; what reads it is written like any other
   BindFresh(expr.fresh, value, expr.type);
   for (size_t i = 0; i < of_result.size(); ++i) done[i] = !of_result[i];
   WriteChecksOf(expr, done, true);
@@ -114,10 +114,11 @@ ValueId BodyWriter::WriteChecked(const Expr& expr) {
 
 // kBinary, kAnd, kOr, its first operand written already.
 ValueId BodyWriter::WriteOperator(const Expr& expr, ValueId first) {
-  if (first == ValueId::kNone || IsTooLarge(expr)) return Zero(TypeOf(expr.type));
+  if (first == ValueId::kNone) PassOver(*expr.args[1]);
+  if (first == ValueId::kNone || IsTooLarge(expr)) return b_.Zero(TypeOf(expr.type));
   if (expr.kind != ExprKind::kBinary) return WriteLazy(expr, first);
   const ValueId second = Write(*expr.args[1]);
-  if (second == ValueId::kNone) return Zero(TypeOf(expr.type));
+  if (second == ValueId::kNone) return b_.Zero(TypeOf(expr.type));
   WriteChecks(expr.checks, code::kDimension);
   const bool is_dim = !expr.dim.is_constant();  // and is computed as one: they are one number, whatever a check has noted
   const std::optional<ValueId> quotient = is_dim ? DimAtHand(expr.dim) : std::nullopt;
@@ -126,11 +127,20 @@ ValueId BodyWriter::WriteOperator(const Expr& expr, ValueId first) {
 
 std::optional<std::vector<ValueId>> BodyWriter::WriteAsTheyStand(const std::vector<ExprPtr>& exprs) {
   std::vector<ValueId> values(exprs.size());
+  bool is_whole = true;
   for (const size_t i : TextOrder(exprs)) {
-    values[i] = Write(*exprs[i]);
-    if (values[i] == ValueId::kNone) return std::nullopt;
+    if (is_whole) values[i] = Write(*exprs[i]);
+    if (!is_whole) PassOver(*exprs[i]);
+    is_whole = is_whole && values[i] != ValueId::kNone;
   }
-  return values;
+  return is_whole ? std::optional(std::move(values)) : std::nullopt;
+}
+
+// What stands behind a failure that is certain is not computed; extents that are read of it are 0.
+void BodyWriter::PassOver(const Expr& expr) {
+  ForEachInside(expr, [&](const Expr& inner) {
+    for (const FreshSymbol& fresh : inner.fresh) frame_->symbols[fresh.symbol] = b_.I64(0);
+  });
 }
 
 bool BodyWriter::WriteArgs(const Expr& expr, std::vector<ValueId>& args) {
@@ -218,13 +228,13 @@ ValueId BodyWriter::WriteMeta(const Expr& expr, const std::vector<ValueId>& args
   const ir::BlockId message = b_.Open({});
   b_.Close(b_.Text("metadata `" + stub->first + "` is not a value of type " + std::string(ir::NameOf(expr.type->dtype))));
   b_.FailIf(b_.Bool(true), code::kInputParams, message);
-  return Zero(TypeOf(expr.type));
+  return b_.Zero(TypeOf(expr.type));
 }
 
 // The kinds that are one operation of their arguments.
 ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
   auto written = WriteAsTheyStand(expr.args);
-  if (!written) return Zero(TypeOf(expr.type));
+  if (!written) return b_.Zero(TypeOf(expr.type));
   std::vector<ValueId> args = *std::move(written);
   switch (expr.kind) {
     case ExprKind::kSome:
@@ -267,37 +277,6 @@ ValueId BodyWriter::ReadOuter(LocalId local) {
   const ValueId value = AtRoot([&] { return outer_->Read(*this, local); });
   root_.locals[local] = value;
   return value;
-}
-
-ValueId BodyWriter::Zero(ir::TypeId id) {
-  const ir::Type type = b_.types()[id];
-  switch (type.kind) {
-    case ir::TypeKind::kScalar:
-      return b_.Scalar(type.dtype, 0);
-    case ir::TypeKind::kString:
-    case ir::TypeKind::kBytes:
-      return b_.Constant(ir::AddConstant(c_.out, id, ir::Value::Text("")));
-    case ir::TypeKind::kTensor: {
-      std::vector<ValueId> extents;
-      for (const int64_t dim : type.dims) extents.push_back(b_.I64(dim < 0 ? 0 : dim));
-      const ValueId zero = b_.Scalar(type.dtype, 0);
-      const ir::BlockId block = b_.Open(Integers(extents.size()));
-      b_.Close(zero);
-      return b_.Build(type.dtype, std::move(extents), block);
-    }
-    case ir::TypeKind::kRecord: {
-      std::vector<ValueId> fields;
-      for (const ir::Field& field : type.fields) fields.push_back(Zero(field.type));
-      return b_.Record(id, std::move(fields));
-    }
-    case ir::TypeKind::kList:
-      return b_.Emit(OpKind::kListMake, id);
-    case ir::TypeKind::kMap:
-      return b_.Constant(ir::AddConstant(c_.out, id, {}));
-    case ir::TypeKind::kOptional:
-      return b_.Emit(OpKind::kNone, id);
-  }
-  return ValueId::kNone;
 }
 
 namespace {

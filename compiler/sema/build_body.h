@@ -40,6 +40,7 @@ class BodyWriter {
 
   ir::ValueId Write(const Expr& expr);                                                            // kNone: of type never
   std::optional<std::vector<ir::ValueId>> WriteAsTheyStand(const std::vector<ExprPtr>& exprs);    // in the text; null: one is of type never
+  void PassOver(const Expr& expr);                                                                // not computed
   void WriteFailure(int32_t code, const Expr* message, ir::ValueId condition, const Span& span);  // fails when `condition`
   ir::ValueId WriteIf(const Expr& expr, size_t first);                                            // kIf from the condition args[first] on
   ir::ValueId WriteChoice(const std::vector<const Expr*>& conditions);  // i64: the first that holds, or how many there are
@@ -84,7 +85,6 @@ class BodyWriter {
   void StopBeyond(const char* limit);
   ir::ValueId WriteChecked(const Expr& expr);
   bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
-  ir::ValueId Zero(ir::TypeId type);
   void WriteNever(const Expr& expr);
   ir::ValueId WriteMessage(int32_t code, const Expr* message);
 

@@ -102,7 +102,7 @@ ValueId BodyWriter::WriteEither(ValueId condition, const std::function<ValueId()
   // An arm that always fails yields something of the other's type, which nobody sees.
   const auto fill = [&](ir::BlockId block, ValueId other) {
     b_.Reopen(block);
-    b_.Close(Zero(b_.TypeOf(other)));
+    b_.Close(b_.Zero(b_.TypeOf(other)));
   };
   if (then == ValueId::kNone) fill(then_block, otherwise);
   if (otherwise == ValueId::kNone) fill(else_block, then);
@@ -129,7 +129,7 @@ ValueId BodyWriter::WriteIf(const Expr& expr, size_t first) {
 ValueId BodyWriter::WriteIfFrom(const Expr& expr, size_t first) {
   if (first + 1 == expr.args.size()) return Write(*expr.args[first]);
   if (b_.depth() > kMaxNesting) StopBeyond(kNestingLimit);  // conditions that bind dimensions nest, however many
-  if (IsTooLarge(expr)) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
+  if (IsTooLarge(expr)) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : b_.Zero(TypeOf(expr.type));
   const Expr &condition_expr = *expr.args[first], &then_expr = *expr.args[first + 1];
   const ValueId condition = Write(condition_expr);
   if (condition == ValueId::kNone) return ValueId::kNone;

@@ -392,7 +392,7 @@ ValueId BodyWriter::OfType(ValueId value, ir::TypeId stated) {
     for (uint32_t i = 0; i < type.fields.size(); ++i) fields.push_back(OfType(b_.Field(value, i), type.fields[i].type));
     return b_.Record(stated, std::move(fields));
   }
-  if (type.kind != ir::TypeKind::kTensor) return Zero(stated);
+  if (type.kind != ir::TypeKind::kTensor) return b_.Zero(stated);
   std::vector<ValueId> extents;
   for (size_t axis = 0; axis < type.dims.size(); ++axis) {
     extents.push_back(type.dims[axis] < 0 ? b_.Dim(value, axis) : b_.I64(type.dims[axis]));

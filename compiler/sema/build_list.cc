@@ -105,14 +105,14 @@ ValueId BodyWriter::WriteListLoop(const Expr& expr) {
   BindLoop(*expr.loop, sources, b_.Param(0));
   const ValueId item = Write(*expr.args[0]);
   --loop_depth_;
-  b_.Close(item == ValueId::kNone ? Zero(TypeOf(expr.type->element)) : item);
+  b_.Close(item == ValueId::kNone ? b_.Zero(TypeOf(expr.type->element)) : item);
   const ir::TypeId type = item == ValueId::kNone ? TypeOf(expr.type) : b_.types().List(b_.TypeOf(item));
   return b_.Emit(expr.condition ? OpKind::kListFilter : OpKind::kListBuild, type, {sources.count}, 0, std::move(blocks));
 }
 
 ValueId BodyWriter::WriteFold(const Expr& expr) {
   const ValueId initial = Write(*expr.args[0]);
-  if (initial == ValueId::kNone) return Zero(TypeOf(expr.type));
+  if (initial == ValueId::kNone) return b_.Zero(TypeOf(expr.type));
   const Sources sources = WriteSources(*expr.loop);
   const ir::TypeId type = ir::Join(b_.types(), TypeOf(expr.type), b_.TypeOf(initial));
   WF_CHECK(type != ir::TypeId::kNone);
@@ -123,7 +123,7 @@ ValueId BodyWriter::WriteFold(const Expr& expr) {
   ++loop_depth_;
   const ValueId next = Write(*expr.args[1]);
   --loop_depth_;
-  b_.Close(next == ValueId::kNone ? Zero(type) : next);
+  b_.Close(next == ValueId::kNone ? b_.Zero(type) : next);
   return b_.Emit(OpKind::kFold, type, {sources.count, initial}, 0, {block});
 }
 
@@ -182,7 +182,7 @@ void BodyWriter::FailOutside(ValueId index, ValueId count, const std::string& te
 ValueId BodyWriter::WriteListIndex(const Expr& expr) {
   const ValueId list = Write(*expr.args[0]);
   const ValueId written = Write(*expr.args[1]);
-  if (list == ValueId::kNone || written == ValueId::kNone) return Zero(TypeOf(expr.type));
+  if (list == ValueId::kNone || written == ValueId::kNone) return b_.Zero(TypeOf(expr.type));
   const ir::TypeId element = b_.Known(list).element;
   const ValueId index = ToI64(written), length = LengthOf(list);
   if (b_.IsConstant(index) && b_.IsConstant(length) && b_.body()[index].imm < b_.body()[length].imm) {
@@ -198,7 +198,7 @@ ValueId BodyWriter::WriteListIndex(const Expr& expr) {
   b_.set_place(outer_place);
   if (tensor_depth_ == 0) return b_.Emit(OpKind::kListGet, element, {list, index});
   const ir::BlockId otherwise = b_.Open({});
-  b_.Close(Zero(element));
+  b_.Close(b_.Zero(element));
   const ir::BlockId then = b_.Open({});
   b_.Close(b_.Emit(OpKind::kListGet, element, {list, index}));
   return b_.If(is_out, element, otherwise, then);

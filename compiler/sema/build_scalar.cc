@@ -137,7 +137,7 @@ ValueId BodyWriter::WriteLazy(const Expr& expr, ValueId first) {
 
 ValueId BodyWriter::WriteCoalesce(const Expr& expr) {
   const ValueId optional = Write(*expr.args[0]);
-  if (optional == ValueId::kNone) return Zero(TypeOf(expr.type));
+  if (optional == ValueId::kNone) return b_.Zero(TypeOf(expr.type));
   const ir::TypeId element = b_.Known(optional).element;
   const ValueId has = b_.Emit(OpKind::kHas, b_.ScalarType(DType::kBool), {optional});
   const Expr& other = *expr.args[1];
@@ -150,7 +150,7 @@ ValueId BodyWriter::WriteCoalesce(const Expr& expr) {
   b_.Close(kept);
   const ir::BlockId otherwise = b_.Open({});
   ValueId fallback = Write(other);
-  if (fallback == ValueId::kNone) fallback = Zero(b_.TypeOf(kept));
+  if (fallback == ValueId::kNone) fallback = b_.Zero(b_.TypeOf(kept));
   b_.Close(fallback);
   const ir::TypeId type = ir::Join(b_.types(), b_.TypeOf(kept), b_.TypeOf(fallback));
   WF_CHECK(type != ir::TypeId::kNone);
@@ -161,7 +161,7 @@ ValueId BodyWriter::WriteBlock(const Expr& expr) {
   if (outer_ == nullptr || !outer_->IsFlattened(expr)) {
     for (const BlockStep& step : expr.steps) {
       const ValueId value = Write(*step.value);
-      if (value == ValueId::kNone) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
+      if (value == ValueId::kNone) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : b_.Zero(TypeOf(expr.type));
       if (step.is_let) {
         Bind(step.local, value);
       } else {
@@ -191,7 +191,7 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
   std::vector<ValueId> args;
   const bool is_sound = WriteArgs(expr, args), misses_body = function.body == nullptr && function.native.empty();
   c_.misses_body = c_.misses_body || misses_body;  // its mistakes are told, and nothing else of it is there
-  if (!is_sound || misses_body) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : Zero(TypeOf(expr.type));
+  if (!is_sound || misses_body) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : b_.Zero(TypeOf(expr.type));
   for (size_t i = 0; i < args.size(); ++i) frame.locals[static_cast<LocalId>(i)] = args[i];
   for (const auto& [symbol, dim] : expr.symbols) {
     frame.arguments[symbol] = &dim;
@@ -232,7 +232,7 @@ ValueId BodyWriter::WriteClose(const Expr& expr, const std::vector<ValueId>& arg
 
 ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
   std::vector<ValueId> args;
-  if (!WriteArgs(expr, args)) return Zero(TypeOf(expr.type));
+  if (!WriteArgs(expr, args)) return b_.Zero(TypeOf(expr.type));
   switch (static_cast<Builtin>(expr.index)) {
     case Builtin::kLen:
       return IsTensor(args[0]) ? AxisExtent(args[0], expr.args[0]->type, 0) : LengthOf(args[0]);
@@ -249,6 +249,8 @@ ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
       return b_.Emit(OpKind::kListOfTensor, b_.types().List(b_.types().Intern(item)), args);
     }
     case Builtin::kStack: {
+      const bool fails = expr.args[0]->kind == ExprKind::kList && b_.body()[args[0]].args.size() != expr.args[0]->args.size();
+      if (fails) return b_.Zero(TypeOf(expr.type));
       const ir::Type item = b_.types()[b_.Known(args[0]).element];
       std::vector<int64_t> dims = item.dims;
       const std::vector<Dim>& stated = expr.args[0]->type->element->dims;  // of every item; `_` may differ

@@ -93,7 +93,7 @@ ValueId BodyWriter::WriteI64(const Expr& expr) {
 
 ValueId BodyWriter::WriteIndex(const Expr& expr) {
   const ValueId tensor = Write(*expr.args[0]);
-  if (tensor == ValueId::kNone) return Zero(TypeOf(expr.type));
+  if (tensor == ValueId::kNone) return b_.Zero(TypeOf(expr.type));
   const bool is_slice = std::any_of(expr.subscripts.begin(), expr.subscripts.end(), [](const Subscript& s) { return s.is_slice; });
   if (is_slice || expr.subscripts.size() < b_.Known(tensor).dims.size()) return Slice(expr, tensor);
   Indices indices;
@@ -249,7 +249,7 @@ ValueId BodyWriter::ReshapeOrEmpty(ValueId tensor, std::vector<ValueId> extents)
   b_.StickyIf(differs, code::kDimension);
   extents_may_differ_ = true;
   const ir::TypeId empty = b_.types().Tensor(b_.DTypeOf(tensor), std::vector<int64_t>(extents.size(), 0));
-  return WriteEither(differs, [&] { return Zero(empty); }, [&] { return b_.Reshape(tensor, std::move(extents)); });
+  return WriteEither(differs, [&] { return b_.Zero(empty); }, [&] { return b_.Reshape(tensor, std::move(extents)); });
 }
 
 // args: the tensor, then the extents, which the type need not hold: beside a fallback of another shape it has `_`.

@@ -66,10 +66,17 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
   }
   if (!sound || !HaveOneShape(body, list->args)) return Poison(body, expr.span);
   std::vector<Dim> dims{Dim(static_cast<int64_t>(expr.elements.size()))};
-  TypeRef shape = element;
-  if (!list->args.empty()) shape = list->args.front()->type;
+  const auto has_shape = [](const ExprPtr& item) { return item->type->kind != TypeKind::kNever; };
+  const auto first = std::find_if(list->args.begin(), list->args.end(), has_shape);
+  const TypeRef shape = first == list->args.end() ? element : (*first)->type;
   const bool have_one = std::all_of(list->args.begin(), list->args.end(), [&](const ExprPtr& item) { return item->type == shape; });
-  if (have_one && shape->kind == TypeKind::kTensor) list->type = types.List(shape);  // nothing is left to be compared when it runs
+  if (have_one && shape->kind == TypeKind::kTensor) {
+    list->type = types.List(shape);  // nothing is left to be compared when it runs
+  } else if (where.soft) {           // none was compared with what is wanted
+    TypeRef joined = shape;
+    for (const ExprPtr& item : list->args) joined = Join(types, joined, item->type);
+    list->type = types.List(joined);
+  }
   dims.insert(dims.end(), shape->dims.begin(), shape->dims.end());
   return Stacked(body, std::move(list), wanted->dtype, std::move(dims));
 }

@@ -1,6 +1,7 @@
 #include "compiler/sema/default_value.h"
 
 #include <algorithm>
+#include <span>
 
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
@@ -11,17 +12,16 @@
 namespace wf::sema {
 namespace {
 
-constexpr size_t kMostRows = 64;  // `[[], []]`, as it is written; of a value that is computed there may be any number
+constexpr int64_t kMostRows = 64;  // `[[], []]`, as it is written; of a value that is computed there may be any number
 
 TypeRef RowType(Types& types, TypeRef tensor) { return types.Tensor(tensor->dtype, {tensor->dims.begin() + 1, tensor->dims.end()}); }
 
-// Written as `[]` is where an argument is: its extents are what symbols are when it runs.
-ExprPtr EmptyTensor(Body& body, TypeRef type, size_t rows, const Span& span) {
+// Written as `[]` is where an argument is: its extents are what symbols are when it runs. `rows`: of each axis, to the first that has none.
+ExprPtr EmptyTensor(Body& body, TypeRef type, std::span<const int64_t> rows, const Span& span) {
   Types& types = body.env.types;
   const TypeRef row = RowType(types, type);
   ExprPtr list = Make(ExprKind::kList, types.List(row), span);
-  for (size_t i = 0; i < rows; ++i)
-    list->args.push_back(EmptyTensor(body, row, static_cast<size_t>(row->dims[0].constant().value_or(0)), span));
+  for (int64_t i = 0; i < rows[0]; ++i) list->args.push_back(EmptyTensor(body, row, rows.subspan(1), span));
   ExprPtr tensor = Make(ExprKind::kBuiltin, type, span);
   tensor->index = static_cast<uint32_t>(Builtin::kStack);
   tensor->args.push_back(std::move(list));
@@ -35,7 +35,10 @@ DefaultPart DefaultPart::Held() const {
   return holds ? DefaultPart{type->element, &value->items->front()} : *this;
 }
 
-bool DefaultPart::LeavesOpen(uint32_t axis) const { return value != nullptr && !type->dims[axis].is_constant() && value->dims[axis] == 0; }
+bool DefaultPart::LeavesOpen(uint32_t axis) const {
+  if (value == nullptr || type->dims[axis].is_constant() || value->dims[axis] != 0) return false;
+  return std::find(value->dims.begin(), value->dims.begin() + axis, 0) != value->dims.begin() + axis;
+}
 
 bool DefaultPart::LeavesOpen() const {
   if (value == nullptr) return false;
@@ -67,9 +70,10 @@ ExprPtr ReadDefault(Body& body, const std::string& name, const DefaultPart& know
   for (uint32_t axis = 0; axis < dims.size(); ++axis) {
     if (known.LeavesOpen(axis) && !IsAny(wanted->dims[axis])) dims[axis] = wanted->dims[axis];
   }
-  const auto rows = static_cast<uint64_t>(known.value->dims[0]);
+  int64_t rows = 1;
+  for (const int64_t extent : known.value->dims) rows = extent == 0 || rows > kMostRows ? rows : rows * std::min(extent, kMostRows + 1);
   if (dims == type->dims || rows > kMostRows) return MakeConst(body, name, type, *known.value, span);
-  return EmptyTensor(body, types.Tensor(type->dtype, std::move(dims)), rows, span);
+  return EmptyTensor(body, types.Tensor(type->dtype, std::move(dims)), known.value->dims, span);
 }
 
 bool LeavesAxesOpen(const ast::Expr& written, TypeRef wanted) {

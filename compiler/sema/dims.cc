@@ -279,11 +279,11 @@ bool DimSolver::TrySolve(const Waiting& item) {
   const bool falls = linear->mul < 0;
   Dim value =
       falls ? Dim::FloorDiv(Dim(linear->add) - found, Dim(-linear->mul)) : Dim::FloorDiv(found - Dim(linear->add), Dim(linear->mul));
-  Bind(linear->symbol, value, item.span(), item.param);
-  if (value.constant().value_or(0) < 0) {
+  if (value.constant().value_or(0) < 0) {  // no value of the symbol
     ReportDifferent(item, value, true);
     return true;
   }
+  Bind(linear->symbol, value, item.span(), item.param);
   Compare(item, value * Dim(linear->mul) + Dim(linear->add), true);
   if (auto least = LeastCheck(body_, *linear, found, MessageOf(item, true))) checks_.push_back(std::move(*least));
   return true;

@@ -178,12 +178,32 @@ ValueId Rewriter::CopyIf(const ir::Op& op) {
   return b_.If(condition, op.type, then, otherwise);
 }
 
+namespace {
+
+// Of what is read out of a list, an optional or a map, more may be known by now.
+ir::TypeId TypeWith(ir::TypeTable& types, const ir::Op& op, const ir::Type& first) {
+  switch (op.kind) {
+    case OpKind::kListGet:
+    case OpKind::kUnwrap:
+      return first.element;
+    case OpKind::kMapGet:
+      return types.Optional(first.element);
+    case OpKind::kMapValues:
+      return types.List(first.element);
+    default:
+      return op.type;
+  }
+}
+
+}  // namespace
+
 ValueId Rewriter::CopyGeneric(const ir::Op& op) {
   std::vector<ValueId> args = Mapped(op.args);
+  const ir::TypeId type = args.empty() || args[0] == ValueId::kNone ? op.type : TypeWith(b_.types(), op, ir::Type(b_.Known(args[0])));
   std::vector<ir::BlockId> blocks;
   for (const ir::BlockId block : op.blocks) blocks.push_back(CloneBlock(block, op, args));
   b_.set_place(op.place);
-  return b_.Emit(op.kind, op.type, std::move(args), op.imm, std::move(blocks));
+  return b_.Emit(op.kind, type, std::move(args), op.imm, std::move(blocks));
 }
 
 }  // namespace wf::passes

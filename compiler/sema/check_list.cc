@@ -150,7 +150,9 @@ ExprPtr CheckList(Body& body, const ast::ListExpr& expr, TypeRef wanted, const W
   if (!HaveOneShape(body, list->args)) return Poison(body, expr.span);
   std::vector<Dim> dims = element->dims;
   dims.insert(dims.begin(), Dim(static_cast<int64_t>(expr.elements.size())));
-  return Stacked(body, std::move(list), element->dtype, std::move(dims));
+  ExprPtr stacked = Stacked(body, std::move(list), element->dtype, std::move(dims));
+  SettleRead(body, *stacked);
+  return stacked;
 }
 
 namespace {

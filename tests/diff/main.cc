@@ -3,6 +3,7 @@
 //     wf_diff run [--count N] [--seed S] [--jobs J] [--keep FOLDER] [--expect FOLDER] [--servers] [--sorts N,N..] [--tries N]
 //     wf_diff replay FILE...                    kept ones
 //     wf_diff format [--count N] [--seed S]     formatted
+//     wf_diff forms [--count N] [--seed S]      programs of tests/diff/forms.h, of which the compiler refuses some
 //
 // It prints a line of JSON at the end; status 1 when something differed.
 
@@ -21,6 +22,7 @@
 #include "tests/diff/choices.h"
 #include "tests/diff/compare.h"
 #include "tests/diff/extern_host.h"
+#include "tests/diff/forms.h"
 #include "tests/diff/kept.h"
 #include "tests/diff/models.h"
 #include "tests/diff/shrink.h"
@@ -290,6 +292,82 @@ int Format(const Arguments& arguments) {
   return broken == 0 ? 0 : 1;
 }
 
+Workflow FormsOf(uint64_t seed, size_t k) {
+  constexpr uint32_t kMostAnswers = 240;
+  Choices choices(Mix(Mix(seed) + k));
+  std::vector<uint8_t> answers(choices.Below(kMostAnswers));
+  for (uint8_t& answer : answers) answer = static_cast<uint8_t>(choices.Below(256));
+  return WriteForms(answers);
+}
+
+// `wf_diff forms`. What crashes is told by its number, like what differs.
+class Forms {
+ public:
+  explicit Forms(const Arguments& arguments) : arguments_(arguments) {}
+
+  int Run() {
+    for (size_t first = 0; first < arguments_.count; first += kPerFile) {
+      const size_t last = std::min(first + kPerFile, arguments_.count);
+      const Said said = Few(first, last);
+      if (said.broke.empty()) {
+        Add(said.text);
+      } else {
+        for (size_t k = first; k < last; ++k) Alone(k);
+      }
+    }
+    std::printf("{\"seed\": %llu, \"programs\": %zu, \"refused\": %zu, \"by_tree\": %zu, \"differences\": %zu}\n",
+                static_cast<unsigned long long>(arguments_.seed), arguments_.count, refused_, by_tree_, differences_);
+    return differences_ == 0 && refused_ * 4 < arguments_.count * 3 ? 0 : 1;
+  }
+
+ private:
+  Said Few(size_t first, size_t last) const {
+    return Child(
+               [&] {
+                 std::string told;
+                 for (size_t k = first; k < last; ++k) told += One(k);
+                 return told;
+               },
+               kSecondsPerFile)
+        .Wait();
+  }
+  // "refused", "by tree" or what differs, a line each.
+  std::string One(size_t k) const {
+    const Workflow workflow = FormsOf(arguments_.seed, k);
+    const Comparison found =
+        Compare(workflow.declarations, {workflow},
+                {.folder = arguments_.folder, .seed = k, .schedules = 1, .native = kAtO0, .expectations = {}, .server = {}});
+    if (!found.refused.empty()) return "refused\n";
+    std::string told = found.by_tree != 0 ? "by tree\n" : "";
+    for (const Difference& one : found.differences) {
+      std::cerr << "program " << k << " of seed " << arguments_.seed << ", input " << one.input << ": " << one.what << "\n"
+                << workflow.declarations << "\n";
+      told += "differs\n";
+    }
+    return told;
+  }
+  void Alone(size_t k) {
+    const Said said = Few(k, k + 1);
+    Add(said.text);
+    if (said.broke.empty()) return;
+    ++differences_;
+    std::cerr << "program " << k << " of seed " << arguments_.seed << ": " << said.broke << "\n"
+              << FormsOf(arguments_.seed, k).declarations << "\n";
+  }
+  void Add(const std::string& told) {
+    std::istringstream lines(told);
+    for (std::string line; std::getline(lines, line);) {
+      refused_ += line == "refused";
+      by_tree_ += line == "by tree";
+      differences_ += line == "differs";
+    }
+  }
+
+  static constexpr int kAtO0 = 3;
+  const Arguments& arguments_;
+  size_t refused_ = 0, by_tree_ = 0, differences_ = 0;
+};
+
 }  // namespace
 }  // namespace wf::diff
 
@@ -304,6 +382,7 @@ int main(int argc, char** argv) {
   if (command == "run") return Campaign(arguments).Run();
   if (command == "replay") return Replay(arguments);
   if (command == "format") return Format(arguments);
-  std::cerr << "wf_diff run|replay|format\n";
+  if (command == "forms") return Forms(arguments).Run();
+  std::cerr << "wf_diff run|replay|format|forms\n";
   return 2;
 }

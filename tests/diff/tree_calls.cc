@@ -83,14 +83,15 @@ void TreeRun::BindParams(Frame& frame, size_t n_params, Made& made, int32_t code
   if (tensor_depth_ > 0) made.codes.insert(kNoted);
 }
 
-// What the checker says of the callee's symbols, beside what the arguments really have.
-void TreeRun::CompareSymbols(const Expr& expr, const Frame& callee, const Made& made) {
+// What the checker says of the callee's symbols, beside what the arguments really have. One that no argument says has its value from there.
+void TreeRun::CompareSymbols(const Expr& expr, Frame& callee, const Made& made) {
   if (!made.codes.empty()) return;
   for (const auto& [symbol, dim] : expr.symbols) {
-    const auto own = callee.symbols.find(symbol);
     std::set<int32_t> codes;
     const std::optional<int64_t> said = Value(dim, codes);
-    if (own == callee.symbols.end() || !said || *said == own->second) continue;
+    if (!said) continue;
+    const auto [own, is_new] = callee.symbols.try_emplace(symbol, *said);
+    if (*said == own->second) continue;
     const std::string name = (*callee.names).empty() ? "" : (*callee.names)[0].name;
     Broken("`" + symbol + "` of the callee is " + std::to_string(own->second) + ", and `" + dim.ToString() + "` of the caller " +
            std::to_string(*said));

@@ -91,7 +91,7 @@ class TreeRun {
   // ---- tree_calls.cc ----
   Made OfCall(const Expr& expr), OfModel(const Expr& expr), OfWorkflow(const Expr& expr), OfEach(const Expr& expr);
   void BindParams(Frame& frame, size_t n_params, Made& made, int32_t code);
-  void CompareSymbols(const Expr& expr, const Frame& callee, const Made& made);
+  void CompareSymbols(const Expr& expr, Frame& callee, const Made& made);
   ir::TypeId TypeOf(TypeRef type);
   ir::Value Zero(TypeRef type);
 

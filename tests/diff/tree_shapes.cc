@@ -30,7 +30,7 @@ void TreeRun::Bind(LocalId local, Made made, bool is_again) {
   frame_->locals[local] = std::move(made);
 }
 
-// A name may be that of an extent of a node or `let` that nothing has read yet.
+// A name may be that of an extent of a node or `let` that nothing has read yet, or that failed.
 const int64_t* TreeRun::Symbol(const std::string& name, std::set<int32_t>& codes) {
   const auto known = frame_->symbols.find(name);
   if (known != frame_->symbols.end()) return &known->second;
@@ -46,7 +46,7 @@ const int64_t* TreeRun::Symbol(const std::string& name, std::set<int32_t>& codes
     const auto& fresh = stmt->value->fresh;
     const bool brings = std::any_of(fresh.begin(), fresh.end(), [&](const sema::FreshSymbol& one) { return one.symbol == name; }) ||
                         has((*frame_->names)[local].type);
-    if (!brings || frame_->locals[local] || frame_->under_way.contains(local)) continue;
+    if (!brings || frame_->under_way.contains(local)) continue;
     const Made& made = Read(local);
     codes.insert(made.codes.begin(), made.codes.end());
     const auto found = frame_->symbols.find(name);

@@ -112,6 +112,9 @@ Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list
   const bool is_error = info.severity == Severity::kError;
   auto& kept = is_error ? found_.errors : found_.warnings;
   std::string message = Format(info, arguments);
+  for (Elements* list = elements_; list != nullptr; list = list->outer_) {
+    if (list->IsAgain(span, code, message)) return Builder(nullptr, comparisons_);
+  }
   const auto [at, is_new] = kept.try_emplace(Place(span.file, span.begin, span.end, code, message));
   if (!is_new) return Builder(nullptr, comparisons_);
   at->second = {code, info.severity, std::move(message), span, {}, {}, {}, {}};
@@ -120,6 +123,12 @@ Builder Emitter::Emit(const source::Span& span, Code code, std::initializer_list
   const bool is_last = std::next(at) == kept.end();
   kept.erase(std::prev(kept.end()));
   return Builder(is_last ? nullptr : &at->second, comparisons_);
+}
+
+bool Emitter::Elements::IsAgain(const source::Span& span, Code code, const std::string& message) {
+  if (span != at_) return false;
+  if (is_first_) told_ = {code, message};
+  return !is_first_ && told_ && *told_ == std::pair(code, message);
 }
 
 std::vector<Diagnostic> Emitter::Sorted() const {

@@ -122,6 +122,26 @@ class Emitter {
     const bool outer_;
   };
 
+  // While one of these lives, an error at an element of a list that is word for word that at the first element is not kept: one mistake.
+  class Elements {
+   public:
+    explicit Elements(Emitter& emitter) : emitter_(emitter), outer_(emitter.elements_) { emitter.elements_ = this; }
+    ~Elements() { emitter_.elements_ = outer_; }
+    Elements(const Elements&) = delete;
+    Elements& operator=(const Elements&) = delete;
+    void Next(const source::Span& span) { is_first_ = !std::exchange(at_, span); }  // the element that is looked at
+
+   private:
+    friend class Emitter;
+    bool IsAgain(const source::Span& span, Code code, const std::string& message);
+
+    Emitter& emitter_;
+    Elements* const outer_;
+    std::optional<source::Span> at_;
+    bool is_first_ = false;
+    std::optional<std::pair<Code, std::string>> told_;  // of the first
+  };
+
   // While one of these lives, what is emitted goes to it, whatever was emitted before.   Borrows: emitter.
   class Apart {
    public:
@@ -142,6 +162,7 @@ class Emitter {
   size_t limit_;
   size_t comparisons_ = kMostComparisons;
   bool muted_ = false;
+  Elements* elements_ = nullptr;  // the innermost
   Found found_;
 };
 

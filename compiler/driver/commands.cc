@@ -165,6 +165,7 @@ int Build(const Options& options, Console& console) {
     std::string name = std::filesystem::path(input).stem().string() + (emit == Emit::kObj ? ".o" : "");
     std::error_code ignored;
     if (std::filesystem::is_directory(name, ignored)) name = std::filesystem::path(input).replace_extension().string();
+    if (name.empty() || std::filesystem::is_directory(name, ignored)) name = "server";
     return Usage(console, fmt::format("`wfc build` needs `-o FILE`, as in `wfc build {} -o {}`", input, name));
   }
   const bool to_stdout = options.output == "-";

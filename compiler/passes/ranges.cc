@@ -16,6 +16,7 @@ using Wide = __int128;
 
 constexpr int64_t kMaxCoefficient = int64_t{1} << 20, kMaxConstant = int64_t{1} << 40;  // so that no sum of them wraps here
 constexpr int kMaxDepth = 12;
+constexpr size_t kMostFacts = 32;  // of arms in arms: each check looks at all of them
 constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
 
 bool IsWithin(int64_t value, int64_t most) { return -most <= value && value <= most; }
@@ -50,25 +51,117 @@ class RangeProver : public Rewriter {
   ValueId Rewrite(ValueId id, const ir::Op& op) override {
     if (op.kind == OpKind::kCheckIndex) {
       const ValueId index = Mapped(op.args[0]), extent = Mapped(op.args[1]);
-      if (LeastOf(index, 0) >= 0 && IsBelow(index, extent, 0)) return index;
+      const bool is_natural = LeastOf(index, 0) >= 0 || IsLearned({}, LinearOf(index, 0), 0);
+      if (is_natural && (IsBelow(index, extent, 0) || IsLearned(LinearOf(index, 0), LinearOf(extent, 0), 1))) return index;
     }
     if (op.kind == OpKind::kCheckDivisor) {
       const ValueId divisor = Mapped(op.args[0]);
       if (b_.DTypeOf(divisor) == ir::DType::kI64 && LeastOf(divisor, 0) >= 1) return divisor;
     }
-    const bool compares = op.kind == OpKind::kLt && b_.DTypeOf(Mapped(op.args[0])) == ir::DType::kI64;
-    if (compares && IsNever(Mapped(op.args[0]), Mapped(op.args[1]))) return b_.Bool(false);
-    return Copy(id, op);
+    const bool compares = (op.kind == OpKind::kLt || op.kind == OpKind::kLe) && b_.DTypeOf(Mapped(op.args[0])) == ir::DType::kI64;
+    if (compares && IsNever(op.kind, Mapped(op.args[0]), Mapped(op.args[1]))) return b_.Bool(false);
+    if (op.kind == OpKind::kIf && !b_.IsConstant(Mapped(op.args[0]))) return Choice(op);
+    const ValueId copy = Copy(id, op);
+    if (op.kind == OpKind::kFailIf && b_.depth() == 0) KeepEqual(At(Mapped(op.args[0])));
+    return copy;
   }
 
-  // That a < b. Only where their difference wraps nowhere is it what its parts say.
-  bool IsNever(ValueId a, ValueId b) {
-    const auto is_near = [this](ValueId id) {
-      constexpr int64_t kNear = int64_t{1} << 61;
-      const ir::Bounds bounds = BoundsOf(id);
-      return -kNear <= bounds.least && bounds.most <= kNear;
+  // Arms know what was asked; nothing that reads memory leaves an arm.
+  ValueId Choice(const ir::Op& op) {
+    const ValueId condition = Mapped(op.args[0]);
+    const size_t outer = facts_.size();
+    const auto arm = [&](bool holds) {
+      Learn(condition, holds);
+      const ir::BlockId block = CloneBlock(op.blocks[holds ? 0 : 1], op, {});
+      facts_.resize(outer);
+      return block;
     };
-    return is_near(a) && is_near(b) && IsAtMost(b, a);
+    const ir::BlockId then = arm(true), otherwise = arm(false);
+    return b_.If(condition, op.type, then, otherwise);
+  }
+
+  void Learn(ValueId condition, bool holds) {
+    const ir::Op& op = At(condition);
+    if (op.kind == OpKind::kNot) return Learn(op.args[0], !holds);
+    if (op.kind == (holds ? OpKind::kAnd : OpKind::kOr)) {
+      for (const ValueId part : op.args) Learn(part, holds);
+    }
+    if (op.kind == OpKind::kIf && b_.IsConstant(new_[op.blocks[holds ? 1 : 0]].result, holds ? 0 : 1)) {  // `a && b`, `a || b`
+      Learn(op.args[0], holds);
+      return Learn(new_[op.blocks[holds ? 0 : 1]].result, holds);
+    }
+    const bool is_order = op.kind == OpKind::kLt || op.kind == OpKind::kLe, is_equality = op.kind == OpKind::kEq || op.kind == OpKind::kNe;
+    if ((!is_order && !is_equality) || b_.DTypeOf(op.args[0]) != ir::DType::kI64) return;
+    Linear less = LinearOf(op.args[1], 0);
+    const Linear left = LinearOf(op.args[0], 0);
+    if (!IsExact(less) || !IsExact(left)) return;
+    less.Add(left, -1);
+    if (!less.ok || facts_.size() >= kMostFacts) return;
+    if (is_equality && (op.kind == OpKind::kEq) != holds) return LearnDifferent(less);
+    Linear more;
+    more.Add(less, -1);
+    if (is_order && !holds) std::swap(less, more);
+    less.constant -= is_order && (op.kind == OpKind::kLt) == holds;
+    facts_.push_back(std::move(less));
+    if (is_equality) facts_.push_back(std::move(more));
+  }
+  // What is at least 0, and not that, is at least 1.
+  void LearnDifferent(const Linear& difference) {
+    for (size_t i = 0, size = facts_.size(); i < size; ++i) {
+      for (const int64_t sign : {-1, 1}) {
+        Linear rest = facts_[i];
+        rest.Add(difference, sign);
+        if (!rest.ok || !rest.terms.empty() || rest.constant != 0) continue;
+        facts_.push_back(facts_[i]);
+        facts_.back().constant -= 1;
+      }
+    }
+  }
+  // What its terms come to is cut by no 64 bits, so that it is the value.
+  bool IsExact(const Linear& sum) {
+    if (!sum.ok) return false;
+    const auto [least, most] = RangeOf(sum, ValueId::kNone, kMaxDepth);
+    return kLeast <= least && most <= kMost;
+  }
+
+  // That `more` is at least `less` plus `by`, since the arms around ask for what is no more than what is left between them.
+  bool IsLearned(const Linear& less, const Linear& more, int64_t by) {
+    if (facts_.empty() || !IsExact(less) || !IsExact(more)) return false;
+    return std::any_of(facts_.begin(), facts_.end(), [&](const Linear& fact) {
+      Linear rest = more;
+      rest.constant -= by;
+      rest.Add(less, -1);
+      rest.Add(fact, -1);
+      return rest.ok && LeastOfSum(rest, ValueId::kNone, kMaxDepth) >= 0;
+    });
+  }
+
+  // That a < b, or a <= b. Only where their difference wraps nowhere is it what its parts say.
+  bool IsNever(OpKind kind, ValueId a, ValueId b) {
+    const bool is_le = kind == OpKind::kLe;
+    if (IsNear(a) && IsNear(b) && (is_le ? IsBelow(b, a, 0) : IsAtMost(b, a))) return true;
+    return IsLearned(LinearOf(b, 0), LinearOf(a, 0), is_le);
+  }
+
+  bool IsNear(ValueId id) const {
+    constexpr int64_t kNear = int64_t{1} << 61;
+    const ir::Bounds bounds = BoundsOf(id);
+    return -kNear <= bounds.least && bounds.most <= kNear;
+  }
+
+  // What fails where two differ is passed only where they are equal: all that follows outside of blocks, where nothing moves before it.
+  void KeepEqual(const ir::Op& condition) {
+    if (condition.kind != OpKind::kNe || b_.DTypeOf(condition.args[0]) != ir::DType::kI64) return;
+    ValueId a = EqualTo(condition.args[0]), b = EqualTo(condition.args[1]);
+    if (a == b) return;
+    if (const OpKind kind = At(a).kind; kind == OpKind::kScalar || (OpKind::kAdd <= kind && kind <= OpKind::kMul)) std::swap(a, b);
+    equal_[a] = b;
+  }
+  ValueId EqualTo(ValueId id) {
+    const ir::Op& op = At(id);
+    if (op.kind == OpKind::kDim || op.kind == OpKind::kListLen) id = extents_of_.try_emplace({op.args[0], op.imm}, id).first->second;
+    for (auto next = equal_.find(id); next != equal_.end(); next = equal_.find(id)) id = next->second;
+    return id;
   }
 
   const ir::Op& At(ValueId id) const { return b_.body()[id]; }
@@ -81,7 +174,8 @@ class RangeProver : public Rewriter {
     if (op.kind == OpKind::kMax && b_.IsConstant(op.args[1], 0)) unclamped_[param] = op.args[0];
   }
 
-  Linear LinearOf(ValueId id, int depth) {
+  Linear LinearOf(ValueId value, int depth) {
+    const ValueId id = depth < kMaxDepth ? EqualTo(value) : value;
     const ir::Op& op = At(id);
     Linear sum;
     if (op.kind == OpKind::kScalar) {
@@ -262,8 +356,11 @@ class RangeProver : public Rewriter {
     }
   }
 
-  ir::Counters extents_;    // of the loops that parameters count
-  ir::Counters unclamped_;  // n, of those that are max(n, 0)
+  ir::Counters extents_;                                        // of the loops that parameters count
+  ir::Counters unclamped_;                                      // n, of those that are max(n, 0)
+  std::map<ValueId, ValueId> equal_;                            // what may stand for it
+  std::map<std::pair<ValueId, uint64_t>, ValueId> extents_of_;  // of an axis of a tensor, of a list: the first that is read
+  std::vector<Linear> facts_;                                   // at least 0 in the arms around
 };
 
 }  // namespace

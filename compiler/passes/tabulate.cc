@@ -265,7 +265,10 @@ class Tabulator : public Rewriter {
     const std::vector<ValueId> inside = InOrder(nest, id);
     b_.Open(std::vector<ir::TypeId>(extents.size(), b_.ScalarType(ir::DType::kI64)));
     for (size_t i = 0; i < table.at.size(); ++i) Map(table.at[i], b_.Param(i));
-    for (const ValueId link : inside) Map(link, IsOther(link, id) ? Read(tables_[Index(link)]) : CopyWithTables(link, old_[link]));
+    for (const ValueId link : inside) {
+      b_.set_place(old_[link].place);
+      Map(link, IsOther(link, id) ? Read(tables_[Index(link)]) : CopyWithTables(link, old_[link]));
+    }
     const ir::BlockId row = b_.Close(Mapped(id));
     table.tensor = b_.Build(b_.types()[old_[id].type].dtype, std::move(extents), row);
     tables_[Index(id)] = std::move(table);

@@ -155,6 +155,10 @@ ExprPtr IndexOne(Body& body, const ast::IndexExpr& expr, ExprPtr object, const W
   const auto length = is_list ? LengthOf(body, *object) : std::nullopt;
   if (length && !IsInside(body, *object, *key, Dim(*length), false)) return Poison(body, expr.span);
   const TypeRef element = object->type->element;
+  if (element->kind == TypeKind::kNever) {
+    ReportOpen(body, *object);
+    return Poison(body, expr.span);
+  }
   ExprPtr result = Make(is_list ? ExprKind::kListIndex : ExprKind::kMapIndex, element, expr.span);
   if (!is_list && element->kind != TypeKind::kOptional) result->type = body.env.types.Optional(element);
   result->args.push_back(std::move(object));
@@ -196,7 +200,9 @@ ExprPtr CheckIndex(Body& body, const ast::IndexExpr& expr, const Where& where) {
     case TypeKind::kVariable:
       break;
   }
-  if (!IsPoison(*object)) {
+  if (object->type->kind == TypeKind::kNone) {
+    ReportOpen(body, *object);
+  } else if (!IsPoison(*object)) {
     auto builder = body.env.Report(expr.span, kNotIndexable, {ToString(object->type)});
     if (object->type->kind == TypeKind::kString) builder.Help(HelpToSlice(body, *object, expr));
     if (object->type->kind == TypeKind::kRecord && !object->type->fields.empty())

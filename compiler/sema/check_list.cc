@@ -56,7 +56,9 @@ ExprPtr CheckTensorLiteral(Body& body, const ast::ListExpr& expr, TypeRef wanted
   if (of_rows) ++of_rows->axes_around;
   const Where inside = of_rows ? where.For(&*of_rows) : where;
   bool sound = true;
+  diag::Emitter::Elements told(body.env.diag);
   for (const ast::ExprPtr& item : expr.elements) {
+    told.Next(item->span);
     ExprPtr part = CheckPart(body, *item, element, inside);
     const bool is_element = part->type->kind == element->kind || part->type->kind == TypeKind::kNever;
     list->args.push_back(is_element ? std::move(part) : Coerce(body, std::move(part), element, inside.origin()));
@@ -100,7 +102,9 @@ ExprPtr CheckTypedList(Body& body, const ast::ListExpr& expr, TypeRef wanted, co
   const uint32_t mark = body.NextSymbol();
   ExprPtr list = Make(ExprKind::kList, wanted, expr.span);
   TypeRef element = body.env.types.Simple(TypeKind::kNever);
+  diag::Emitter::Elements told(body.env.diag);
   for (const ast::ExprPtr& item : expr.elements) {
+    told.Next(item->span);
     list->args.push_back(CheckPart(body, *item, wanted->element, where));
     element = JoinElement(body, element, *list->args.back());
   }

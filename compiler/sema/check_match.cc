@@ -250,7 +250,7 @@ ExprPtr CheckMatch(Body& body, const ast::MatchExpr& expr, TypeRef wanted, const
   const Scope scope(body);
   ExprPtr subject = CheckExpr(body, *expr.subject, nullptr, where);
   if (IsPoison(*subject)) return SkipUnchecked(body, expr);
-  if (!IsMatchable(subject->type)) {
+  if (!IsMatchable(subject->type) && subject->type->kind != TypeKind::kNone) {
     body.env.Report(subject->span, kNotMatchable, {ToString(subject->type)}).HelpIf(HelpToChoose(body, *subject));
     return SkipUnchecked(body, expr);
   }

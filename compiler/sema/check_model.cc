@@ -113,12 +113,15 @@ class ModelCheck {
     return true;
   }
 
+  static std::string PortText(const std::string& name) { return "port `" + name + "`"; }
   bool AddWritten(std::vector<WrittenPort>& ports, const ast::Name& label, const std::optional<std::string>& external,
                   const ast::Type& type) {
     const TypeRef resolved = ResolveType(body_, type, SymbolRule::kDeclare);
     if (resolved->kind == TypeKind::kError) return false;
     if (resolved->kind != TypeKind::kTensor && resolved->kind != TypeKind::kScalar && !TextAxes(resolved)) {
-      env_.Report(type.span, kModelPort, {label.text, entity_.name, "`" + ToString(resolved) + "` is no tensor and no `list<string>`"});
+      env_.Report(type.span, kModelPort,
+                  {label.text.empty() ? "the result" : PortText(label.text), entity_.name,
+                   "`" + ToString(resolved) + "` is no tensor and no `list<string>`"});
       return false;
     }
     ports.push_back({label, external, resolved, type.span});
@@ -129,7 +132,7 @@ class ModelCheck {
     for (const ast::Param& param : decl_.params) {
       sound = AddWritten(written_.inputs, param.name, param.external_name, *param.type) && sound;
       if (!param.default_value) continue;
-      env_.Report(param.default_value->span, kModelPort, {param.name.text, entity_.name, "an input of a model has no default"});
+      env_.Report(param.default_value->span, kModelPort, {PortText(param.name.text), entity_.name, "an input of a model has no default"});
       sound = false;
     }
     if (decl_.result->kind == ast::Type::Kind::kTuple) {
@@ -320,7 +323,7 @@ class ModelCheck {
     Types& types = env_.types;
     if (const int64_t bytes = onnx::RowBytes(port); bytes > most_bytes) {
       env_.Report(decl_.name.span, kModelPort,
-                  {port.name, entity_.name,
+                  {PortText(port.name), entity_.name,
                    "a row of `" + port.ToString() + "` has at least " + std::to_string(bytes) + " bytes, above the limit of " +
                        std::to_string(most_bytes)});
       return types.Error();
@@ -329,7 +332,7 @@ class ModelCheck {
     if (port.dtype == onnx::kStringType && port.dim.size() <= 1) return port.dim.empty() ? text : types.List(text);
     const bool known = port.dtype >= static_cast<uint8_t>(DType::kBool) && port.dtype <= static_cast<uint8_t>(DType::kF64);
     if (!known || port.dim.size() > WF_MAX_RANK) {
-      env_.Report(decl_.name.span, kModelPort, {port.name, entity_.name, "`" + port.ToString() + "` has no type here"});
+      env_.Report(decl_.name.span, kModelPort, {PortText(port.name), entity_.name, "`" + port.ToString() + "` has no type here"});
       return types.Error();
     }
     const auto dtype = static_cast<DType>(port.dtype);

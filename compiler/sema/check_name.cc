@@ -115,6 +115,10 @@ ExprPtr ReadField(Body& body, ExprPtr object, const ast::Name& member, const Spa
     body.env.Report(object->span, kMayBeNone, {ToString(type)});
     return Poison(body, span);
   }
+  if (type->kind == TypeKind::kNone) {
+    ReportOpen(body, *object);
+    return Poison(body, span);
+  }
   for (uint32_t i = 0; i < type->fields.size(); ++i) {
     if (type->fields[i].name != member.text) continue;
     if (Sink* sink = body.env.input.sink) {

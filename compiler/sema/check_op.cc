@@ -145,11 +145,18 @@ std::string WithArticle(const std::string& type) {
 }
 
 // `none` beside what never is.
-ExprPtr ReportNone(Body& body, const ast::BinaryExpr& step, TypeRef left, TypeRef right) {
-  auto builder = body.env.Report(step.op_span, kNoOperator, {ast::Spelling(step.op), ToString(left)});
-  const TypeRef value = left->kind == TypeKind::kNone ? right : left;
-  if (IsEquality(step.op) && value->kind != TypeKind::kNone)
-    builder.Help(WithArticle(ToString(value)) + " is never `none`; `" + ToString(value) + "?` may be");
+ExprPtr ReportNone(Body& body, const ast::BinaryExpr& step, const Expr& left, const Expr& right) {
+  const Expr& none = left.type->kind == TypeKind::kNone ? left : right;
+  const TypeRef value = (&none == &left ? right : left).type;
+  const std::string_view op = ast::Spelling(step.op);
+  if (!IsEquality(step.op)) {
+    auto builder = body.env.Report(none.span, kNoOperator, {op, ToString(none.type)});
+    if (value->kind == TypeKind::kScalar || value->kind == TypeKind::kString)
+      builder.Help("what may be none is given a value first, as `x` by `(x ?? " + ExampleOf(value) + ")`");
+    return Poison(body, step.span);
+  }
+  auto builder = body.env.Report(step.op_span, kNoOperator, {op, ToString(left.type)});
+  if (value->kind != TypeKind::kNone) builder.Help(WithArticle(ToString(value)) + " is never `none`; `" + ToString(value) + "?` may be");
   return Poison(body, step.span);
 }
 
@@ -291,7 +298,7 @@ ExprPtr Combine(Body& body, const ast::BinaryExpr& step, ExprPtr left, ExprPtr r
     if (is_compared) return CompareValues(body, step, std::move(left), std::move(right));
     return ReportOptional(body, step, *left, *right, where);
   }
-  if (one_is(TypeKind::kNone)) return ReportNone(body, step, left->type, right->type);
+  if (one_is(TypeKind::kNone)) return ReportNone(body, step, *left, *right);
   const bool strings = left->type->kind == TypeKind::kString && right->type->kind == TypeKind::kString;
   if (strings && step.op == ast::BinaryOp::kAdd) return Concatenate(body, step, std::move(left), std::move(right));
   if (HoldsNumbers(left->type) && HoldsNumbers(right->type)) return Elementwise(body, step, std::move(left), std::move(right));

@@ -236,6 +236,14 @@ std::string DimWords(const Dim& value) {
          " factors";
 }
 
+// `[]`, `[[], []]`, where a tensor is wanted.
+bool IsWrittenEmpty(const Expr& value) {
+  if (value.kind != ExprKind::kBuiltin || static_cast<Builtin>(value.index) != Builtin::kStack) return false;
+  const Expr& rows = *value.args[0];
+  return rows.kind == ExprKind::kList &&
+         std::all_of(rows.args.begin(), rows.args.end(), [](const ExprPtr& row) { return IsWrittenEmpty(*row); });
+}
+
 }  // namespace
 
 bool MatchTypes(Types& types, TypeRef wanted, TypeRef found, TypeBindings* bindings, std::vector<DimPair>& pairs) {
@@ -304,9 +312,10 @@ void DimSolver::Finish() {
     if (value && (item.pair.nested || !IsAny(item.pair.found))) {
       Compare(item, *value);
     } else if (IsAny(item.pair.found) && !failed_) {
-      failed_ = true;
       const std::vector<Dim>& dims = item.argument->type->dims;
       const bool is_empty = std::any_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.constant() == 0; });
+      if (IsWrittenEmpty(*item.argument) && IsSolvedBy0(item)) continue;
+      failed_ = true;
       body_.env.Report(item.argument->span, kTypeMismatch, {ToString(item.wanted), ToString(item.argument->type)})
           .Help(is_empty ? "a list of nothing gives `" + item.pair.wanted.ToString() + "` no value; `[i < 0, j < 3] => 0.0` has one"
                          : "`_` gives `" + item.pair.wanted.ToString() + "` no value; elements of one shape are needed");
@@ -316,6 +325,17 @@ void DimSolver::Finish() {
   for (const std::string& symbol : callee_.symbols) {
     if (IsOpen(symbol)) Bind(symbol, Dim(0), {});  // only an empty list or `none` names it
   }
+}
+
+// Of `[]`: an axis within it that nothing else says is 0, where it may be.
+bool DimSolver::IsSolvedBy0(const Waiting& item) {
+  const auto linear = item.pair.wanted.AsLinear();
+  if (linear && IsOpen(linear->symbol)) {
+    const int64_t value = -linear->add / linear->mul;
+    if (value >= 0 && value * linear->mul + linear->add == 0) Bind(linear->symbol, Dim(value), item.span(), item.param);
+  }
+  const auto value = ValueOf(item.pair.wanted);
+  return value && value->constant() == 0;
 }
 
 // Of a check that does not hold when it runs: both dimensions and where each comes from.
@@ -378,6 +398,11 @@ void DimSolver::Compare(const Waiting& item, const Dim& wanted, bool solves) {
 
 void DimSolver::ReportDifferent(const Waiting& item, const Dim& wanted, bool solves) {
   failed_ = true;
+  const std::vector<std::string> symbols = item.pair.bound ? std::vector<std::string>() : item.pair.wanted.Symbols();
+  if (std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) { return doubted_.contains(symbol); })) return;
+  for (const std::string& symbol : symbols) {
+    if (const auto origin = origins_.find(symbol); origin != origins_.end() && origin->second == item.span()) doubted_.insert(symbol);
+  }
   const Expr& argument = *item.argument;
   const std::string there = (solves ? item.pair.wanted : wanted).ToString();
   auto builder = body_.env.Report(argument.span, kShapeMismatch,
@@ -460,85 +485,6 @@ std::string ExtentText(const Dim& stated, bool solves, const std::string& where)
   const Dim::Linear linear = *stated.AsLinear();
   if (linear.add == 0) return "is {1}, wanted a multiple of " + std::to_string(linear.mul) + " (" + text + where + ')';
   return "is {1}, and no `" + linear.symbol.substr(0, linear.symbol.find('#')) + "` makes " + text + where + " that";
-}
-
-namespace {
-
-// Whether all of its arguments are computed whenever it is.
-bool NeedsArguments(ExprKind kind) {
-  switch (kind) {
-    case ExprKind::kField:
-    case ExprKind::kRecord:
-    case ExprKind::kSome:
-    case ExprKind::kConvert:
-    case ExprKind::kUnary:
-    case ExprKind::kBinary:
-    case ExprKind::kBuiltin:
-    case ExprKind::kBlock:
-    case ExprKind::kIndex:
-    case ExprKind::kCallFn:
-    case ExprKind::kCallModel:
-    case ExprKind::kCallExtern:
-    case ExprKind::kCallRemote:
-    case ExprKind::kCallWorkflow:
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
-Equalities HeldBy(const Body& body, const Expr& value) {
-  constexpr size_t kMostVisited = 64, kMost = 16;  // chains of operators and of nodes are long; what is held by few is enough
-  Equalities held;
-  const auto add = [&held](const Dim& left, const Dim& right) {
-    if (held.size() < kMost && !Holds(held, left, right)) held.emplace_back(left, right);
-  };
-  std::vector<const Expr*> open = {&value};
-  for (size_t visited = 0; !open.empty() && visited < kMostVisited; ++visited) {
-    const Expr& expr = *open.back();
-    open.pop_back();
-    for (const DimCheck& check : expr.checks) {
-      if (!check.is_least) add(check.left, check.right);
-    }
-    if (expr.kind == ExprKind::kLocal) {
-      for (const auto& [left, right] : body.infos[expr.local].held) add(left, right);
-    }
-    if (!NeedsArguments(expr.kind)) continue;
-    for (const ExprPtr& arg : expr.args) open.push_back(arg.get());
-  }
-  return held;
-}
-
-bool Holds(const Equalities& held, const Dim& left, const Dim& right) {
-  return std::any_of(held.begin(), held.end(), [&](const auto& both) {
-    return (both.first == left && both.second == right) || (both.first == right && both.second == left);
-  });
-}
-
-DimCheck CheckOf(const Body& body, Dim left, Dim right, std::string message) {
-  DimCheck check{std::move(left), std::move(right), std::move(message)};
-  for (const Dim* dim : {&check.left, &check.right}) {
-    for (const std::string& symbol : dim->Symbols()) {
-      const auto origin = body.symbols.find(symbol);
-      if (origin == body.symbols.end()) continue;
-      const std::pair from(symbol.substr(0, symbol.find('#')), origin->second);
-      if (std::find(check.origins.begin(), check.origins.end(), from) == check.origins.end()) check.origins.push_back(from);
-    }
-  }
-  return check;
-}
-
-std::optional<DimCheck> LeastCheck(const Body& body, const Dim::Linear& stated, const Dim& found, std::string message) {
-  const bool falls = stated.mul < 0;
-  if ((!falls && stated.add <= 0) || found.is_constant()) return std::nullopt;
-  if (const auto bounds = BoundsOf(body, found); bounds && !falls && bounds->least >= stated.add) return std::nullopt;
-  if (const size_t hole = message.find("{1}"); falls && hole != std::string::npos) message.replace(hole, 3, "{0}");
-  const Dim bound(stated.add);
-  DimCheck check = falls ? CheckOf(body, found, bound, std::move(message)) : CheckOf(body, bound, found, std::move(message));
-  check.is_least = true;
-  return check;
 }
 
 namespace {

@@ -63,6 +63,7 @@ class DimSolver {
   };
   bool IsOpen(const std::string& symbol) const;
   bool TrySolve(const Waiting& item);
+  bool IsSolvedBy0(const Waiting& item);
   void Compare(const Waiting& item, const Dim& wanted, bool solves = false);
   void ReportDifferent(const Waiting& item, const Dim& wanted, bool solves);
   std::string MessageOf(const Waiting& item, bool solves) const;
@@ -74,6 +75,7 @@ class DimSolver {
   std::map<std::string, Dim> values_;
   std::map<std::string, Span> origins_;
   std::map<std::string, const SigParam*> params_;  // whose shapes gave the symbols their values
+  std::set<std::string> doubted_;                  // what gave them their values contradicts itself, which is told
   std::vector<Waiting> waiting_;
   std::vector<const Expr*> arguments_;  // computed before any of the call is; of one that may wait, a part may read some alone
   std::vector<DimCheck> checks_;

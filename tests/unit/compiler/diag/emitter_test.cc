@@ -144,6 +144,24 @@ TEST(DidYouMean, FixesWhatOnlyOneNameCanMean) {
   }
 }
 
+// `[a, b, c]` of three things that are wrong alike.
+TEST(Elements, WhatIsSaidOfTheFirstIsSaidOnce) {
+  const auto at = [](uint32_t begin) { return source::Span{source::FileId{0}, begin, begin + 1}; };
+  const auto count = [&](const std::vector<std::string>& words) {  // of elements; empty: nothing is wrong with it
+    Emitter emitter;
+    Emitter::Elements list(emitter);
+    for (uint32_t i = 0; i < words.size(); ++i) {
+      list.Next(at(i));
+      emitter.Emit(at(100 + i), kUnknownName, {"within"});
+      if (!words[i].empty()) emitter.Emit(at(i), kUnknownName, {words[i]});
+    }
+    return emitter.error_count() - words.size();
+  };
+  EXPECT_EQ(count({"a", "a", "a"}), 1u);
+  EXPECT_EQ(count({"a", "b", "a"}), 2u);
+  EXPECT_EQ(count({"", "a", "a"}), 2u) << "the first is as it should be: those are mistakes of their own";
+}
+
 TEST(Suggest, FindsTheNearestNameWithinAThirdOfItsLength) {
   const std::vector<std::string> names = {"picture", "pixels", "node", "x"};
   EXPECT_EQ(Suggest("pictrue", names), "did you mean `picture`?");

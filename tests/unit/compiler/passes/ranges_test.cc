@@ -94,6 +94,112 @@ TEST(ProveRanges, DecidesComparisonsOfExtents) {
   EXPECT_FALSE(is_decided(true, [&](Builder& b, ValueId n) { return less(b, b.Sub(n, b.I64(1)), part(b, n, 2)); })) << "0 - 1 < 0";
 }
 
+// What an index of a list is compared with: `count <= i` in a loop that counts to less.
+TEST(ProveRanges, DecidesComparisonsWithWhatALoopCounts) {
+  for (const int64_t more : {-1, 0, 1}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0);
+    const BlockId block = b.Open(Integers(b, 1));
+    const ValueId i = b.Param(0);
+    b.StickyIf(b.Binary(OpKind::kLe, n, b.Add(i, b.I64(more))), 7001);
+    b.Close(b.Load(x, {i}));
+    b.Close(b.Build(DType::kF32, {n}, block));
+    ProveRanges(f.program);
+    EXPECT_EQ(f.Text().find("sticky_if") == std::string::npos, more <= 0) << more;
+  }
+}
+
+// Behind a check that two extents are equal one stands for the other, but for what stands before it or beside its arm.
+TEST(ProveRanges, ProvesIndicesByEqualitiesThatWereChecked) {
+  enum class Check { kBefore, kBehind, kInArm };
+  const auto is_proved = [](Check where, int64_t more,
+                            int64_t offset) {  // s + more is the extent of x, and s elements are read from offset on
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1}), n = b.Dim(x, 0);
+    const ValueId differ = b.Binary(OpKind::kNe, b.Add(s, b.I64(more)), n);
+    const auto check = [&] {
+      const BlockId message = b.Open({});
+      b.Close(b.Text("they differ"));
+      b.FailIf(differ, 7004, message);
+    };
+    const auto read = [&] {
+      const BlockId block = b.Open(Integers(b, 1));
+      b.Close(b.Load(x, {b.CheckIndex(b.Add(b.Param(0), b.I64(offset)), n)}));
+      return b.Build(DType::kF32, {b.Binary(OpKind::kMax, s, b.I64(0))}, block);
+    };
+    if (where == Check::kBefore) check();
+    if (where == Check::kInArm) {
+      const BlockId then = b.Open({});
+      check();
+      b.Close(s);
+      const BlockId otherwise = b.Open({});
+      b.Close(n);
+      b.If(differ, b.TypeOf(n), then, otherwise);
+    }
+    const ValueId result = read();
+    if (where == Check::kBehind) check();
+    b.Close(result);
+    ProveRanges(f.program);
+    return f.Text().find("check_index") == std::string::npos;
+  };
+  EXPECT_TRUE(is_proved(Check::kBefore, 0, 0));
+  EXPECT_TRUE(is_proved(Check::kBefore, 1, 0));
+  EXPECT_TRUE(is_proved(Check::kBefore, 1, 1));
+  EXPECT_FALSE(is_proved(Check::kBefore, 0, 1));
+  EXPECT_FALSE(is_proved(Check::kBefore, -1, 0));
+  EXPECT_FALSE(is_proved(Check::kBehind, 0, 0));
+  EXPECT_FALSE(is_proved(Check::kInArm, 0, 0));
+}
+
+// `if i < n { x[i - 1] }` and the like, in a loop over any number.
+TEST(ProveRanges, ProvesIndicesByWhatArmsAskFor) {
+  using Condition = std::function<ValueId(Builder&, ValueId i, ValueId n)>;
+  const auto is_proved = [](const Condition& condition, bool holds, int64_t offset) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), s = b.Slot(ir::SlotId{1}), n = b.Dim(x, 0);
+    const BlockId block = b.Open(Integers(b, 1));
+    const ValueId i = b.Param(0), asked = condition(b, i, n);
+    const auto arm = [&](bool reads) {
+      b.Open({});
+      return b.Close(reads ? b.Load(x, {b.CheckIndex(b.Add(i, b.I64(offset)), b.Dim(x, 0))}) : b.F32(0));
+    };
+    const BlockId then = arm(holds), otherwise = arm(!holds);
+    b.Close(b.If(asked, b.ScalarType(DType::kF32), then, otherwise));
+    b.Close(b.Build(DType::kF32, {b.Binary(OpKind::kMax, s, b.I64(0))}, block));
+    ProveRanges(f.program);
+    return f.Text().find("check_index") == std::string::npos;
+  };
+  const Condition below = [](Builder& b, ValueId i, ValueId n) { return b.Binary(OpKind::kLt, i, n); };
+  const Condition beyond = [](Builder& b, ValueId i, ValueId n) { return b.Binary(OpKind::kLe, n, i); };
+  const Condition at_most = [](Builder& b, ValueId i, ValueId n) { return b.Binary(OpKind::kLe, i, n); };
+  EXPECT_TRUE(is_proved(below, true, 0));
+  EXPECT_FALSE(is_proved(below, false, 0));
+  EXPECT_FALSE(is_proved(below, true, 1));
+  EXPECT_FALSE(is_proved(below, true, -1)) << "i may be 0";
+  EXPECT_TRUE(is_proved(beyond, false, 0));
+  EXPECT_FALSE(is_proved(beyond, true, 0));
+  EXPECT_FALSE(is_proved(at_most, true, 0));
+  const auto inside = [&](bool excludes_0) -> Condition {  // i <= n && i > 0, or && i != 0
+    return [&, excludes_0](Builder& b, ValueId i, ValueId n) {
+      const ValueId zero = b.I64(0), is_more = excludes_0 ? b.Binary(OpKind::kNe, i, zero) : b.Binary(OpKind::kLt, zero, i);
+      const ValueId is_natural = b.Binary(OpKind::kLe, zero, i);
+      return b.Binary(OpKind::kAnd, b.Binary(OpKind::kAnd, b.Binary(OpKind::kLe, i, n), is_natural), is_more);
+    };
+  };
+  EXPECT_TRUE(is_proved(inside(false), true, -1));
+  EXPECT_TRUE(is_proved(inside(true), true, -1));
+  EXPECT_FALSE(is_proved(inside(false), true, 0));
+  EXPECT_FALSE(is_proved(inside(false), false, -1));
+  const Condition same = [](Builder& b, ValueId i, ValueId n) { return b.Binary(OpKind::kEq, b.Add(i, b.I64(1)), n); };
+  EXPECT_TRUE(is_proved(same, true, 0));
+  EXPECT_FALSE(is_proved(same, false, 0));
+  const Condition wraps = [](Builder& b, ValueId i, ValueId n) { return b.Binary(OpKind::kLt, b.Mul(i, b.I64(4)), n); };
+  EXPECT_FALSE(is_proved(wraps, true, 0)) << "4 * i is 0 where i is 2^62";
+}
+
 // A loop over n / 2 reads every second element.
 TEST(ProveRanges, ProvesIndicesOfLoopsOverQuotients) {
   struct Case {

@@ -43,10 +43,13 @@ class TestFile {
       if (program().tests[i].name.find(options_.filter) != std::string::npos) chosen.push_back(i);
     }
     left_out_ = program().tests.size() - chosen.size();
-    const std::vector<size_t> sound = SoundOf(chosen);
-    const bool built = sound.empty() || Build(sound);
+    const Groups groups = GroupsOf(chosen);
+    const bool built = groups.empty() || Build(groups.front());
     if (compilation_.Finish() != kFine || !built) return report_(NotBuilt());
-    if (!sound.empty()) RunAll(sound);
+    for (size_t i = 0; i < groups.size(); ++i) {
+      if (i != 0 && !Build(groups[i])) return report_(NotBuilt());
+      RunAll(groups[i]);
+    }
     ReportUnsound(program().tests.size());
   }
   size_t left_out() const { return left_out_; }
@@ -55,6 +58,7 @@ class TestFile {
   }
 
  private:
+  using Groups = std::vector<std::vector<size_t>>;  // of the numbers of tests, in the order of the text
   const sema::Program& program() const { return *compilation_.products().checked; }
 
   TestResult NotBuilt() const {
@@ -81,25 +85,37 @@ class TestFile {
     return compilation_.Link(binary_);
   }
 
-  // Those of which a program can be made. The others have failed: they call what is not there, or are too large.
-  std::vector<size_t> SoundOf(const std::vector<size_t>& chosen) {
-    diag::Emitter in_any(options_.error_limit);
-    if (chosen.empty() || BuildIr(chosen, in_any)) return chosen;
+  // As few programs as were found to hold all tests of which one can be made. The others have failed: they call what is not there, or are
+  // too large.
+  Groups GroupsOf(const std::vector<size_t>& chosen) {
+    Groups groups = Split(chosen);
     std::vector<size_t> sound;
-    for (const size_t index : chosen) {
-      diag::Emitter found(options_.error_limit);
-      if (BuildIr({index}, found)) {
-        sound.push_back(index);
-        continue;
-      }
-      TestResult& result = unsound_[index] = ResultOf(program().tests[index]);
-      for (const diag::Diagnostic& diagnostic : found.Sorted()) {
-        if (result.reason.empty()) result.reason = diagnostic.message;
-        result.details += diag::RenderText(diagnostic, compilation_.sources(), diag::Color::kNever);
-      }
-      if (result.details.ends_with("\n\n")) result.details.pop_back();
+    for (const std::vector<size_t>& group : groups) sound.insert(sound.end(), group.begin(), group.end());
+    diag::Emitter found(options_.error_limit);
+    return groups.size() > 1 && BuildIr(sound, found) ? Groups{sound} : groups;
+  }
+
+  Groups Split(const std::vector<size_t>& chosen) {
+    diag::Emitter found(options_.error_limit);
+    if (chosen.empty()) return {};
+    if (BuildIr(chosen, found)) return {chosen};
+    if (chosen.size() == 1) {
+      AddUnsound(chosen.front(), found);
+      return {};
     }
-    return sound;
+    const auto middle = chosen.begin() + static_cast<std::ptrdiff_t>(chosen.size() / 2);
+    Groups groups = Split({chosen.begin(), middle});
+    for (std::vector<size_t>& group : Split({middle, chosen.end()})) groups.push_back(std::move(group));
+    return groups;
+  }
+
+  void AddUnsound(size_t index, const diag::Emitter& found) {
+    TestResult& result = unsound_[index] = ResultOf(program().tests[index]);
+    for (const diag::Diagnostic& diagnostic : found.Sorted()) {
+      if (result.reason.empty()) result.reason = diagnostic.message;
+      result.details += diag::RenderText(diagnostic, compilation_.sources(), diag::Color::kNever);
+    }
+    if (result.details.ends_with("\n\n")) result.details.pop_back();
   }
 
   // Of those that stand before a test, in the order of the text.

@@ -305,11 +305,17 @@ SlotId WorkflowBuilder::ReturnedValue(const Stmt& stmt, size_t index) {
   return ir::Fits(out_.types, out_[slot].type, type) ? slot : values_.AddFailing(name, type, &expr);
 }
 
+// Several results are computed each for itself, as in a request: of two that fail the first is told.
 SlotId WorkflowBuilder::ReturnedTuple(const Stmt& stmt) {
   const ir::TypeId type = out_[out_.regions[Index(root_)].result].type;
+  const bool is_alone = stmt.results.size() == 1;
+  std::vector<SlotId> slots;
+  for (size_t i = 0; i < stmt.results.size() && !is_alone; ++i) slots.push_back(ReturnedValue(stmt, i));
   const auto write = [&](BodyWriter& writer) {
-    auto values = writer.WriteAsTheyStand(stmt.results);
-    return values ? writer.builder().Record(type, *std::move(values)) : ValueId::kNone;
+    std::vector<ValueId> values;
+    for (const SlotId slot : slots) values.push_back(writer.builder().Slot(slot));
+    if (is_alone) values.push_back(writer.Write(*stmt.results[0]));
+    return values.back() == ValueId::kNone ? ValueId::kNone : writer.builder().Record(type, std::move(values));
   };
   return values_.AddRun("result", write, type);
 }

@@ -92,7 +92,23 @@ def children(pid):
     return [int(word) for task in Path(f"/proc/{pid}/task").iterdir() for word in (task / "children").read_text().split()]
 
 
+def long_workflow(tests):
+    """as many nodes as one program holds a few dozen times, and tests that call it"""
+    nodes = "".join(f"  node n{i} = {'a' if i == 0 else f'n{i - 1}'} * 3 + {i};\n" for i in range(700))
+    return f"workflow W(a: i64) -> (r: i64) {{\n{nodes}  return (r: n699);\n}}\n" + tests
+
+
 class TestCommand(unittest.TestCase):
+    def test_tests_that_one_program_does_not_hold_run_in_parts(self):
+        many = "".join(f'test "t{i}" {{\n  expect W(a: {i}).r != 7;\n}}\n' for i in range(50))
+        self.assertRegex(harness.wfc("test", program(long_workflow(many))).stdout, r"\n50 passed \(")
+        too_large = 'test "large" {\n' + "".join(f"  expect W(a: {i}).r != 7;\n" for i in range(60)) + "}\n"
+        done = harness.wfc("test", program(long_workflow(many[:many.index('test "t2"')] + too_large + 'test "t2" {\n  expect W(a: 2).r != 7;\n}\n')), check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error[WF5090]", done.stdout)
+        self.assertRegex(done.stdout, r"ok     t0 [^\n]*\nok     t1 [^\n]*\nFAILED large")
+        self.assertRegex(done.stdout, r"3 passed, 1 failed")
+
     def test_statuses(self):
         path = program(PROGRAM)
         self.assertEqual(harness.wfc("test", path, check=False).returncode, 1)

@@ -284,7 +284,12 @@ wf_code wf_json_unknown(wf_json* in, wf_bytes name, const wf_port* ports, uint32
   wf::json::PutPath(in, in->depth == 0 ? 0 : in->depth - 1, &message);
   message << "unknown member `";
   message.Quote(View(name)) << "`";
-  if (!nearest.empty()) message << "; did you mean `" << nearest << "`";
+  constexpr size_t kMostNamed = 4;
+  if (!nearest.empty()) {
+    message << "; did you mean `" << nearest << "`";
+  } else if (!names.empty() && names.size() <= kMostNamed) {
+    for (const std::string_view known : names) message << (known == names.front() ? "; there is `" : ", `") << known << "`";
+  }
   wf::json::PutPlace(in, wf::json::BeginOfName(in, name), &message);
   return wf::json::Record(in->ctx, wf::code::kInputParams, message);
 }

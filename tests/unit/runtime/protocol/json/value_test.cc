@@ -102,7 +102,7 @@ TEST(JsonValue, NamesThePathOfWhatIsWrong) {
   EXPECT_EQ(Echo(R"({"text":"","box":{"x":1,"y":"2"},"tags":[],"scores":{}})"), "`box.y`: expected a number, found a string, at byte 28");
   EXPECT_EQ(Echo(R"({"text":"","box":{"x":1},"tags":["a",3],"scores":{}})"), "`tags[1]`: expected a string, found a number, at byte 37");
   EXPECT_EQ(Echo(R"({"text":"","box":{},"tags":[],"scores":{}})"), "`box`: missing member `x`");
-  EXPECT_EQ(Echo(R"({"text":"","box":{"x":1,"z":1},"tags":[],"scores":{}})"), "`box`: unknown member `z`, at byte 24");
+  EXPECT_EQ(Echo(R"({"text":"","box":{"x":1,"z":1},"tags":[],"scores":{}})"), "`box`: unknown member `z`; there is `x`, `y`, at byte 24");
   EXPECT_EQ(Echo(R"({"text":"","text":"","box":{"x":1},"tags":[],"scores":{}})"), "member `text` is given twice, at byte 11");
   EXPECT_EQ(Echo(R"({"text":"","box":{"x":1},"tags":[],"scores":{"a":1,"a":2}})"), "`scores`: member `a` is given twice, at byte 51");
   EXPECT_EQ(Echo(R"({"text":"","box":{"x":1},"tags":[],"scores":{"a":1}])"), "expected `,` or `}`, found `]`, at byte 51");

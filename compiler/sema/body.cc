@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "compiler/sema/names.h"
+#include "compiler/sema/resolve_type.h"
 
 namespace wf::sema {
 namespace {
@@ -115,10 +116,10 @@ std::vector<std::string> Body::VisibleNames() const {
 
 void Body::UseParametersOf(std::string_view symbol) {
   for (size_t i = 0; i < locals.size() && infos[i].kind == LocalKind::kParam; ++i) {
-    for (const Dim& dim : locals[i].type->dims) {
+    ForEachDim(locals[i].type, [&](const Dim& dim) {
       const std::vector<std::string> symbols_of = dim.Symbols();
       infos[i].used = infos[i].used || std::find(symbols_of.begin(), symbols_of.end(), symbol) != symbols_of.end();
-    }
+    });
   }
 }
 

@@ -98,6 +98,7 @@ class File {
 
   size_t NumberOf(const std::string& name) const {
     const auto found = std::find_if(before_.workflows.begin(), before_.workflows.end(), [&](const auto& one) { return one.name == name; });
+    WF_CHECK(found != before_.workflows.end(), "no service publishes it", name);
     return static_cast<size_t>(found - before_.workflows.begin());
   }
 

@@ -350,7 +350,8 @@ class WorkflowCheck {
     const Origin origin{decl_.result->span, "the result declared here", decl_.result.get()};
     ExprPtr value =
         CheckExpr(body_, *result.value, known ? HintOf(signature_.result) : nullptr, At("a `return`", result.span).For(&origin));
-    const bool bare = value->type->kind != TypeKind::kRecord && value->type->kind != TypeKind::kNever;
+    if (value->type->kind == TypeKind::kNever) value = NoReturn(result, *value);
+    const bool bare = value->type->kind != TypeKind::kRecord;
     if (known && !IsPoison(*value) && bare) {
       env_.Report(value->span, kTypeMismatch, {ToString(signature_.result), ToString(value->type)})
           .Label(decl_.result->span, "the result declared here")
@@ -365,6 +366,15 @@ class WorkflowCheck {
     }
     End("return", result.span);
   }
+  // `return fail E;`: the failure needs no `return`.
+  ExprPtr NoReturn(const ast::ReturnStmt& result, const Expr& value) {
+    const std::string text(env_.input.sources.Text(value.span));
+    auto report = env_.Report(value.span, kWrongKind, {text, "never a value", "a value"});
+    report.Help("`fail E;` is a statement of its own, as is `require c else fail E;`");
+    if (result.value->kind == ast::ExprKind::kFailExpr) report.Fix({result.span.file, result.span.begin, value.span.begin}, "");
+    return Poison(body_, value.span);
+  }
+
   // Symbols of the result alone have no value to be wanted.
   TypeRef HintOf(TypeRef result) {
     return MapDims(env_.types, result, [&](const Dim& dim) {

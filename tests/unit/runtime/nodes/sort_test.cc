@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -116,13 +117,14 @@ TEST(SortKeys, SortsWhatFitsIntoVectorsAndMore) {
 }
 
 TEST(SortKeys, SortsManyOfEveryKind) {
+  constexpr int64_t kFew[] = {0, INT64_MAX, -2};
   for (const SortVectors by : VectorsOfThisCpu()) {
     std::mt19937_64 random(5);
     for (const size_t n : {641, 1023, 2048, 4099, 20'000}) {
       std::vector<int64_t> mixed(n), few(n), rising(n), least(n, INT64_MIN), most(n, INT64_MAX);
       for (size_t i = 0; i < n; ++i) {
         mixed[i] = static_cast<int64_t>(random());
-        few[i] = static_cast<int64_t>(random() % 3) * INT64_MAX;
+        few[i] = kFew[random() % std::size(kFew)];
         rising[i] = static_cast<int64_t>(i);
       }
       for (const std::vector<int64_t>& data : {mixed, few, rising, least, most}) {

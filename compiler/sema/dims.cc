@@ -9,7 +9,6 @@
 #include "compiler/sema/dim_bounds.h"
 #include "compiler/sema/help.h"
 #include "compiler/sema/resolve_type.h"
-#include "compiler/sema/rest.h"
 #include "compiler/sema/waiting.h"
 
 namespace wf::sema {

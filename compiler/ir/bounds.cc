@@ -63,6 +63,7 @@ class Reader {
         return is_integer && from.least >= all.least && from.most <= all.most ? from : all;
       }
       case OpKind::kCheckIndex:
+      case OpKind::kIndexOrZero:
         return Index(Of(op.args[1], depth + 1));
       case OpKind::kCheckDivisor: {
         const Bounds divisor = Of(op.args[0], depth + 1);

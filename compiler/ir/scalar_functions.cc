@@ -119,6 +119,8 @@ template <typename T>
       return static_cast<T>(x & y);
     case OpKind::kBitOr:
       return static_cast<T>(x | y);
+    case OpKind::kIndexOrZero:
+      return x < y ? a : 0;
     default:
       WF_CHECK(false, InfoOf(kind).name);
       return a;
@@ -170,7 +172,8 @@ uint64_t Apply([[maybe_unused]] uint64_t a, [[maybe_unused]] uint64_t b, [[maybe
 
 template <OpKind kKind, typename T>
 constexpr bool HasOperation() {
-  constexpr bool kOfIntegers = kKind == OpKind::kShl || kKind == OpKind::kShr || kKind == OpKind::kBitAnd || kKind == OpKind::kBitOr;
+  constexpr bool kOfIntegers = kKind == OpKind::kShl || kKind == OpKind::kShr || kKind == OpKind::kBitAnd || kKind == OpKind::kBitOr ||
+                               kKind == OpKind::kIndexOrZero;
   constexpr bool kOfFloats = kKind == OpKind::kSqrt || kKind == OpKind::kFma;
   if (kKind == OpKind::kConvert) return false;  // of two types
   return std::is_floating_point_v<T> ? !kOfIntegers : !kOfFloats;

@@ -181,6 +181,8 @@ class BodyVerifier {
 #include "compiler/ir/ops.def"
 #undef OP
         return is_arithmetic && !IsFloat(result) ? "wrong class of dtype" : arithmetic;
+      case OpKind::kIndexOrZero:
+        return is_arithmetic && result == DType::kI64 ? "" : "i64 wanted";
       case OpKind::kShl:
       case OpKind::kShr:
       case OpKind::kBitAnd:

@@ -247,6 +247,8 @@ Value* EmitScalarOp(Builder& b, OpKind kind, DType arg, DType result, llvm::Arra
       return b.CreateAnd(args[0], args[1]);
     case OpKind::kBitOr:
       return b.CreateOr(args[0], args[1]);
+    case OpKind::kIndexOrZero:
+      return b.CreateSelect(b.CreateICmpULT(args[0], args[1]), args[0], llvm::Constant::getNullValue(args[0]->getType()));
     case OpKind::kBitcast:
       return b.CreateBitCast(args[0], ShapedType(b, result, args[0]->getType()));
     case OpKind::kEq:

@@ -172,7 +172,7 @@ class Fuser : public Rewriter {
   }
   bool DependsOnCheck(ValueId id, int depth) const {
     const ir::Op& op = old_[id];
-    if (op.kind == OpKind::kCheckIndex || depth > 8) return true;
+    if (op.kind == OpKind::kCheckIndex || op.kind == OpKind::kIndexOrZero || depth > 8) return true;
     return std::any_of(op.args.begin(), op.args.end(), [&](ValueId arg) {
       return op.kind >= OpKind::kAdd && op.kind <= OpKind::kConvert && DependsOnCheck(arg, depth + 1);
     });

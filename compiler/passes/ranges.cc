@@ -49,7 +49,7 @@ class RangeProver : public Rewriter {
 
  private:
   ValueId Rewrite(ValueId id, const ir::Op& op) override {
-    if (op.kind == OpKind::kCheckIndex) {
+    if (op.kind == OpKind::kCheckIndex || op.kind == OpKind::kIndexOrZero) {
       const ValueId index = Mapped(op.args[0]), extent = Mapped(op.args[1]);
       const bool is_natural = LeastOf(index, 0) >= 0 || IsLearned({}, LinearOf(index, 0), 0);
       if (is_natural && (IsBelow(index, extent, 0) || IsLearned(LinearOf(index, 0), LinearOf(extent, 0), 1))) return index;
@@ -312,6 +312,7 @@ class RangeProver : public Rewriter {
         if (LeastOf(op.args[0], depth + 1) >= 0 && LeastOf(op.args[1], depth + 1) >= 1 && IsBelowQuotient(op, extent, depth)) return true;
         break;
       case OpKind::kCheckIndex:
+      case OpKind::kIndexOrZero:
         if (op.args[1] == extent && LeastOf(extent, depth + 1) >= 1) return true;
         break;
       default:

@@ -11,23 +11,10 @@
 #include "compiler/ir/bounds.h"
 #include "compiler/ir/builder.h"
 #include "compiler/sema/build_context.h"
+#include "compiler/sema/build_outer.h"
 
 // Expressions to operations. Internal to BuildIr.
 namespace wf::sema {
-
-class BodyWriter;
-
-// What surrounds a body: the locals and symbols of the workflow, and the calls that were cut out of its expressions.
-class Outer {
- public:
-  virtual ~Outer() = default;
-  virtual ir::ValueId Read(BodyWriter& writer, LocalId local) = 0;  // called AtRoot
-  virtual std::optional<ir::ValueId> Symbol(BodyWriter& writer, const std::string& symbol) = 0;
-  virtual bool IsAtHand(const ir::Builder& body,
-                        const std::string& symbol) const = 0;             // reading it waits for nothing more than `body` does
-  virtual std::optional<ir::SlotId> CutSlot(const Expr& expr) const = 0;  // the value is in this slot
-  virtual bool IsFlattened(const Expr& block) const = 0;                  // its steps are tasks of their own
-};
 
 // Writes one body.
 // Thread: loop-confined.   Borrows: all constructor references.   Bounds: ops_left of the context; past it, values are zeros.
@@ -54,9 +41,11 @@ class BodyWriter {
   template <typename F>
   auto AtRoot(const F& f);  // in the entry block and outside all functions
   // Of what a loop runs over: how many elements, equal for all; and one of them.
-  ir::ValueId CountOf(const std::vector<ir::ValueId>& sources);
-  ir::ValueId ElementOf(ir::ValueId source, ir::ValueId index);
+  ir::ValueId CountOf(const std::vector<ir::ValueId>& sources), ElementOf(ir::ValueId source, ir::ValueId index);
   void Bind(LocalId local, ir::ValueId value) { frame_->locals[local] = value; }
+  void LeaveElements() {
+    if (--elements_.depth == 0) elements_ = {};
+  }
   void BindIndex(LocalId local, ir::ValueId param, ir::ValueId extent);
   // What a stub yields for a call of the model that it replaces; fails with 7004 where shapes are not those of the call.
   ir::ValueId WriteStub(const Function& stub, const Expr& call);
@@ -69,6 +58,12 @@ class BodyWriter {
     std::unordered_map<LocalId, ir::ValueId> locals;
     std::map<std::string, ir::ValueId> symbols;   // bound by values
     std::map<std::string, const Dim*> arguments;  // in terms of the caller's symbols
+  };
+  // The loops over elements around. Checks there note what fails, and the body goes on to its end.
+  struct Elements {
+    size_t depth = 0;
+    bool extents_may_differ = false;                // from those that types say: a check of shapes did not hold
+    std::vector<std::pair<Dim, ir::ValueId>> outs;  // extents of slices; true: out of range, where they are 0
   };
   struct Sources {
     ir::ValueId count;
@@ -117,7 +112,8 @@ class BodyWriter {
   ir::ValueId AxisExtent(ir::ValueId tensor, TypeRef type, size_t axis);
   ir::ValueId WriteIndex(const Expr& expr);
   ir::ValueId CheckedIndex(const Expr& expr, ir::ValueId extent), Slice(const Expr& expr, ir::ValueId tensor);
-  bool CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent);
+  ir::ValueId CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent), LoopExtent(Dim dim, ir::ValueId extent);
+  ir::ValueId UnlessOut(ir::ValueId is_out, ir::ValueId size, const Dim& dim);
   ir::ValueId WriteBuild(const Expr& expr), WriteReduce(const Expr& expr);
   ir::ValueId WriteReshape(const Expr& expr, const std::vector<ir::ValueId>& args);
   ir::ValueId CountDiffers(const std::vector<ir::ValueId>& extents, ir::ValueId tensor);
@@ -159,20 +155,21 @@ class BodyWriter {
   Outer* outer_;
   Frame root_;
   Frame* frame_;
-  ir::Counters counters_;                                                 // of loops over elements
-  size_t tensor_depth_ = 0, loop_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
-  bool at_hand_only_ = false;                                             // symbols that the body would have to wait for have no value
-  bool extents_may_differ_ = false;  // a check stands in a loop over elements, which goes on when it does not hold
+  ir::Counters counters_;  // of loops over elements
+  Elements elements_;
+  size_t loop_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
+  bool at_hand_only_ = false;                          // symbols that the body would have to wait for have no value
 };
 
 template <typename F>
 auto BodyWriter::AtRoot(const F& f) {
   Frame* const frame = std::exchange(frame_, &root_);
-  const size_t tensor_depth = std::exchange(tensor_depth_, 0), loop_depth = std::exchange(loop_depth_, 0);
+  Elements elements = std::exchange(elements_, {});
+  const size_t loop_depth = std::exchange(loop_depth_, 0);
   std::vector<ir::BlockId> left = b_.Leave(0);
   auto result = f();
   b_.Return(std::move(left));
-  tensor_depth_ = tensor_depth;
+  elements_ = std::move(elements);
   loop_depth_ = loop_depth;
   frame_ = frame;
   return result;
@@ -185,14 +182,14 @@ ir::ValueId BodyWriter::Map(const std::vector<ir::ValueId>& operands, const std:
   if (!has_tensor) return f(operands);
   std::vector<ir::ValueId> extents = BroadcastExtents(operands, types);
   const ir::BlockId block = b_.Open(Integers(extents.size()));
-  ++tensor_depth_;
+  ++elements_.depth;
   Indices indices;
   for (size_t axis = 0; axis < extents.size(); ++axis) indices.push_back(b_.Param(axis));
   std::vector<ir::ValueId> scalars;
   for (size_t i = 0; i < operands.size(); ++i)
     scalars.push_back(IsTensor(operands[i]) ? LoadBroadcast(operands[i], types[i], indices) : operands[i]);
   const ir::ValueId element = f(scalars);
-  --tensor_depth_;
+  LeaveElements();
   b_.Close(element);
   return b_.Build(b_.DTypeOf(element), std::move(extents), block);
 }

@@ -152,7 +152,7 @@ ValueId BodyWriter::Wraps(const Dim& dim) {
 void BodyWriter::RequireExact(const Dim& dim) {
   const ValueId wraps = Wraps(dim);
   if (b_.IsConstant(wraps, 0)) return;
-  if (tensor_depth_ > 0) return b_.StickyIf(wraps, code::kDimension);
+  if (elements_.depth > 0) return b_.StickyIf(wraps, code::kDimension);
   const ir::BlockId message = b_.Open({});
   std::vector<ValueId> shown;
   const std::string format = "numbers that come to 2^62 or more in the shape " + Told({dim}, {}, shown);
@@ -293,9 +293,9 @@ bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
   RequireExact(check.right);
   const ValueId differ = check.is_least ? b_.Binary(OpKind::kLt, *right, *left) : b_.Binary(OpKind::kNe, *left, *right);
   if (b_.IsConstant(differ, 0)) return true;
-  if (tensor_depth_ > 0) {
+  if (elements_.depth > 0) {
     b_.StickyIf(differ, code);
-    extents_may_differ_ = true;
+    elements_.extents_may_differ = true;
     return true;
   }
   std::string format;

@@ -72,7 +72,7 @@ ValueId BodyWriter::CountOf(const std::vector<ValueId>& sources) {
     const ValueId length = LengthOf(sources[i]);
     const ValueId differ = b_.Binary(OpKind::kNe, count, length);
     if (b_.IsConstant(differ, 0)) continue;
-    if (tensor_depth_ > 0) {
+    if (elements_.depth > 0) {
       b_.StickyIf(differ, code::kZip);
       count = b_.Binary(OpKind::kMin, count, length);
       continue;
@@ -130,7 +130,7 @@ ValueId BodyWriter::WriteFold(const Expr& expr) {
 // Stops the node where tensors to be stacked have other shapes than the first; in a loop over elements the operation sets its bit.
 void BodyWriter::RequireOneShape(ValueId list) {
   const ir::Type item = b_.types()[b_.Known(list).element];
-  if (item.kind != ir::TypeKind::kTensor || tensor_depth_ > 0) return;
+  if (item.kind != ir::TypeKind::kTensor || elements_.depth > 0) return;
   const ir::TypeId integer = b_.ScalarType(DType::kI64);
   const auto extent = [&](ValueId index, size_t axis) { return b_.Dim(ElementOf(list, index), axis); };
   for (size_t axis = 0; axis < item.dims.size(); ++axis) {
@@ -163,7 +163,7 @@ ValueId BodyWriter::WithExtents(ValueId stacked, const std::vector<Dim>& stated)
     if (!own) extents.push_back(b_.Dim(stacked, axis));
     adds = adds || own.has_value();
   }
-  return adds && !extents_may_differ_ ? b_.Reshape(stacked, std::move(extents)) : stacked;
+  return adds && !elements_.extents_may_differ ? b_.Reshape(stacked, std::move(extents)) : stacked;
 }
 
 ValueId BodyWriter::IsOutside(ValueId index, ValueId count) {
@@ -189,14 +189,14 @@ ValueId BodyWriter::WriteListIndex(const Expr& expr) {
     return b_.Emit(OpKind::kListGet, element, {list, index});
   }
   const ir::Place outer_place = Enter(expr.args[1]->span);
-  const ValueId is_out = tensor_depth_ == 0 ? ValueId::kNone : IsOutside(index, length);
-  if (tensor_depth_ == 0) {
+  const ValueId is_out = elements_.depth == 0 ? ValueId::kNone : IsOutside(index, length);
+  if (elements_.depth == 0) {
     FailOutside(index, length, "index {} of a list of {}");
   } else {
     b_.StickyIf(is_out, code::kIndex);
   }
   b_.set_place(outer_place);
-  if (tensor_depth_ == 0) return b_.Emit(OpKind::kListGet, element, {list, index});
+  if (elements_.depth == 0) return b_.Emit(OpKind::kListGet, element, {list, index});
   const ir::BlockId otherwise = b_.Open({});
   b_.Close(b_.Zero(element));
   const ir::BlockId then = b_.Open({});

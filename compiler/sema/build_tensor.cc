@@ -45,9 +45,7 @@ ValueId BodyWriter::LoadBroadcast(ValueId operand, TypeRef type, const Indices& 
   Indices own(indices.end() - static_cast<ptrdiff_t>(dims.size()), indices.end());
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis] == 1 || IsOne(type, axis)) own[axis] = b_.I64(0);
-    if (extents_may_differ_ && dims[axis] < 0) {
-      own[axis] = b_.Binary(OpKind::kMin, own[axis], b_.Sub(b_.Dim(operand, axis), b_.I64(1)));
-    }
+    if (elements_.extents_may_differ && dims[axis] != 1) own[axis] = b_.Binary(OpKind::kIndexOrZero, own[axis], b_.Dim(operand, axis));
   }
   return b_.Load(operand, std::move(own));
 }
@@ -82,7 +80,7 @@ bool BodyWriter::IsReady(ValueId value) const {
 // the shape that their type says, others may be of a loop that goes on with what a check refused. A division may bring a check of its own.
 ValueId BodyWriter::AxisExtent(ValueId tensor, TypeRef type, size_t axis) {
   const ValueId own = b_.Dim(tensor, axis);
-  if (extents_may_differ_ || b_.IsConstant(own) || !IsReady(tensor) || Divides(type->dims[axis])) return own;
+  if (elements_.extents_may_differ || b_.IsConstant(own) || !IsReady(tensor) || Divides(type->dims[axis])) return own;
   return DimAtHand(type->dims[axis]).value_or(own);
 }
 
@@ -107,28 +105,49 @@ ValueId BodyWriter::WriteIndex(const Expr& expr) {
 ValueId BodyWriter::CheckedIndex(const Expr& expr, ValueId extent) {
   const ValueId index = WriteI64(expr);
   const ir::Place outer_place = Enter(expr.span);
-  if (tensor_depth_ == 0 && loop_depth_ == 0) FailOutside(index, extent, "index {} of an axis of {}");
+  if (elements_.depth == 0 && loop_depth_ == 0) FailOutside(index, extent, "index {} of an axis of {}");
   const ValueId checked = b_.CheckIndex(index, extent);
   b_.set_place(outer_place);
   return checked;
 }
 
 // A slice has the extent that its ends say, so a check decides whether the elements exist: before the memory is read, or, in a loop over
-// elements, at each of them. True: at each.
-bool BodyWriter::CheckSlice(ValueId first, ValueId last, ValueId extent) {
+// elements, at each of them. Yields what is true of one that is out of range there, else nothing.
+ValueId BodyWriter::CheckSlice(ValueId first, ValueId last, ValueId extent) {
   ValueId is_out = b_.Binary(OpKind::kLt, last, first);
   if (!IsNatural(first)) is_out = b_.Binary(OpKind::kOr, is_out, b_.Binary(OpKind::kLt, first, b_.I64(0)));
   if (last != extent) is_out = b_.Binary(OpKind::kOr, is_out, b_.Binary(OpKind::kLt, extent, last));
-  if (b_.IsConstant(is_out, 0)) return false;
-  if (tensor_depth_ > 0) {
+  if (b_.IsConstant(is_out, 0)) return ValueId::kNone;
+  if (elements_.depth > 0) {
     b_.StickyIf(is_out, code::kIndex);
-    return true;
+    return is_out;
   }
   const ir::BlockId message = b_.Open({});
   const ir::TypeId string = b_.types().String();
   b_.Close(b_.Emit(OpKind::kText, string, {first, last, extent}, ir::AddText(c_.out, "slice {}:{} of an axis of {}")));
   b_.FailIf(is_out, code::kIndex, message);
-  return false;
+  return ValueId::kNone;
+}
+
+// Of a slice in a loop over elements, whose check has been noted: nothing is made, or gone through, of what is out of range.
+ValueId BodyWriter::UnlessOut(ValueId is_out, ValueId size, const Dim& dim) {
+  if (b_.IsConstant(size)) return size;
+  elements_.extents_may_differ = true;
+  elements_.outs.emplace_back(dim, is_out);
+  return b_.Select(is_out, b_.I64(0), size);
+}
+
+// How far a loop goes that has the extent of such a slice.
+ValueId BodyWriter::LoopExtent(Dim dim, ValueId extent) {
+  for (const Frame* frame = frame_; frame != nullptr && !dim.is_constant(); frame = frame->caller) {
+    for (const auto& [size, is_out] : elements_.outs) {
+      if (size == dim && b_.IsVisible(is_out)) extent = b_.Select(is_out, b_.I64(0), extent);
+    }
+    const auto argument = dim.symbol() ? frame->arguments.find(*dim.symbol()) : frame->arguments.end();
+    if (argument == frame->arguments.end()) break;
+    dim = *argument->second;
+  }
+  return extent;
 }
 
 // x[a:b, :, i]; axes without a subscript are kept whole.
@@ -152,8 +171,10 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
       RequireExact(subscript->from);
       RequireExact(subscript->to);
     }
-    if (!is_whole) is_checked.back() = CheckSlice(first, last, extent);
-    extents.push_back(is_whole ? extent : b_.Binary(OpKind::kMax, b_.Sub(last, first), b_.I64(0)));
+    const ValueId is_out = is_whole ? ValueId::kNone : CheckSlice(first, last, extent);
+    is_checked.back() = is_out != ValueId::kNone;
+    const ValueId size = is_whole ? extent : b_.Binary(OpKind::kMax, b_.Sub(last, first), b_.I64(0));
+    extents.push_back(is_checked.back() ? UnlessOut(is_out, size, expr.type->dims[extents.size()]) : size);
     starts.push_back(first);
   }
   const ir::BlockId block = b_.Open(Integers(extents.size()));
@@ -186,23 +207,23 @@ ValueId BodyWriter::WriteBuild(const Expr& expr) {
   RequireSmall(extents);
   const ir::BlockId block = b_.Open(Integers(extents.size()));
   for (size_t axis = 0; axis < extents.size(); ++axis) BindIndex(expr.index_locals[axis], b_.Param(axis), extents[axis]);
-  ++tensor_depth_;
+  ++elements_.depth;
   const ValueId element = Write(*expr.args[0]);
-  --tensor_depth_;
+  LeaveElements();
   b_.Close(element);
   return b_.Build(b_.DTypeOf(element), std::move(extents), block);
 }
 
 ValueId BodyWriter::WriteReduce(const Expr& expr) {
-  const ValueId extent = WriteExtent(*expr.extents[0], expr.dim);
+  const ValueId extent = LoopExtent(expr.dim, WriteExtent(*expr.extents[0], expr.dim));
   if (expr.reduce == ir::ReduceKind::kMin || expr.reduce == ir::ReduceKind::kMax) {
     b_.StickyIf(b_.Binary(OpKind::kEq, extent, b_.I64(0)), code::kEmpty);
   }
   const ir::BlockId block = b_.Open(Integers(1));
   BindIndex(expr.index_locals[0], b_.Param(0), extent);
-  ++tensor_depth_;
+  ++elements_.depth;
   const ValueId element = Write(*expr.args[0]);
-  --tensor_depth_;
+  LeaveElements();
   b_.Close(element);
   return b_.Reduce(expr.reduce, expr.type->dtype, extent, block);
 }
@@ -222,7 +243,7 @@ ValueId BodyWriter::CountDiffers(const std::vector<ValueId>& extents, ValueId te
 void BodyWriter::RequireSmall(const Indices& extents, const std::vector<Dim>* reshaped) {
   const ValueId beyond = IsBeyondMemory(b_, counters_, extents);
   if (b_.IsConstant(beyond, 0)) return;
-  if (tensor_depth_ > 0) return b_.StickyIf(beyond, code::kDimension);
+  if (elements_.depth > 0) return b_.StickyIf(beyond, code::kDimension);
   const ir::BlockId message = b_.Open({});
   std::vector<ValueId> shown;
   const std::string format = reshaped == nullptr ? "" : "an extent longer than any memory in the shape " + Told(*reshaped, extents, shown);
@@ -247,7 +268,7 @@ void BodyWriter::RequireCount(const std::vector<Dim>& dims, const std::vector<Va
 ValueId BodyWriter::ReshapeOrEmpty(ValueId tensor, std::vector<ValueId> extents) {
   const ValueId differs = b_.Binary(OpKind::kOr, CountDiffers(extents, tensor), IsBeyondMemory(b_, counters_, extents));
   b_.StickyIf(differs, code::kDimension);
-  extents_may_differ_ = true;
+  elements_.extents_may_differ = true;
   const ir::TypeId empty = b_.types().Tensor(b_.DTypeOf(tensor), std::vector<int64_t>(extents.size(), 0));
   return WriteEither(differs, [&] { return b_.Zero(empty); }, [&] { return b_.Reshape(tensor, std::move(extents)); });
 }
@@ -265,7 +286,7 @@ ValueId BodyWriter::WriteReshape(const Expr& expr, const std::vector<ValueId>& a
   for (const ValueId extent : extents) wanted = b_.Mul(wanted, extent);
   for (size_t axis = 0; axis < b_.Known(tensor).dims.size(); ++axis) found = b_.Mul(found, b_.Dim(tensor, axis));
   const bool is_proved = b_.IsConstant(b_.Binary(OpKind::kNe, wanted, found), 0);
-  if (!is_proved && tensor_depth_ > 0) return ReshapeOrEmpty(tensor, std::move(extents));
+  if (!is_proved && elements_.depth > 0) return ReshapeOrEmpty(tensor, std::move(extents));
   if (!is_proved) RequireCount(expr.type->dims, extents, tensor);
   RequireSmall(extents, &expr.type->dims);
   return b_.Reshape(tensor, std::move(extents));
@@ -281,7 +302,7 @@ bool BodyWriter::IsNatural(ValueId value) const { return ir::BoundsOf(b_, counte
 ValueId BodyWriter::Extent(ValueId value, const Dim* dim, const std::string& written, ValueId told) {
   if (IsNatural(value)) return value;
   const ValueId is_negative = b_.Binary(OpKind::kLt, value, b_.I64(0));
-  if (tensor_depth_ > 0) {
+  if (elements_.depth > 0) {
     b_.StickyIf(is_negative, code::kDimension);
   } else if (!b_.IsConstant(is_negative, 0)) {
     const ir::BlockId message = b_.Open({});

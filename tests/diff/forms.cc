@@ -16,6 +16,8 @@ constexpr const char* kBegin =
     "fn rows(k: i64) -> i64[_, 2] = [i < k, j < 2] => i + j;\n"
     "fn pair(k: i64) -> (a: i64[_], b: i64?) = (a: [i < k] => i, b: k);\n"
     "fn twice(x: i64[n]) -> i64[2*n] = [i] => x[i / 2];\n"
+    "fn rest(x: i64[n], y: i64[m]) -> i64[n - m] = [i < n - m] => x[i];\n"
+    "fn both(x: i64[n], y: i64[n]) -> i64 {\n  let z = x * 3 + y;\n  sum[i](z[i])\n}\n"
     "fn maybe(x: i64[n], c: bool) -> i64[n]? = if c { x } else { none };\n";
 
 enum class FormKind : uint8_t { kInteger, kText, kOptional, kList, kTensor, kTuple };
@@ -227,7 +229,11 @@ class FormWriter {
   std::string Statement(const std::string& name, std::string& sum) {
     const bool is_node = Below(2) == 0;
     const std::string begin = std::string("  ") + (is_node ? "node " : "let ") + name;
-    const uint32_t what = Below(4);
+    const uint32_t what = Below(5);
+    if (what == 4) {
+      sum += " + " + name + "[0] + " + name + "[1]";
+      return begin + " = " + Elements() + ";\n";
+    }
     if (what == 3 && is_node && inner_) {
       sum += " + " + name + ".r";
       return begin + " = " + Call(*inner_, kDepth) + ";\n";
@@ -311,7 +317,7 @@ class FormWriter {
     const Extent& first = shape.extents[0];
     const uint32_t form = Below(7);
     if (form == 3 && ((first.mul == 0 && first.add == 0) || OneIn(4))) return "[]";
-    if (form == 5 && shape.extents.size() == 1) return "line(" + first.Text() + ")";
+    if (form == 5 && shape.extents.size() == 1) return InWorkflow() && Below(3) == 2 ? Slice(first) : "line(" + first.Text() + ")";
     if (form == 5 && shape.extents.size() == 2 && shape.extents[1].Text() == "2") return "rows(" + first.Text() + ")";
     if (form == 6 && shape.extents.size() == 1 && first.mul % 2 == 0 && first.add % 2 == 0)
       return "twice(" + Value({FormKind::kTensor, {}, {{first.mul / 2, first.add / 2, first.symbol}}}, depth - 1) + ")";
@@ -327,6 +333,27 @@ class FormWriter {
     row.extents.erase(row.extents.begin());
     if (row.extents.empty()) row = Form{};
     return List(static_cast<uint32_t>(first.add), row, depth);
+  }
+
+  // Shapes that only a check among the elements compares.
+  std::string Elements() {
+    const std::string first = Row(), second = Row();
+    return "[i < 2] => both(" + first + ", " + second + ")";
+  }
+  std::string Row() {
+    const uint32_t form = Below(6);
+    if (form == 0 || form == 1) return form == 0 ? "x" : "line(k)";
+    if (form == 2 || form == 3) return form == 2 ? "y[i]" : Slice({1, 0, "k"});
+    if (form == 4) return "twice(" + Row() + ")";
+    const std::string whole = Row();
+    return "rest(" + whole + ", " + Row() + ")";
+  }
+
+  // May be out of range, and of another extent than is wanted.
+  std::string Slice(const Extent& wanted) {
+    static constexpr std::array<const char*, 5> kEnds{"k", "len(xs)", "2", "len(x)", "10000000000 * k"};
+    const uint32_t end = Below(kEnds.size() + 1);
+    return std::string("x[") + (OneIn(3) ? "1" : "0") + ":" + (end < kEnds.size() ? kEnds[end] : wanted.Text()) + "]";
   }
 
   // What may be none; its type is known where that of the value is.

@@ -37,6 +37,9 @@ TEST_F(BodyTest, ScalarArithmetic) {
       }
     }
   }
+  const TypeId integer = Scalar(DType::kI64);
+  cases_.Add("index_or_zero", {integer, integer}, integer,
+             [integer](Builder& b, const In& in) { return b.Emit(OpKind::kIndexOrZero, integer, {in[0], in[1]}); });
   Check({1}, 40);
 }
 

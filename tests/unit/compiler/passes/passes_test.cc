@@ -117,6 +117,21 @@ TEST(Fuse, MovesNoCheckBehindAnEffect) {
   }
 }
 
+// Of nothing there is no element 0 that another tensor could be read for.
+TEST(Fuse, KeepsApartWhatAnIndexOrZeroReads) {
+  for (const OpKind kind : {OpKind::kMax, OpKind::kIndexOrZero}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId s = b.Slot(ir::SlotId{1}), scaled = MapConstant(b, b.Slot(ir::SlotId{0}), OpKind::kMul, 3);
+    const BlockId block = b.Open(Integers(b, 1));
+    b.Close(b.Load(scaled, {b.Binary(kind, b.Param(0), s)}));
+    b.Close(b.Build(DType::kF32, {b.I64(5)}, block));
+    Fuse(f.program);
+    const std::string text = f.Text();
+    EXPECT_EQ(text.find("build") != text.rfind("build"), kind == OpKind::kIndexOrZero) << text;
+  }
+}
+
 // exp(x) read by a sum and by a quotient: computed once, as a tensor.
 TEST(Fuse, StoresWhatIsDearAndReadTwice) {
   Fixture f;

@@ -110,6 +110,16 @@ ValueId BodyWriter::WriteListLoop(const Expr& expr) {
   return b_.Emit(expr.condition ? OpKind::kListFilter : OpKind::kListBuild, type, {sources.count}, 0, std::move(blocks));
 }
 
+namespace {
+
+bool HasChecks(const Expr& expr) {
+  bool has_checks = false;
+  ForEachInside(expr, [&](const Expr& inside) { has_checks = has_checks || !inside.checks.empty(); });
+  return has_checks;
+}
+
+}  // namespace
+
 ValueId BodyWriter::WriteFold(const Expr& expr) {
   const ValueId initial = Write(*expr.args[0]);
   if (initial == ValueId::kNone) return b_.Zero(TypeOf(expr.type));
@@ -121,6 +131,8 @@ ValueId BodyWriter::WriteFold(const Expr& expr) {
   Bind(expr.local, b_.Param(1));
   BindLoop(*expr.loop, sources, index);
   ++loop_depth_;
+  // Among elements a check of the accumulator's shape only notes that it does not hold, and the next turn reads what it refused.
+  if (elements_.depth > 0 && HasExtents(expr.type)) elements_.extents_may_differ = elements_.extents_may_differ || HasChecks(*expr.args[1]);
   const ValueId next = Write(*expr.args[1]);
   --loop_depth_;
   b_.Close(next == ValueId::kNone ? b_.Zero(type) : next);

@@ -341,10 +341,12 @@ class FormWriter {
     return "[i < 2] => both(" + first + ", " + second + ")";
   }
   std::string Row() {
-    const uint32_t form = Below(7);
+    const uint32_t form = Below(9);
     if (form == 0 || form == 1) return form == 0 ? "x" : "line(k)";
     if (form == 2 || form == 3) return form == 2 ? "y[i]" : Slice({1, 0, "k"});
     if (form == 4) return "twice(" + Row() + ")";
+    if (form == 6) return Value({FormKind::kTensor, {}, {AnyValue()}}, 2);
+    if (form == 7) return "if " + Condition() + " { " + Row() + " } else { " + Row() + " }";
     if (form == 5) {
       const std::string name = NewName();
       return "(fold " + name + " = x for _x in xs { rest(x + " + name + ", " + Row() + ") })";

@@ -39,11 +39,7 @@ SlotId NodeCutter::Enter(const std::string& name, const Attempt& attempt) {
   if (only_fails) result = CutIn(main, attempt.value, name, type);
   out_.regions[Index(main)].result = result;
   tasks_.AddInputs(task, main);
-  if (attempt.fallback != nullptr) {
-    for (const SlotId slot : tasks_.OuterReads(out_.regions[Index(main)].on_error)) {
-      if (std::find(task.in.begin(), task.in.end(), slot) == task.in.end()) task.settled.push_back(slot);
-    }
-  }
+  if (attempt.fallback != nullptr) tasks_.AddFallback(task, out_.regions[Index(main)].on_error);
   return tasks_.AddTask(std::move(task), name, type);
 }
 

@@ -79,19 +79,20 @@ int TaskWriter::DepthOf(RegionId region) const {
 }
 
 // A task that enters regions reads what those read, but for a statement `if`. Regions around `region` were opened before it.
-std::vector<SlotId> TaskWriter::OuterReads(RegionId region) const {
-  std::vector<SlotId> reads;
-  std::unordered_set<SlotId> known;
+TaskWriter::Reads TaskWriter::OuterReads(RegionId region) const {
+  Reads reads;
+  std::unordered_set<SlotId> in, settled;
   std::set<RegionId> pending{region};
   while (!pending.empty()) {
     const RegionId next = *pending.begin();
     pending.erase(pending.begin());
     for (const TaskId id : out_.regions[Index(next)].tasks) {
       const ir::Task& task = out_[id];
-      for (const auto* slots : {&task.in, &task.settled}) {
-        for (const SlotId slot : *slots) {
-          if (out_[slot].region < region && known.insert(slot).second) reads.push_back(slot);
-        }
+      for (const SlotId slot : task.in) {
+        if (out_[slot].region < region && in.insert(slot).second) reads.in.push_back(slot);
+      }
+      for (const SlotId slot : task.settled) {
+        if (out_[slot].region < region && settled.insert(slot).second) reads.settled.push_back(slot);
       }
       if (task.kind != TaskKind::kSelect || !task.control) continue;
       for (const RegionId target : task.targets) {
@@ -99,13 +100,31 @@ std::vector<SlotId> TaskWriter::OuterReads(RegionId region) const {
       }
     }
   }
+  std::erase_if(reads.settled, [&](SlotId slot) { return in.contains(slot); });
   return reads;
 }
 
 void TaskWriter::AddInputs(ir::Task& task, RegionId region) const {
+  const Reads reads = OuterReads(region);
   std::unordered_set<SlotId> known(task.in.begin(), task.in.end());
-  for (const SlotId slot : OuterReads(region)) {
+  for (const SlotId slot : reads.in) {
     if (known.insert(slot).second) task.in.push_back(slot);
+  }
+  std::erase_if(task.settled, [&](SlotId slot) { return known.contains(slot); });
+  known.insert(task.settled.begin(), task.settled.end());
+  for (const SlotId slot : reads.settled) {
+    if (known.insert(slot).second) task.settled.push_back(slot);
+  }
+}
+
+void TaskWriter::AddFallback(ir::Task& task, RegionId fallback) const {
+  const Reads reads = OuterReads(fallback);
+  std::unordered_set<SlotId> known(task.in.begin(), task.in.end());
+  known.insert(task.settled.begin(), task.settled.end());
+  for (const auto* slots : {&reads.in, &reads.settled}) {
+    for (const SlotId slot : *slots) {
+      if (known.insert(slot).second) task.settled.push_back(slot);
+    }
   }
 }
 

@@ -60,8 +60,13 @@ class TaskWriter {
 
   bool IsInside(ir::RegionId inner, ir::RegionId outer) const;
   int DepthOf(ir::RegionId region) const;
-  std::vector<ir::SlotId> OuterReads(ir::RegionId region) const;  // slots of enclosing regions that its tasks read
+  // Slots of enclosing regions that its tasks read.
+  struct Reads {
+    std::vector<ir::SlotId> in, settled;  // settled: by fallbacks alone, which may not run
+  };
+  Reads OuterReads(ir::RegionId region) const;
   void AddInputs(ir::Task& task, ir::RegionId region) const;      // what the region reads from outside
+  void AddFallback(ir::Task& task, ir::RegionId fallback) const;  // what it reads has settled, and may have failed
 
  private:
   void SortSteps(std::vector<ir::SlotId>& slots) const;  // before all others

@@ -131,6 +131,11 @@ void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin, c
   params_.emplace(symbol, param);
 }
 
+void DimSolver::BindTo(const std::string& symbol, Dim value, const Waiting& item) {
+  Bind(symbol, std::move(value), item.span(), item.param);
+  if (item.is_default) by_default_.insert(symbol);
+}
+
 bool DimSolver::IsOpen(const std::string& symbol) const {
   return !values_.contains(symbol) && std::find(callee_.symbols.begin(), callee_.symbols.end(), symbol) != callee_.symbols.end();
 }
@@ -158,7 +163,7 @@ bool DimSolver::TrySolve(const Waiting& item) {
     ReportDifferent(item, value, true);
     return true;
   }
-  Bind(linear->symbol, value, item.span(), item.param);
+  BindTo(linear->symbol, value, item);
   Compare(item, value * Dim(linear->mul) + Dim(linear->add), true);
   if (auto least = LeastCheck(body_, *linear, found, MessageOf(item, true))) checks_.push_back(std::move(*least));
   return true;
@@ -207,7 +212,7 @@ bool DimSolver::IsSolvedBy0(const Waiting& item) {
   const auto linear = item.pair.wanted.AsLinear();
   if (linear && IsOpen(linear->symbol)) {
     const int64_t value = -linear->add / linear->mul;
-    if (value >= 0 && value * linear->mul + linear->add == 0) Bind(linear->symbol, Dim(value), item.span(), item.param);
+    if (value >= 0 && value * linear->mul + linear->add == 0) BindTo(linear->symbol, Dim(value), item);
   }
   const auto value = ValueOf(item.pair.wanted);
   return value && value->constant() == 0;
@@ -217,16 +222,18 @@ bool DimSolver::IsSolvedBy0(const Waiting& item) {
 std::string DimSolver::MessageOf(const Waiting& item, bool solves) const {
   const Dim& wanted = item.pair.wanted;
   if (wanted.is_constant() || item.pair.bound) {
-    const std::string of = item.param == nullptr ? "" : " of `" + item.param->name + "`";
+    const std::string of = item.param == nullptr ? "" : (item.is_default ? " of the default of `" : " of `") + item.param->name + "`";
     return "axis " + std::to_string(item.pair.axis) + of + " is {1}, `" + callee_.name + "` wants {0}";
   }
   const std::string name = "`" + wanted.ToString() + "` of `" + callee_.name + "`";
-  const std::string found = item.param == nullptr ? "{1}" : "{1} in `" + item.param->name + "`";
+  const std::string found =
+      item.param == nullptr ? "{1}" : (item.is_default ? "{1} in the default of `" : "{1} in `") + item.param->name + "`";
   if (solves) return name + " is " + found + ", which no `" + wanted.AsLinear()->symbol + "` gives";
   const auto symbol = wanted.symbol();
   const auto from = symbol ? params_.find(*symbol) : params_.end();
   const bool is_known = from != params_.end() && from->second != nullptr && from->second != item.param;
-  return name + " is {0}" + (is_known ? " in `" + from->second->name + "`" : "") + " and " + found;
+  const std::string in = is_known && by_default_.contains(*symbol) ? " in the default of `" : " in `";
+  return name + " is {0}" + (is_known ? in + from->second->name + "`" : "") + " and " + found;
 }
 
 std::optional<diag::Builder> DimSolver::ReportNoValue(const Dim& callee_dim, const Span& span) {

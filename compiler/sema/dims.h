@@ -41,6 +41,7 @@ class DimSolver {
     bool is_default;
     const Span& span() const { return is_default ? param->default_value->span : argument->span; }  // where it is written
   };
+  void BindTo(const std::string& symbol, Dim value, const Waiting& item);
   bool IsOpen(const std::string& symbol) const;
   bool TrySolve(const Waiting& item);
   bool IsSolvedBy0(const Waiting& item);
@@ -55,6 +56,7 @@ class DimSolver {
   std::map<std::string, Dim> values_;
   std::map<std::string, Span> origins_;
   std::map<std::string, const SigParam*> params_;  // whose shapes gave the symbols their values
+  std::set<std::string> by_default_;               // which of them are given by defaults
   std::set<std::string> doubted_;                  // what gave them their values contradicts itself, which is told
   std::vector<Waiting> waiting_;
   std::vector<const Expr*> arguments_;  // computed before any of the call is; of one that may wait, a part may read some alone

@@ -1,11 +1,13 @@
 #include "compiler/sema/dims.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/default_value.h"
 #include "compiler/sema/dim_bounds.h"
 #include "compiler/sema/help.h"
 #include "compiler/sema/resolve_type.h"
@@ -115,14 +117,6 @@ std::string DimWords(const Dim& value) {
          " factors";
 }
 
-// `[]`, `[[], []]`, where a tensor is wanted.
-bool IsWrittenEmpty(const Expr& value) {
-  if (value.kind != ExprKind::kBuiltin || static_cast<Builtin>(value.index) != Builtin::kStack) return false;
-  const Expr& rows = *value.args[0];
-  return rows.kind == ExprKind::kList &&
-         std::all_of(rows.args.begin(), rows.args.end(), [](const ExprPtr& row) { return IsWrittenEmpty(*row); });
-}
-
 }  // namespace
 
 void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin, const SigParam* param) {
@@ -167,6 +161,22 @@ bool DimSolver::TrySolve(const Waiting& item) {
   Compare(item, value * Dim(linear->mul) + Dim(linear->add), true);
   if (auto least = LeastCheck(body_, *linear, found, MessageOf(item, true))) checks_.push_back(std::move(*least));
   return true;
+}
+
+void DimSolver::Learn(const DimPair& pair) {
+  const auto linear = pair.wanted.AsLinear();
+  if (pair.bound || pair.nested || !linear || !IsOpen(linear->symbol) || IsAny(pair.found)) return;
+  const Dim rest = linear->mul < 0 ? Dim(linear->add) - pair.found : pair.found - Dim(linear->add);
+  Dim value = Dim::FloorDiv(rest, Dim(std::abs(linear->mul)));
+  if (value.constant().value_or(0) >= 0) values_.emplace(linear->symbol, std::move(value));
+}
+
+void DimSolver::LearnLeast(const Dim& wanted) {
+  const auto linear = wanted.AsLinear();
+  if (!linear || !IsOpen(linear->symbol)) return;
+  const int64_t add = linear->add, mul = linear->mul;
+  const int64_t value = mul < 0 ? add / -mul : add < 0 ? -(add + 1) / mul + 1 : 0;
+  if (mul > 0 || add >= 0) values_.emplace(linear->symbol, Dim(value));
 }
 
 void DimSolver::Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param, bool is_default) {

@@ -24,7 +24,9 @@ class DimSolver {
   // `param`: what `argument`, of the type `wanted` but for dimensions, is given to; null for a result. Both outlive this. `is_default`: it
   // is the default of that.
   void Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param = nullptr, bool is_default = false);
-  void Finish();                                            // compares what waited for later arguments
+  void Learn(const DimPair& pair);     // the value that the pair alone gives a symbol, unless it has one; for one that is to be known ahead
+  void LearnLeast(const Dim& wanted);  // the value that makes it the least extent that it may be
+  void Finish();                       // compares what waited for later arguments
   std::optional<Dim> ValueOf(const Dim& callee_dim) const;  // nothing while a symbol in it is open
   // Reports, with what gave its symbols their values, a dimension of the callee whose value here is no extent. Nothing: it is one.
   std::optional<diag::Builder> ReportNoValue(const Dim& callee_dim, const Span& span);

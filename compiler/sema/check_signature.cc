@@ -115,6 +115,16 @@ bool LeavesAxesOpen(const Body& body, const SigParam& param, const GivenArgument
   return param.default_value != nullptr && DefaultOf(body, param).LeavesOpen();
 }
 
+// `[]`, given or as a default.
+bool IsEmptyList(const Body& body, const SigParam& param, const GivenArgument& given) {
+  if (given.value != nullptr) {
+    const auto* list = ast::DynAs<ast::ListExpr>(*given.value);
+    return list != nullptr && list->elements.empty();
+  }
+  const DefaultPart known = param.default_value != nullptr ? DefaultOf(body, param) : DefaultPart{};
+  return known.value != nullptr && known.type->kind == TypeKind::kTensor && known.value->dims[0] == 0;
+}
+
 // Lists that hold nothing, at any depth: no element has a shape.
 bool HoldsNothing(TypeRef type, const ir::Value& value) {
   if (type->kind != TypeKind::kList) return false;
@@ -217,8 +227,9 @@ class SignatureCall {
       for (size_t i = 0; i < given.size(); ++i) {
         if (certainties[i] != certainty) continue;
         marks_[i] = body_.NextSymbol();
-        is_last_ = certainty == Certainty::kOpen &&
-                   std::find(certainties.begin() + static_cast<ptrdiff_t>(i) + 1, certainties.end(), certainty) == certainties.end();
+        is_last_ = certainty == Certainty::kOpen;
+        for (size_t other = i + 1; other < given.size(); ++other)
+          is_last_ = is_last_ && (certainties[other] != certainty || IsEmptyList(body_, signature_.params[other], given[other]));
         later_ = LeavesAxesOpen(body_, signature_.params[i], given[i]) ? FirstOfLater(given, i) : UINT32_MAX;
         args_[i] = Argument(signature_.params[i], given[i], certainty, call_span);
         sound = sound && args_[i] != nullptr;
@@ -318,8 +329,14 @@ class SignatureCall {
       return plain;
     }
     const bool is_held = param.type->kind == TypeKind::kOptional && known.type->kind != TypeKind::kOptional;
-    Instantiation open(body_.env.types, solver_, bindings_);
-    const TypeRef wanted = WithoutLater(open.Of(is_held ? param.type->element : param.type));
+    const TypeRef type = is_held ? param.type->element : param.type;
+    DimSolver told = solver_;
+    for (uint32_t axis = 0; is_last_ && type->kind == TypeKind::kTensor && axis < std::min(type->dims.size(), known.type->dims.size());
+         ++axis) {
+      if (known.LeavesOpen(axis)) told.LearnLeast(type->dims[axis]);
+    }
+    Instantiation open(body_.env.types, told, bindings_);
+    const TypeRef wanted = WithoutLater(open.Of(type));
     return ReadDefault(body_, param.name, known, open.faulty() ? nullptr : wanted, call_span);
   }
 
@@ -528,7 +545,7 @@ class SignatureCall {
   std::vector<ExprPtr> args_;
   std::vector<uint32_t> marks_;  // of the arguments: no symbol of one was born before
   uint32_t later_ = UINT32_MAX;  // of the one that is checked: what is born from here on is of those behind it
-  bool is_last_ = false;         // of those that leave axes open
+  bool is_last_ = false;         // what stands behind it says nothing of the axes that it leaves open
   bool is_never_ = false;
 };
 

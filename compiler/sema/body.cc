@@ -132,16 +132,24 @@ void Body::Leave(size_t mark) {
     const LocalKind kind = infos[id].kind;  // an index has to be named, used or not; nodes are reported with the graph
     has_left_err = has_left_err || kind == LocalKind::kErr;
     const bool reported_elsewhere = kind == LocalKind::kNode || kind == LocalKind::kErr || kind == LocalKind::kIndex;
-    if (infos[id].used || silenced || reported_elsewhere || locals[id].name.starts_with('_') || !module.is_root) continue;
-    env.Report(locals[id].span, kUnused, {WordFor(infos[id].kind), locals[id].name}).Help(HelpToKeep(*this, locals[id], kind));
+    if (!infos[id].used && !reported_elsewhere && !locals[id].name.starts_with('_') && module.is_root) unused_.push_back(id);
   }
   visible_.resize(mark);
+  if (--depth_ == 0) ReportUnused();
   for (size_t at = has_left_err ? visible_.size() : 0; at > 0; --at) {  // `err` of the fallback around is found again
     const auto& [name, id] = visible_[at - 1];
     if (infos[id].kind != LocalKind::kErr) continue;
     by_name_.insert_or_assign(name, Named{id, true});
     break;
   }
+}
+
+void Body::ReportUnused() {
+  for (const LocalId id : unused_) {
+    if (silenced) break;
+    env.Report(locals[id].span, kUnused, {WordFor(infos[id].kind), locals[id].name}).Help(HelpToKeep(*this, locals[id], infos[id].kind));
+  }
+  unused_.clear();
 }
 
 Dim Body::NewSymbol(std::string_view base, const Span& origin) {

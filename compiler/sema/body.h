@@ -68,8 +68,11 @@ class Body {
     n_outside_calls = n_loops = 0;
   }
 
-  size_t Enter() const { return visible_.size(); }
-  void Leave(size_t mark);  // reports the unused among what leaves
+  size_t Enter() {
+    ++depth_;
+    return visible_.size();
+  }
+  void Leave(size_t mark);  // the last one reports what was not used: of a body with a mistake anywhere, nothing
 
   Dim NewSymbol(std::string_view base, const Span& origin);  // "h#b3"; prints as "h"
   uint32_t NextSymbol() const { return next_symbol_; }
@@ -78,7 +81,10 @@ class Body {
   bool IsBornSince(const std::string& symbol, uint32_t mark) const;
 
  private:
+  void ReportUnused();
   std::vector<std::pair<std::string, LocalId>> visible_;
+  std::vector<LocalId> unused_;  // that have left
+  uint32_t depth_ = 0;           // of scopes
   struct Named {
     LocalId id;
     bool visible;

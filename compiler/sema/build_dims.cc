@@ -284,6 +284,29 @@ std::string BodyWriter::Told(const std::vector<Dim>& dims, const std::vector<Val
   return "[" + shape + "]" + where;
 }
 
+namespace {
+
+// `message` holds {0} for `left` and {1} for `right`.
+ir::BlockId MessageOfDims(ir::Builder& b, ir::Program& program, const std::string& message, ValueId left, ValueId right) {
+  std::string format;
+  std::vector<ValueId> args;
+  for (size_t i = 0; i < message.size(); ++i) {
+    const std::string hole = message.substr(i, 3);
+    if (hole == "{0}" || hole == "{1}") {
+      args.push_back(AsWritten(b, hole == "{0}" ? left : right));
+      format += "{}";
+      i += 2;
+    } else {
+      format += message[i];
+    }
+  }
+  const ir::BlockId block = b.Open({});
+  b.Close(args.empty() ? b.Text(format) : b.Emit(OpKind::kText, b.types().String(), std::move(args), ir::AddText(program, format)));
+  return block;
+}
+
+}  // namespace
+
 // False: a symbol in it has no value yet.
 bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
   if (check.is_held) return true;
@@ -298,21 +321,13 @@ bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
     elements_.extents_may_differ = true;
     return true;
   }
-  std::string format;
-  std::vector<ValueId> args;
-  for (size_t i = 0; i < check.message.size(); ++i) {
-    const std::string hole = check.message.substr(i, 3);
-    if (hole == "{0}" || hole == "{1}") {
-      args.push_back(AsWritten(b_, hole == "{0}" ? *left : *right));
-      format += "{}";
-      i += 2;
-    } else {
-      format += check.message[i];
-    }
+  for (const DimCheck::Told& told : check.told) {
+    ValueId fails = differ;
+    for (const auto& [dim, extent] : told.where)
+      fails = b_.Binary(OpKind::kAnd, fails, b_.Binary(OpKind::kEq, *DimIn(dim, frame_), b_.I64(extent)));
+    b_.FailIf(fails, code, MessageOfDims(b_, c_.out, told.message, *left, *right));
   }
-  const ir::BlockId message = b_.Open({});
-  b_.Close(args.empty() ? b_.Text(format) : b_.Emit(OpKind::kText, b_.types().String(), std::move(args), ir::AddText(c_.out, format)));
-  b_.FailIf(differ, code, message);
+  b_.FailIf(differ, code, MessageOfDims(b_, c_.out, check.message, *left, *right));
   return true;
 }
 

@@ -115,6 +115,16 @@ bool LeavesAxesOpen(const Body& body, const SigParam& param, const GivenArgument
   return param.default_value != nullptr && DefaultOf(body, param).LeavesOpen();
 }
 
+// `[]`, given or as a default.
+bool IsEmptyList(const Body& body, const SigParam& param, const GivenArgument& given) {
+  if (given.value != nullptr) {
+    const auto* list = ast::DynAs<ast::ListExpr>(*given.value);
+    return list != nullptr && list->elements.empty();
+  }
+  const DefaultPart known = param.default_value != nullptr ? DefaultOf(body, param) : DefaultPart{};
+  return known.value != nullptr && known.type->kind == TypeKind::kTensor && known.value->dims[0] == 0;
+}
+
 // Lists that hold nothing, at any depth: no element has a shape.
 bool HoldsNothing(TypeRef type, const ir::Value& value) {
   if (type->kind != TypeKind::kList) return false;
@@ -217,6 +227,9 @@ class SignatureCall {
       for (size_t i = 0; i < given.size(); ++i) {
         if (certainties[i] != certainty) continue;
         marks_[i] = body_.NextSymbol();
+        is_last_ = certainty == Certainty::kOpen;
+        for (size_t other = i + 1; other < given.size(); ++other)
+          is_last_ = is_last_ && (certainties[other] != certainty || IsEmptyList(body_, signature_.params[other], given[other]));
         later_ = LeavesAxesOpen(body_, signature_.params[i], given[i]) ? FirstOfLater(given, i) : UINT32_MAX;
         args_[i] = Argument(signature_.params[i], given[i], certainty, call_span);
         sound = sound && args_[i] != nullptr;
@@ -297,11 +310,11 @@ class SignatureCall {
   }
 
   // What is not yet there when the argument is computed is no extent of what is wanted of it: it is compared then.
-  TypeRef WithoutLater(TypeRef wanted) const {
-    if (wanted == nullptr || later_ == UINT32_MAX) return wanted;
+  TypeRef WithoutLater(TypeRef wanted) const { return wanted == nullptr || later_ == UINT32_MAX ? wanted : WithoutBorn(wanted, later_); }
+  TypeRef WithoutBorn(TypeRef wanted, uint32_t since) const {
     return MapDims(body_.env.types, wanted, [&](const Dim& dim) {
       const std::vector<std::string> symbols = dim.Symbols();
-      const auto is_later = [&](const std::string& symbol) { return body_.IsBornSince(symbol, later_); };
+      const auto is_later = [&](const std::string& symbol) { return body_.IsBornSince(symbol, since); };
       return std::any_of(symbols.begin(), symbols.end(), is_later) ? AnyDim() : dim;
     });
   }
@@ -316,8 +329,14 @@ class SignatureCall {
       return plain;
     }
     const bool is_held = param.type->kind == TypeKind::kOptional && known.type->kind != TypeKind::kOptional;
-    Instantiation open(body_.env.types, solver_, bindings_);
-    const TypeRef wanted = WithoutLater(open.Of(is_held ? param.type->element : param.type));
+    const TypeRef type = is_held ? param.type->element : param.type;
+    DimSolver told = solver_;
+    for (uint32_t axis = 0; is_last_ && type->kind == TypeKind::kTensor && axis < std::min(type->dims.size(), known.type->dims.size());
+         ++axis) {
+      if (known.LeavesOpen(axis)) told.LearnLeast(type->dims[axis]);
+    }
+    Instantiation open(body_.env.types, told, bindings_);
+    const TypeRef wanted = WithoutLater(open.Of(type));
     return ReadDefault(body_, param.name, known, open.faulty() ? nullptr : wanted, call_span);
   }
 
@@ -346,6 +365,7 @@ class SignatureCall {
       Where where = where_.Hard(&origin);
       where.soft = bindings_.demanded.empty() && HoldsVariable(param.type);  // of what other arguments have
       value = CheckExpr(body_, *given.value, hint, where);
+      if (!IsPoison(*value) && LeavesAxesOpen(*given.value, param.type)) Close(param, value, mark);
       if (signature_.may_wait) Settle(body_, *value, mark);  // what the value alone says is all that a task of its own knows of it
     }
     if (IsPoison(*value)) return nullptr;
@@ -356,6 +376,22 @@ class SignatureCall {
     const Span& written = given.value == nullptr && param.default_value != nullptr ? param.default_value->span : value->span;
     if (IsIntegerParam(param)) solver_.Bind(param.name, DimOf(body_, *value, name), written, &param);
     return value;
+  }
+
+  // `[]` has the axes that what stands beside it in a tuple says, and where nobody does the least that they may be.
+  void Close(const SigParam& param, ExprPtr& value, uint32_t mark) const {
+    const TypeRef wanted = BelowOptional(param.type, *value);
+    TypeBindings bindings = bindings_;
+    std::vector<DimPair> pairs;
+    if (!MatchTypes(body_.env.types, wanted, value->type, &bindings, pairs)) return;
+    DimSolver known = solver_;
+    for (const DimPair& pair : pairs) known.Learn(pair);
+    for (size_t i = 0; is_last_ && IsKnownButEmpty(*value) && i < pairs.size(); ++i) {
+      if (IsAny(pairs[i].found)) known.LearnLeast(pairs[i].wanted);
+    }
+    Instantiation closed(body_.env.types, known, bindings);
+    const TypeRef type = WithoutBorn(closed.Of(wanted), std::min(mark, later_));
+    if (!closed.faulty() && type->kind != TypeKind::kError) CloseAxes(body_, value, type);
   }
 
   // What no argument says is what is wanted; else it has to be written.
@@ -509,6 +545,7 @@ class SignatureCall {
   std::vector<ExprPtr> args_;
   std::vector<uint32_t> marks_;  // of the arguments: no symbol of one was born before
   uint32_t later_ = UINT32_MAX;  // of the one that is checked: what is born from here on is of those behind it
+  bool is_last_ = false;         // what stands behind it says nothing of the axes that it leaves open
   bool is_never_ = false;
 };
 

@@ -1,7 +1,9 @@
 // Making a value fit the type that is wanted.
 
 #include <algorithm>
+#include <cmath>
 
+#include "compiler/ir/scalar.h"
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/check_expr.h"
 #include "compiler/sema/help.h"
@@ -220,6 +222,21 @@ std::string QuotientOf(const Body& body, const Expr& quotient, const std::string
   return text;
 }
 
+// Of a number that is written, whose fraction `i64(2.5)` would cut off.
+std::optional<std::string> HelpWithFraction(const Body& body, const Expr& value, const std::string& wanted) {
+  constexpr double kExact = 9007199254740992.0;  // up to which an f64 is any integer
+  const std::string code = CodeAt(body, value.span, "");
+  const bool is_written = value.kind == ExprKind::kScalar && ir::IsFloat(value.type->dtype) && code.find_first_of("0123456789") <= 1;
+  if (!is_written) return std::nullopt;
+  const double number = ir::F64Of(ir::ConvertScalar(value.type->dtype, DType::kF64, value.bits));
+  const bool is_whole = number == std::trunc(number);
+  if (is_whole && std::abs(number) >= kExact) return std::nullopt;
+  if (is_whole)
+    return "write `" + std::to_string(static_cast<int64_t>(number)) + "`, without a point: `" + wanted + "` holds whole numbers";
+  return "`" + wanted + "` holds whole numbers; for a fraction, what is `" + wanted + "` here has to be `" +
+         std::string(ir::NameOf(value.type->dtype)) + "`";
+}
+
 }  // namespace
 
 std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Expr& value) {
@@ -250,6 +267,9 @@ std::optional<std::string> HelpToFit(const Body& body, TypeRef wanted, const Exp
   const std::string convert(ir::NameOf(wanted->dtype));
   if (const Expr* quotient = ir::IsFloat(wanted->dtype) && IsInteger(found->dtype) ? FindQuotient(value) : nullptr)
     return "`/` of integers drops what is left over; convert before it: `" + QuotientOf(body, *quotient, convert) + "`";
+  if (IsInteger(wanted->dtype) && wanted->kind == TypeKind::kScalar) {
+    if (auto help = HelpWithFraction(body, value, convert)) return help;
+  }
   return "convert it: `" + convert + "(..)`";
 }
 

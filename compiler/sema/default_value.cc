@@ -93,4 +93,44 @@ bool LeavesAxesOpen(const ast::Expr& written, TypeRef wanted) {
   return list != nullptr && depth < wanted->dims.size();
 }
 
+bool IsWrittenEmpty(const Expr& value) {
+  if (value.kind != ExprKind::kBuiltin || static_cast<Builtin>(value.index) != Builtin::kStack) return false;
+  const Expr& rows = *value.args[0];
+  return rows.kind == ExprKind::kList &&
+         std::all_of(rows.args.begin(), rows.args.end(), [](const ExprPtr& row) { return IsWrittenEmpty(*row); });
+}
+
+bool IsKnownButEmpty(const Expr& value) {
+  if (IsTuple(value.type) && value.kind == ExprKind::kRecord)
+    return std::all_of(value.args.begin(), value.args.end(), [](const ExprPtr& member) { return IsKnownButEmpty(*member); });
+  bool is_known = true;
+  ForEachDim(value.type, [&](const Dim& dim) { is_known = is_known && !IsAny(dim); });
+  return is_known || IsWrittenEmpty(value);
+}
+
+void CloseAxes(Body& body, ExprPtr& value, TypeRef wanted) {
+  Types& types = body.env.types;
+  const TypeRef type = value->type;
+  if (wanted->kind == TypeKind::kOptional && type->kind != TypeKind::kOptional) return CloseAxes(body, value, wanted->element);
+  if (wanted->kind != type->kind) return;
+  if (IsTuple(type) && value->kind == ExprKind::kRecord) {
+    std::vector<Field> fields = type->fields;
+    for (size_t i = 0; i < fields.size(); ++i) {
+      for (const Field& other : wanted->fields) {
+        if (other.name == fields[i].name) CloseAxes(body, value->args[i], other.type);
+      }
+      fields[i].type = value->args[i]->type;
+    }
+    value->type = types.Record("", std::move(fields));
+  }
+  if (type->kind != TypeKind::kTensor || wanted->dims.size() != type->dims.size() || !IsWrittenEmpty(*value)) return;
+  std::vector<int64_t> rows;
+  std::vector<Dim> dims = type->dims;
+  for (size_t axis = 0; axis < dims.size(); ++axis) {
+    if (IsAny(dims[axis])) dims[axis] = wanted->dims[axis];
+    if (rows.empty() || rows.back() != 0) rows.push_back(dims[axis].constant().value_or(0));
+  }
+  value = EmptyTensor(body, types.Tensor(type->dtype, std::move(dims)), rows, value->span);
+}
+
 }  // namespace wf::sema

@@ -25,4 +25,11 @@ ExprPtr ReadDefault(Body& body, const std::string& name, const DefaultPart& know
 // Whether an argument is `[]`, or holds it, where a tensor with axes within is wanted: it says nothing of them.
 bool LeavesAxesOpen(const ast::Expr& written, TypeRef wanted);
 
+// `[]`, `[[], []]`, where a tensor is wanted.
+bool IsWrittenEmpty(const Expr& value);
+// Whether such values are all whose axes are not known, in a tuple too.
+bool IsKnownButEmpty(const Expr& value);
+// Gives the axes that such a value, or one in a tuple, leaves open the extents that `wanted` has.
+void CloseAxes(Body& body, ExprPtr& value, TypeRef wanted);
+
 }  // namespace wf::sema

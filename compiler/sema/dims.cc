@@ -1,11 +1,13 @@
 #include "compiler/sema/dims.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "compiler/ir/scalar.h"
 #include "compiler/sema/builtins.h"
 #include "compiler/sema/check_expr.h"
+#include "compiler/sema/default_value.h"
 #include "compiler/sema/dim_bounds.h"
 #include "compiler/sema/help.h"
 #include "compiler/sema/resolve_type.h"
@@ -115,20 +117,17 @@ std::string DimWords(const Dim& value) {
          " factors";
 }
 
-// `[]`, `[[], []]`, where a tensor is wanted.
-bool IsWrittenEmpty(const Expr& value) {
-  if (value.kind != ExprKind::kBuiltin || static_cast<Builtin>(value.index) != Builtin::kStack) return false;
-  const Expr& rows = *value.args[0];
-  return rows.kind == ExprKind::kList &&
-         std::all_of(rows.args.begin(), rows.args.end(), [](const ExprPtr& row) { return IsWrittenEmpty(*row); });
-}
-
 }  // namespace
 
 void DimSolver::Bind(const std::string& symbol, Dim value, const Span& origin, const SigParam* param) {
   values_.emplace(symbol, std::move(value));
   origins_.emplace(symbol, origin);
   params_.emplace(symbol, param);
+}
+
+void DimSolver::BindTo(const std::string& symbol, Dim value, const Waiting& item) {
+  Bind(symbol, std::move(value), item.span(), item.param);
+  if (item.is_default) by_default_.insert(symbol);
 }
 
 bool DimSolver::IsOpen(const std::string& symbol) const {
@@ -158,10 +157,26 @@ bool DimSolver::TrySolve(const Waiting& item) {
     ReportDifferent(item, value, true);
     return true;
   }
-  Bind(linear->symbol, value, item.span(), item.param);
+  BindTo(linear->symbol, value, item);
   Compare(item, value * Dim(linear->mul) + Dim(linear->add), true);
   if (auto least = LeastCheck(body_, *linear, found, MessageOf(item, true))) checks_.push_back(std::move(*least));
   return true;
+}
+
+void DimSolver::Learn(const DimPair& pair) {
+  const auto linear = pair.wanted.AsLinear();
+  if (pair.bound || pair.nested || !linear || !IsOpen(linear->symbol) || IsAny(pair.found)) return;
+  const Dim rest = linear->mul < 0 ? Dim(linear->add) - pair.found : pair.found - Dim(linear->add);
+  Dim value = Dim::FloorDiv(rest, Dim(std::abs(linear->mul)));
+  if (value.constant().value_or(0) >= 0) values_.emplace(linear->symbol, std::move(value));
+}
+
+void DimSolver::LearnLeast(const Dim& wanted) {
+  const auto linear = wanted.AsLinear();
+  if (!linear || !IsOpen(linear->symbol)) return;
+  const int64_t add = linear->add, mul = linear->mul;
+  const int64_t value = mul < 0 ? add / -mul : add < 0 ? -(add + 1) / mul + 1 : 0;
+  if (mul > 0 || add >= 0) values_.emplace(linear->symbol, Dim(value));
 }
 
 void DimSolver::Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param, bool is_default) {
@@ -207,7 +222,7 @@ bool DimSolver::IsSolvedBy0(const Waiting& item) {
   const auto linear = item.pair.wanted.AsLinear();
   if (linear && IsOpen(linear->symbol)) {
     const int64_t value = -linear->add / linear->mul;
-    if (value >= 0 && value * linear->mul + linear->add == 0) Bind(linear->symbol, Dim(value), item.span(), item.param);
+    if (value >= 0 && value * linear->mul + linear->add == 0) BindTo(linear->symbol, Dim(value), item);
   }
   const auto value = ValueOf(item.pair.wanted);
   return value && value->constant() == 0;
@@ -217,16 +232,18 @@ bool DimSolver::IsSolvedBy0(const Waiting& item) {
 std::string DimSolver::MessageOf(const Waiting& item, bool solves) const {
   const Dim& wanted = item.pair.wanted;
   if (wanted.is_constant() || item.pair.bound) {
-    const std::string of = item.param == nullptr ? "" : " of `" + item.param->name + "`";
+    const std::string of = item.param == nullptr ? "" : (item.is_default ? " of the default of `" : " of `") + item.param->name + "`";
     return "axis " + std::to_string(item.pair.axis) + of + " is {1}, `" + callee_.name + "` wants {0}";
   }
   const std::string name = "`" + wanted.ToString() + "` of `" + callee_.name + "`";
-  const std::string found = item.param == nullptr ? "{1}" : "{1} in `" + item.param->name + "`";
+  const std::string found =
+      item.param == nullptr ? "{1}" : (item.is_default ? "{1} in the default of `" : "{1} in `") + item.param->name + "`";
   if (solves) return name + " is " + found + ", which no `" + wanted.AsLinear()->symbol + "` gives";
   const auto symbol = wanted.symbol();
   const auto from = symbol ? params_.find(*symbol) : params_.end();
   const bool is_known = from != params_.end() && from->second != nullptr && from->second != item.param;
-  return name + " is {0}" + (is_known ? " in `" + from->second->name + "`" : "") + " and " + found;
+  const std::string in = is_known && by_default_.contains(*symbol) ? " in the default of `" : " in `";
+  return name + " is {0}" + (is_known ? in + from->second->name + "`" : "") + " and " + found;
 }
 
 std::optional<diag::Builder> DimSolver::ReportNoValue(const Dim& callee_dim, const Span& span) {

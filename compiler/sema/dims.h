@@ -24,7 +24,9 @@ class DimSolver {
   // `param`: what `argument`, of the type `wanted` but for dimensions, is given to; null for a result. Both outlive this. `is_default`: it
   // is the default of that.
   void Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param = nullptr, bool is_default = false);
-  void Finish();                                            // compares what waited for later arguments
+  void Learn(const DimPair& pair);     // the value that the pair alone gives a symbol, unless it has one; for one that is to be known ahead
+  void LearnLeast(const Dim& wanted);  // the value that makes it the least extent that it may be
+  void Finish();                       // compares what waited for later arguments
   std::optional<Dim> ValueOf(const Dim& callee_dim) const;  // nothing while a symbol in it is open
   // Reports, with what gave its symbols their values, a dimension of the callee whose value here is no extent. Nothing: it is one.
   std::optional<diag::Builder> ReportNoValue(const Dim& callee_dim, const Span& span);
@@ -41,6 +43,7 @@ class DimSolver {
     bool is_default;
     const Span& span() const { return is_default ? param->default_value->span : argument->span; }  // where it is written
   };
+  void BindTo(const std::string& symbol, Dim value, const Waiting& item);
   bool IsOpen(const std::string& symbol) const;
   bool TrySolve(const Waiting& item);
   bool IsSolvedBy0(const Waiting& item);
@@ -55,6 +58,7 @@ class DimSolver {
   std::map<std::string, Dim> values_;
   std::map<std::string, Span> origins_;
   std::map<std::string, const SigParam*> params_;  // whose shapes gave the symbols their values
+  std::set<std::string> by_default_;               // which of them are given by defaults
   std::set<std::string> doubted_;                  // what gave them their values contradicts itself, which is told
   std::vector<Waiting> waiting_;
   std::vector<const Expr*> arguments_;  // computed before any of the call is; of one that may wait, a part may read some alone

@@ -97,9 +97,15 @@ struct FreshSymbol {
 // A run-time check that two dimensions agree, left where nothing is provable; fails 7004 with `message` (may hold {0} and {1} for the two
 // values).
 struct DimCheck {
+  // What is said in place of `message` where some dimensions are these numbers.
+  struct Told {
+    std::vector<std::pair<Dim, int64_t>> where;
+    std::string message;
+  };
   Dim left, right;
   std::string message;
   std::vector<std::pair<std::string, Span>> origins = {};  // where the symbols of both come from, by name
+  std::vector<Told> told = {};                             // the first that holds
   bool is_least = false;                                   // the right one may be more
   bool is_held = false;                                    // it was checked where what the value is made of got its own: not checked again
 };

@@ -1,6 +1,9 @@
 #include "compiler/sema/workflow_params.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 
 #include "compiler/sema/consts.h"
 #include "compiler/sema/resolve_type.h"
@@ -13,10 +16,10 @@ class ParamSymbols {
  public:
   ParamSymbols(Body& body, const ast::WorkflowDecl& decl, Workflow& out) : body_(body), decl_(decl), out_(out) {}
 
-  // Gives names to the extents of parameter `index`; its type with `_` replaced.
-  TypeRef Add(uint32_t index, TypeRef type) {
+  // Gives names to the extents of parameter `index`; its type with `_` replaced. `missing`: the type of its default, or null.
+  TypeRef Add(uint32_t index, TypeRef type, TypeRef missing) {
     const ast::Param& param = decl_.params[index];
-    return Visit(type, {param, param.external_name.value_or(param.name.text), {index}});
+    return Visit(type, {param, param.external_name.value_or(param.name.text), {index}, missing});
   }
 
  private:
@@ -25,11 +28,25 @@ class ParamSymbols {
     const ast::Param& param;
     std::string name;            // as clients know it
     std::vector<uint32_t> path;  // FreshSymbol::path
+    TypeRef missing;             // of its default; null: it has none
     Place Member(uint32_t field, const std::string& member) const {
-      Place inside{param, name + "." + member, path};
+      Place inside{param, name + "." + member, path, nullptr};
       inside.path.push_back(field);
+      if (missing == nullptr) return inside;
+      for (const Field& other : missing->fields) {
+        if (other.name == member) inside.missing = other.type;
+      }
       return inside;
     }
+    std::optional<int64_t> ExtentByDefault(uint32_t axis) const {
+      const bool is_tensor = missing != nullptr && missing->kind == TypeKind::kTensor;
+      return is_tensor && axis < missing->dims.size() ? missing->dims[axis].constant() : std::nullopt;
+    }
+  };
+  // What gave a symbol its value.
+  struct Source {
+    std::string name;  // Place::name
+    int64_t value;     // by its default
   };
 
   TypeRef Visit(TypeRef type, const Place& place) {
@@ -62,15 +79,39 @@ class ParamSymbols {
     }
     const auto linear = dim.AsLinear();
     const bool binds = linear && !IsBound(linear->symbol) && !IsInteger(linear->symbol);
+    const std::optional<int64_t> missing = place.ExtentByDefault(axis);
     if (binds) out_.param_symbols.push_back({linear->symbol, place.path, axis, linear->mul, linear->add});
+    if (binds && missing) sources_.insert({linear->symbol, {place.name, (*missing - linear->add) / linear->mul}});
     if (binds && linear->mul == 1 && linear->add <= 0) return dim;
     const Dim found = body_.NewSymbol(kAnySymbol, place.param.span);
     body_.extents.insert(*found.symbol());
     out_.param_symbols.push_back({*found.symbol(), place.path, axis});
     const std::string text = "axis " + std::to_string(axis) + " of `" + place.name + "` " + ExtentText(dim, binds);
     if (auto least = binds ? LeastCheck(body_, *linear, found, text) : std::nullopt) out_.param_checks.push_back(std::move(*least));
-    out_.param_checks.push_back(CheckOf(body_, dim, found, text));
+    AddCheck(CheckOf(body_, dim, found, text), missing);
     return dim;
+  }
+
+  // Where an extent is that of a default, the message says so: a client that has sent nothing looks in vain for it in what it has sent.
+  // `missing`: of the default of what is compared.
+  void AddCheck(DimCheck check, std::optional<int64_t> missing) {
+    const auto linear = check.left.AsLinear();
+    const auto source = linear ? sources_.find(linear->symbol) : sources_.end();
+    const auto add = [&](bool of_found, bool of_wanted) {
+      DimCheck::Told& told = check.told.emplace_back(DimCheck::Told{{}, check.message});
+      if (of_found) {
+        told.where.emplace_back(check.right, *missing);
+        told.message.insert(told.message.find("{1}") + 3, ", as its default is");
+      }
+      if (!of_wanted) return;
+      told.where.emplace_back(Dim::Symbol(source->first), source->second.value);
+      told.message += "; `" + source->first + "` is as the default of `" + source->second.name + "` has it";
+    };
+    const bool has_source = source != sources_.end();
+    if (missing && has_source) add(true, true);
+    if (missing) add(true, false);
+    if (has_source) add(false, true);
+    out_.param_checks.push_back(std::move(check));
   }
 
   bool IsBound(const std::string& symbol) const {
@@ -92,6 +133,7 @@ class ParamSymbols {
   Body& body_;
   const ast::WorkflowDecl& decl_;
   Workflow& out_;
+  std::map<std::string, Source> sources_;  // by symbol
 };
 
 void AddDefault(Body& body, const ast::Param& param, TypeRef type, Param& row) {
@@ -133,7 +175,7 @@ void ReadWorkflowParams(Body& body, const ast::WorkflowDecl& decl, Signature& si
     row.required = !param.default_value && type->kind != TypeKind::kOptional;
     if (type->kind != TypeKind::kError) {
       if (param.default_value) AddDefault(body, param, type, row);
-      body.locals[i].type = symbols.Add(i, type);
+      body.locals[i].type = symbols.Add(i, type, row.default_type);
       if (type->kind == TypeKind::kScalar && IsInteger(type->dtype)) {
         out.param_symbols.push_back({param.name.text, {i}, FreshSymbol::kWholeValue});
       }

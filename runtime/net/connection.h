@@ -60,6 +60,8 @@ class Connection final : private WireUser {
   void Close() noexcept;
   void SetTimeout(int64_t ms) noexcept;  // from the begin of this turn, in steps of a second; 0: none
   bool closing() const { return closing_; }
+  bool lingering() const { return lingering_; }  // half-closed, until the peer closes, too
+  bool has_unread() const noexcept { return wire_->has_unread(); }
   bool opening() const { return wire_->opening(); }  // by a handshake; nothing has come for the handler
   int64_t now_ms() const noexcept;                   // as of the begin of this turn
   Handler* handler() const { return handler_; }

@@ -22,6 +22,7 @@ class SecureWires::SecureWire final : public Wire, private WireUser {
   int64_t Send(std::span<const base::SinkPiece> pieces) noexcept override;
   size_t unsent() const noexcept override;
   bool ended() const noexcept override { return wire_->ended(); }
+  bool has_unread() const noexcept override { return !held_.empty() || wire_->has_unread(); }
   bool EndSending() noexcept override;
   void Close() noexcept override;
   bool opening() const noexcept override { return begun_ && session_->reason().empty() && !session_->is_open(); }

@@ -85,6 +85,11 @@ class Sockets::Socket final : public Wire {
     return poll(&asked, 1, 0) == 1;
   }
 
+  bool has_unread() const noexcept override {
+    int held = 0;
+    return ioctl(fd(), FIONREAD, &held) == 0 && held > 0;
+  }
+
   bool EndSending() noexcept override { return shutdown(fd(), SHUT_WR) == 0; }
 
   void Close() noexcept override {

@@ -38,7 +38,8 @@ class Wire {
   virtual size_t unsent() const noexcept = 0;
   // The peer sends no more, or is gone, whether or not what it sent has been read: for who does not read, and so hears nothing.
   virtual bool ended() const noexcept = 0;
-  virtual bool EndSending() noexcept = 0;  // half-closes; false: broken
+  virtual bool has_unread() const noexcept = 0;  // bytes of the peer have come that the user has not been given
+  virtual bool EndSending() noexcept = 0;        // half-closes; false: broken
   virtual void Close() noexcept = 0;
   virtual bool opening() const noexcept { return false; }  // something has come, but nothing yet for the user
 };

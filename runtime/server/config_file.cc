@@ -90,7 +90,7 @@ class Reader {
     bool goes_on = true;
     while (goes_on && events_.Next()) {
       if (events_.type() == YAML_STREAM_END_EVENT) return std::move(entries_);
-      goes_on = events_.has_tag() ? Ends("expected a value without a tag") : Take();
+      goes_on = events_.has_tag() ? Passes("expected a value without a tag") : Take();
     }
     if (goes_on) entries_.push_back(events_.Problem());
     return std::move(entries_);
@@ -104,6 +104,25 @@ class Reader {
     if (!is_value) Tell(events_.line(), std::move(problem));
     if (is_value) Add({}, false, std::move(problem));
     return false;
+  }
+  // The same of what stands in place of a value, behind which the file goes on.
+  bool Passes(std::string problem) {
+    if (!has_key_) return Ends(std::move(problem));
+    const bool is_mapping = events_.type() == YAML_MAPPING_START_EVENT;
+    if (is_mapping) Tell(events_.line(), std::move(problem));
+    if (!is_mapping) Add({}, false, std::move(problem));
+    has_key_ = false;
+    repeats_ = 0;
+    int depth = Deeper();
+    const auto is_inside = [&] { return depth > 0 && depth <= static_cast<int>(kMaxDepth); };  // what is deeper takes libyaml too long
+    while (is_inside() && events_.Next()) depth += Deeper();
+    return depth <= static_cast<int>(kMaxDepth);
+  }
+  // By how much what stands here nests deeper.
+  int Deeper() const {
+    const yaml_event_type_t type = events_.type();
+    if (type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT) return 1;
+    return type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT ? -1 : 0;
   }
   // Of the key that has come.
   void Add(std::string_view value, bool no_value, std::string problem = {}) {
@@ -125,7 +144,7 @@ class Reader {
         return has_key_ ? TakeValue() : TakeKey();
       case YAML_MAPPING_START_EVENT:
         if (in_root_ && !has_key_) return Ends("expected a key, found a mapping");
-        if (path_.size() == kMaxDepth) return Ends("nested deeper than 8");
+        if (path_.size() == kMaxDepth) return Passes("nested deeper than 8");
         if (in_root_) {
           const bool is_repeated = repeats_ != 0;
           if (is_repeated) TellRepeated();
@@ -148,10 +167,10 @@ class Reader {
         }
         return true;
       case YAML_SEQUENCE_START_EVENT:
-        return Ends(has_key_ ? "expected a value for " + Quoted(Key(key_)) + ", found a list; several are one text, as \"a, b\""
-                             : "expected `key: value`, found a list");
+        return Passes(has_key_ ? "expected a value for " + Quoted(Key(key_)) + ", found a list; several are one text, as \"a, b\""
+                               : "expected `key: value`, found a list");
       case YAML_ALIAS_EVENT:
-        return Ends("expected a value, found an alias");
+        return Passes("expected a value, found an alias");
       default:
         return true;
     }
@@ -188,7 +207,7 @@ class Reader {
 
   bool TakeValue() {
     const std::string_view value = events_.scalar();
-    if (value.size() > kMaxValueBytes) return Ends("the value of " + Quoted(Key(key_)) + " is longer than 4096 bytes");
+    if (value.size() > kMaxValueBytes) return Passes("the value of " + Quoted(Key(key_)) + " is longer than 4096 bytes");
     if (repeats_ != 0) return TellRepeated();
     const bool none = events_.plain() && (value.empty() || value == "~" || value == "null");
     Add(value, none);

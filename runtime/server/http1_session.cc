@@ -20,7 +20,7 @@ void Http1Session::Start(net::Connection& connection) noexcept {
   exchange_ = nullptr;
   pending_.Clear();
   pending_at_ = 0;
-  drain_ticks_ = 0;
+  idle_ticks_ = 0;
   request_ = Request::kFirst;
   input_ = Input::kOpen;
   processing_ = false;
@@ -218,7 +218,8 @@ void Http1Session::AnswerBreach(int status, std::string_view reason) noexcept {
 }
 
 void Http1Session::Put(Exchange& exchange, const http::ReplyHead& head, wf_sink& body) noexcept {
-  if (owner_.site_.closing()) exchange.head.keep_alive = false;
+  const bool ends = owner_.site_.closing() && exchange.head.keep_alive;  // which the client does not know, and may have sent more
+  if (ends) exchange.head.keep_alive = false;
   wf_sink& out = connection_->out();
   http::ReplyHead whole = head;
   whole.more = owner_.site_.FieldsOf(exchange);
@@ -233,7 +234,7 @@ void Http1Session::Put(Exchange& exchange, const http::ReplyHead& head, wf_sink&
     connection_->Close();
   } else if (!exchange.head.keep_alive) {
     input_ = Input::kClosing;
-    connection_->CloseAfterFlush(exchange.refused());
+    connection_->CloseAfterFlush(ends || exchange.refused());
   }
   if (processing_) return;
   connection_->FlushLater();
@@ -268,8 +269,9 @@ void Http1Session::Resume() noexcept {
 }
 
 void Http1Session::OnDrainTick() noexcept {
-  if (request_ == Request::kFirst && ++drain_ticks_ < kFirstTicks) return;
-  if (exchange_ == nullptr && pending_bytes() == 0) connection_->CloseAfterFlush();
+  if (closing() || exchange_ != nullptr || pending_bytes() != 0 || connection_->has_unread()) return;
+  if (++idle_ticks_ == kIdleTicks) connection_->CloseAfterFlush(true);
+  if (idle_ticks_ >= kIdleTicks + kLingerTicks && connection_->lingering()) connection_->Close();
 }
 
 void Http1Session::Abort() noexcept {

@@ -21,7 +21,8 @@ class Http1Session final : public Session {
  public:
   static constexpr size_t kMaxPending = 64 * 1024;
   static constexpr int kTurnRequests = 64;
-  static constexpr int kFirstTicks = 10;  // of a drain: time for a client that has just connected to say what it wants
+  static constexpr int kIdleTicks = 10;    // of a drain, for a client to send what it is about to: the answer then says that it is the last
+  static constexpr int kLingerTicks = 10;  // for one to see the end, or what it has sent by then would break the connection
 
   explicit Http1Session(Sessions& owner) : Session(owner, 0) {}  // whose one exchange is little beside the connection
 
@@ -87,7 +88,7 @@ class Http1Session final : public Session {
   size_t head_bytes_ = 0;  // of a head that is not whole
   size_t counted_ = 0;     // by the owner, as waiting
   std::string_view why_;   // pending_ is refused
-  int drain_ticks_ = 0;    // before the first head
+  int idle_ticks_ = 0;     // of a drain, with nothing under way
   Request request_ = Request::kFirst;
   Input input_ = Input::kOpen;
   bool processing_ = false;  // inside Process: an answer needs no resumption

@@ -1,7 +1,6 @@
 #include "runtime/server/models.h"
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
 #include <set>
 #include <span>
@@ -10,194 +9,15 @@
 #include "runtime/abi/defaults.h"
 #include "runtime/abi/view.h"
 #include "runtime/kernels/operation.h"
-#include "runtime/model/apart.h"
 #include "runtime/model/precision.h"
 #include "runtime/model/version.h"
 #include "runtime/observe/log.h"
+#include "runtime/server/compiled_signature.h"
+#include "runtime/server/loaded_model.h"
 #include "runtime/server/node_settings.h"
 
 namespace wf::server {
 using abi::View;
-namespace {
-
-void SaveChoices(kernels::Choices& choices) {
-  if (const base::Status saved = choices.Save(); !saved.ok())
-    observe::Log(observe::Level::kWarning, "measured kernels are not kept", {{"reason", saved.message()}});
-}
-
-}  // namespace
-
-// A loaded version as executors run it.
-class LoadedModel final : public batch::Runnable {
- public:
-  LoadedModel(const wf_model& row, std::unique_ptr<model::Version> version, std::shared_ptr<kernels::Choices> choices, size_t places)
-      : row_(row), version_(std::move(version)), choices_(std::move(choices)), taken_(places) {}
-
-  // The first of so many instances side by side that no queue has; -1: there are not so many.
-  int TakePlaces(int count) {
-    const auto found = std::search_n(taken_.begin(), taken_.end(), count, false);
-    if (found == taken_.end()) return -1;
-    std::fill_n(found, count, true);
-    return static_cast<int>(found - taken_.begin());
-  }
-  void GiveBackPlaces(int first, int count) { std::fill_n(taken_.begin() + first, count, false); }
-  void set_kept_bytes(int64_t bytes) { version_->set_kept_bytes(bytes); }
-  void set_threads(int instance, int threads) { version_->set_threads(instance, threads); }
-  // REQUIRES: this one is in f32, and no instance runs.
-  model::PrecisionFound Compare(LoadedModel& bf16, const base::Clock& clock) {
-    return model::FindPrecision(*version_, *bf16.version_, 0, clock);
-  }
-
-  const wf_model& model() const override { return row_; }
-  int64_t version() const override { return version_->version(); }
-  int64_t max_rows() const override { return version_->max_rows(); }
-  int instance_count() const override { return version_->instance_count(); }
-  int64_t activation_bytes() const override { return version_->activation_bytes(); }
-  int64_t row_ns() const override { return version_->row_ns(); }
-  bool stays_on_thread() const override { return kernels::StayOnOneThread(); }
-  uint64_t shape_misses() const override { return version_->shape_misses(); }
-  batch::Rows rows(int64_t most) const override {
-    if (row_.mixing_allowed != 0) return batch::Rows::kApart;
-    const int64_t apart = apart_rows_.load(std::memory_order_relaxed);
-    if (apart < 0) return batch::Rows::kMixed;
-    return apart >= most ? batch::Rows::kApart : batch::Rows::kUnknown;
-  }
-  void CheckRows(int instance, int64_t most, const std::atomic<bool>& stop) override;
-  void FillTexts(std::span<const wf_tensor> inputs) override { version_->FillTexts(inputs); }
-  base::Status Prepare(int instance, int64_t rows, std::span<const wf_tensor> inputs) override {
-    const base::Status prepared = version_->Prepare(instance, rows, inputs);
-    if (choices_ != nullptr) SaveChoices(*choices_);
-    return prepared;
-  }
-  base::Status CheckSize(int instance, int64_t rows, std::span<const wf_tensor> inputs, int64_t most_bytes) override {
-    return version_->CheckSize(instance, rows, inputs, most_bytes);
-  }
-  bool has_open_extents() const override { return version_->has_open_extents(); }
-  bool depends_on_data() const override { return version_->depends_on_data(); }
-  base::MemoryShare memory_share() const override { return version_->memory_share(); }
-  void Trim(int instance) override { version_->Trim(instance); }
-  void Release(int instance) override {
-    version_->Release(instance);
-    const bool has_measured = instance + 1 == instance_count();  // the last of all, so that no more plans are made soon
-    if (!has_measured) return;
-    kernels::FreeUnheld();
-    kernels::GiveBackFreed();
-    kernels::LetGoOfCode();
-  }
-  base::Status Run(int instance, int64_t rows, std::span<const wf_tensor> inputs, std::span<wf_tensor> outputs,
-                   const base::Wanted* wanted) override {
-    return version_->Run(instance, rows, inputs, outputs, wanted);
-  }
-
- private:
-  base::Status CheckApart(int instance, int64_t most, const std::atomic<bool>& stop);
-
-  const wf_model& row_;
-  const std::unique_ptr<model::Version> version_;
-  const std::shared_ptr<kernels::Choices> choices_;
-  std::vector<bool> taken_;             // instances, by queues
-  std::atomic<int64_t> apart_rows_{1};  // of which it was found that runs of so many compute them apart; -1: that they do not
-};
-
-// What a node does across rows may show for numbers alone that are not made up: one that is certain to needs no trial.
-base::Status LoadedModel::CheckApart(int instance, int64_t most, const std::atomic<bool>& stop) {
-  if (version_->axes().mixing.empty()) return model::CheckRowsApart(*version_, instance, most, stop);
-  return {base::kFailedPrecondition, "the signature says `batch`, but " + version_->axes().mixing};
-}
-
-void LoadedModel::CheckRows(int instance, int64_t most, const std::atomic<bool>& stop) {
-  if (rows(most) != batch::Rows::kUnknown) return;
-  const base::Status apart = CheckApart(instance, most, stop);
-  if (apart.code() == base::kCancelled) return;
-  apart_rows_.store(apart.ok() ? most : -1, std::memory_order_relaxed);
-  if (apart.ok()) return;
-  const bool is_mixed = apart.code() == base::kFailedPrecondition;
-  observe::Log(observe::Level::kWarning,
-               is_mixed ? "rows of a model depend on one another: each row runs alone"
-                        : "whether rows of a model depend on one another cannot be found out: each row runs alone",
-               {{"model", View(row_.name)},
-                {"version", version()},
-                {"reason", apart.message()},
-                {"write", "`batch 1`, a signature in which axis 0 has another name than `batch`, or `mixing allowed` (WF6010)"}});
-}
-
-namespace {
-
-// What a file has to be like.
-struct Compiled {
-  onnx::Signature signature;               // with the axis of samples put back
-  std::vector<std::vector<bool>> checked;  // by output and axis: calls hold its extent against the signature
-};
-
-class CompiledReader {
- public:
-  explicit CompiledReader(const wf_model& row) : row_(row), extents_(row.extents) {}
-
-  Compiled Read() {
-    Compiled compiled;
-    for (uint32_t i = 0; i < row_.n_in; ++i) {
-      std::vector<bool> never;
-      compiled.signature.inputs.push_back(ReadPort(row_.in[i], row_.batch_axis[i], never));
-    }
-    for (uint32_t i = 0; i < row_.n_out; ++i)
-      compiled.signature.outputs.push_back(ReadPort(row_.out[i], row_.batch_axis[row_.n_in + i], compiled.checked.emplace_back()));
-    return compiled;
-  }
-
- private:
-  onnx::Port ReadPort(const wf_port& port, int axis, std::vector<bool>& checked) {
-    onnx::Port compiled{std::string(View(port.name)), port.dtype, {}};
-    for (uint32_t i = 0; i < port.rank; ++i) {
-      checked.push_back(extents_ == nullptr || *extents_++ != 0);
-      onnx::Dim extent = extents_ == nullptr ? unknown_.Next() : ReadExtent();
-      compiled.dim.push_back(port.dim[i] < 0 ? std::move(extent) : onnx::Dim(port.dim[i]));
-    }
-    if (axis < 0) return compiled;
-    compiled.dim.insert(compiled.dim.begin() + axis, row_.batched != 0 ? onnx::Dim::Symbol(std::string(onnx::kBatchSymbol)) : onnx::Dim(1));
-    checked.insert(checked.begin() + axis, true);  // by the batch
-    return compiled;
-  }
-  onnx::Dim ReadExtent() {
-    return onnx::Dim::Read(extents_,
-                           [this](int64_t number) { return std::string(View(row_.symbols[number])) + '#' + std::to_string(number); });
-  }
-
-  const wf_model& row_;
-  const int64_t* extents_;
-  base::UnknownDims unknown_{"c"};
-};
-
-// Of a file whose axes nobody marks: what a version's nodes compute may not be of samples where that of the version compiled in was.
-base::Status CheckAxes(const onnx::BatchAxes& axes, const wf_model& row) {
-  const bool same = axes.batched == (row.batched != 0) && std::equal(axes.axis.begin(), axes.axis.end(), row.batch_axis);
-  if (same) return {};
-  return {base::kInvalidArgument, axes.reason + ", and the program was compiled for " +
-                                      (row.batched != 0 ? "samples along axis 0" : "no samples along an axis of open extent")};
-}
-
-// Names are compared by place: the program may have its own for what ONNX calls `x:0`.
-base::Status CheckCompiled(const onnx::Signature& file, const Compiled& compiled) {
-  const onnx::Signature& wanted = compiled.signature;
-  onnx::Signature renamed = file;
-  if (file.inputs.size() == wanted.inputs.size() && file.outputs.size() == wanted.outputs.size()) {
-    for (size_t i = 0; i < file.inputs.size(); ++i) renamed.inputs[i].name = wanted.inputs[i].name;
-    for (size_t i = 0; i < file.outputs.size(); ++i) renamed.outputs[i].name = wanted.outputs[i].name;
-  }
-  WF_RETURN_IF_ERROR(onnx::CheckSignature(renamed, wanted));
-  const auto unproved = onnx::UnprovedExtents(renamed, wanted);
-  for (size_t i = 0; i < unproved.size(); ++i) {
-    for (size_t axis = 0; axis < unproved[i].size(); ++axis) {
-      if (!unproved[i][axis] || compiled.checked[i][axis]) continue;
-      return {base::kInvalidArgument, "output " + std::to_string(i) + " is `" + renamed.outputs[i].ToString() + "` in the file, `" +
-                                          wanted.outputs[i].ToString() + "` in the program, which takes axis " + std::to_string(axis) +
-                                          " to be `" + wanted.outputs[i].dim[axis].ToString() + "`, and the nodes do not prove it"};
-    }
-  }
-  return {};
-}
-
-}  // namespace
-
 // What nodes must agree on to share a batcher.
 struct BatcherKey {
   uint16_t model;
@@ -304,7 +124,7 @@ Models::~Models() = default;
 
 base::Result<std::unique_ptr<LoadedModel>> Models::LoadVersion(const wf_model& row, const onnx::VersionFile& file, int instances,
                                                                bool bf16) const {
-  const Compiled compiled = CompiledReader(row).Read();
+  const CompiledSignature compiled = ReadCompiled(row);
   model::LoadOptions options;
   options.name = View(row.name);
   options.version = file.version;

@@ -257,8 +257,8 @@ void PutBatcherJson(const ScheduleSources& sources, const NamedBatcher& at, json
   json.End();
   json.Name("instances").Number(batcher.options().instances).Name("batch").Number(batcher.options().policy.max_rows);
   json.Name("queue").Number(batcher.options().policy.max_queued_rows).Name("queued").Number(batcher.queued_rows());
-  constexpr std::string_view kRows[] = {"unknown", "apart", "mixed"};
-  json.Name("rows_are").Text(kRows[static_cast<size_t>(batcher.model().rows(cost.max_rows()))]);
+  constexpr std::string_view kRowsAre[] = {"unknown", "apart", "mixed"};
+  json.Name("rows_are").Text(kRowsAre[static_cast<size_t>(batcher.model().rows(cost.max_rows()))]);
   json.Name("unready_sizes").Number(UnreadySizes(batcher));
   json.Name("best_rows").Number(cost.BestRows()).Name("on_loop").Bool(batcher.inline_pays());
   json.Name("rows").Number(static_cast<int64_t>(totals.rows)).Name("batches").Number(static_cast<int64_t>(totals.batches));

@@ -42,6 +42,37 @@ class Drain(unittest.TestCase):
         self.assertTrue(idle.closed_within(10))
         self.assertEqual(self.server.process.wait(15), 0, self.server.output())
 
+    def test_what_is_sent_to_a_draining_server_is_answered(self):
+        """On a connection that is kept alive, whose client cannot know yet: what comes while the server stands still is there when its time is over."""
+        data = harness.request("POST", "/Hello/Greet", b'{"name": "Ada"}')
+        kept = [self.server.connect() for _ in range(20)]
+        for connection in kept:
+            connection.call("POST", "/Hello/Greet", b"{}")
+        self.server.process.send_signal(signal.SIGTERM)
+        while self.ready():
+            pass
+        self.server.process.send_signal(signal.SIGSTOP)
+        for connection in kept:
+            connection.send(data)
+        time.sleep(0.5)
+        self.server.process.send_signal(signal.SIGCONT)
+        for connection in kept:
+            reply = connection.receive()
+            self.assertEqual((reply.json, reply.headers.get("connection")), ({"text": "hello, Ada"}, "close"))
+            connection.send(data)  # it is read no more, and breaks nothing
+            self.assertEqual(connection.socket.recv(1), b"")
+            connection.close()
+        self.assertEqual(self.server.process.wait(15), 0, self.server.output())
+
+    def test_an_idle_connection_is_ended_not_reset(self):
+        with self.server.connect() as idle:
+            idle.call("POST", "/Hello/Greet", b"{}")
+            self.server.process.send_signal(signal.SIGTERM)
+            self.assertEqual(idle.socket.recv(1), b"")
+            idle.send(harness.request("POST", "/Hello/Greet", b"{}"))  # crosses the end
+            self.assertEqual(idle.socket.recv(1), b"")
+        self.assertEqual(self.server.process.wait(15), 0, self.server.output())
+
     def test_idle_connections_do_not_hold_it(self):
         idle = [self.server.connect() for _ in range(20)]
         for connection in idle[:10]:

@@ -256,7 +256,9 @@ class Raw(harness.ServerCase):
         self.assertEqual(self.post(body).status, 400)
         for value in range(1, len(body)):
             if value != len(text):
-                self.assertEqual(self.post(body, value).status, 400, value)
+                reply = self.post(body, value)
+                self.assertEqual(reply.status, 400, value)
+                self.assertIn(f"the JSON does not end at byte {value}, as `inference-header-content-length` says", reply.json["error"])
 
 
 if __name__ == "__main__":

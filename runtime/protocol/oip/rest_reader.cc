@@ -324,6 +324,25 @@ wf_code ReadWhole(InferRequest* request, wf_bytes body) {
   return request->AddInput(input) != 0 ? WF_FAILED : request->Finish();
 }
 
+// Whether an object may end where raw tensors are said to begin; where it cannot, what else could be said of its text misleads. Of a long
+// text the last byte alone is looked at.
+bool EndsJson(wf_bytes body, uint64_t json_bytes) {
+  constexpr uint64_t kLong = 4096;
+  if (json_bytes == body.len) return true;
+  const uint8_t* end = body.ptr + json_bytes;
+  while (end != body.ptr && json::IsSpace(end[-1])) --end;
+  if (end == body.ptr || end[-1] != '}') return false;
+  if (json_bytes > kLong) return true;
+  int64_t depth = 0;
+  bool in_text = false;
+  for (const uint8_t* at = body.ptr; at < end; ++at) {
+    if (*at == '"') in_text = !in_text;
+    if (in_text && *at == '\\') ++at;
+    if (!in_text) depth += *at == '{' || *at == '[' ? 1 : *at == '}' || *at == ']' ? -1 : 0;
+  }
+  return depth <= 0;
+}
+
 }  // namespace
 
 wf_code ReadRest(InferRequest* request, wf_ctx* scratch, const wf_plan& plan, const wf_workflow& workflow, const RestBody& body) {
@@ -333,6 +352,11 @@ wf_code ReadRest(InferRequest* request, wf_ctx* scratch, const wf_plan& plan, co
   if (json_bytes > static_cast<int64_t>(bytes.len)) {
     base::TextBuilder message;
     message << "`inference-header-content-length` is " << json_bytes << ", but the body has " << base::Counted(bytes.len, "byte");
+    return json::Record(scratch, code::kInputParams, message);
+  }
+  if (json_bytes != kAllJson && !EndsJson(bytes, static_cast<uint64_t>(json_bytes))) {
+    base::TextBuilder message;
+    message << "the JSON does not end at byte " << json_bytes << ", as `inference-header-content-length` says";
     return json::Record(scratch, code::kInputParams, message);
   }
   return RestReader(request, bytes).Read(json_bytes == kAllJson ? bytes.len : static_cast<uint64_t>(json_bytes));

@@ -71,6 +71,7 @@ size_t SimWire::unsent() const noexcept {
 
 bool SimWire::EndSending() noexcept {
   Check(!closing_ && pending_.empty(), "a wire was half-closed while it was closed or busy");
+  peer_->delivered_at_end = peer_->delivered;
   return !Breaks();
 }
 

@@ -16,16 +16,17 @@ class SimWire;
 
 // The far end of a wire, moved by a test: what it has written, how much it is willing to read, and how it leaves.
 struct SimPeer {
-  std::string under_way;           // written, not yet at the server
-  uint64_t delivered = 0;          // bytes that the server has been given
-  uint64_t delivered_at_send = 0;  // of these, when the server last began to send
-  std::string received;            // bytes of the server that the test has not looked at yet
-  size_t window = 0;               // so many more bytes fit into what lies between
-  bool ended = false;              // writes no more
-  bool broken = false;             // reset: nothing gets through any more
-  bool closed = false;             // by the server
-  bool starved = false;            // closed because too little was taken for as long as the server waits
-  SimWire* wire = nullptr;         // null: none, or closed for good
+  std::string under_way;                   // written, not yet at the server
+  uint64_t delivered = 0;                  // bytes that the server has been given
+  uint64_t delivered_at_send = 0;          // of these, when the server last began to send
+  uint64_t delivered_at_end = UINT64_MAX;  // and when it ended: what comes then is dropped
+  std::string received;                    // bytes of the server that the test has not looked at yet
+  size_t window = 0;                       // so many more bytes fit into what lies between
+  bool ended = false;                      // writes no more
+  bool broken = false;                     // reset: nothing gets through any more
+  bool closed = false;                     // by the server
+  bool starved = false;                    // closed because too little was taken for as long as the server waits
+  SimWire* wire = nullptr;                 // null: none, or closed for good
 };
 
 // Wires whose bytes move only when the test says so. The descriptor of a wire is the index of its peer.
@@ -57,6 +58,7 @@ class SimWire final : public net::Wire {
   int64_t Send(std::span<const base::SinkPiece> pieces) noexcept override;
   size_t unsent() const noexcept override;
   bool ended() const noexcept override { return peer_->broken || peer_->ended; }
+  bool has_unread() const noexcept override { return !peer_->broken && !peer_->under_way.empty(); }
   bool EndSending() noexcept override;
   void Close() noexcept override;
 

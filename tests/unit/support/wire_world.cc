@@ -204,7 +204,7 @@ bool WireWorld::MayGoUnanswered(Peer& peer) const {
 void WireWorld::CheckLeft(Peer& peer) {
   if (MayGoUnanswered(peer)) return;
   for (const Asked& asked : peer.open) {
-    if (asked.end > peer.end.delivered || asked.kind == Ask::kWatch) continue;
+    if (asked.end > std::min(peer.end.delivered, peer.end.delivered_at_end) || asked.kind == Ask::kWatch) continue;
     if (peer.http2() != nullptr && asked.stream > peer.http2()->last_stream()) continue;
     return Broken("request " + asked.log_id + " was never answered" + (shared_->draining.load() ? ", in a drain" : "") +
                   (peer.http2() != nullptr ? ", of HTTP/2" : "") + ", unread: " + std::to_string(peer.talk.text.size()) + " bytes");

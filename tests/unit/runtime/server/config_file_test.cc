@@ -92,6 +92,16 @@ TEST(ConfigFile, WhatIsNotASimpleMappingIsRefusedWithItsLine) {
   }
 }
 
+TEST(ConfigFile, BehindAValueThatIsNoneTheFileGoesOn) {
+  const std::string deep = "a: {a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}}\n", text = "v: " + std::string(5000, 'v') + "\n";
+  const std::vector<ConfigEntry> entries =
+      ReadConfig("l: [a, {b: [c]}]\nm:\n  l: [1]\n  n: 1\nx: &x 1\ny: *x\nt: !!map {u: {}}\n" + deep + text + "z: 1\nz: [1]\nend: 1\n");
+  std::string told;
+  for (const ConfigEntry& entry : entries) told += entry.problem.empty() ? entry.key() + " " : std::to_string(entry.line) + "! ";
+  EXPECT_EQ(told, "1! 3! m.n x 6! 7! 8! 9! z 11! end ");
+  EXPECT_EQ(entries.back().line, 12);
+}
+
 TEST(ConfigFile, DeepAndLongTextsEndSoon) {
   for (const std::string& text : {"a: " + std::string(100'000, '['), std::string(100'000, '{'), std::string(100'000, '\0')}) {
     const std::vector<ConfigEntry> entries = ReadConfig(text);

@@ -11,17 +11,45 @@
 namespace wf::server {
 namespace {
 
-TEST_F(Http1SessionTest, WhoHasJustConnectedHasTimeForItsFirstRequestWhileTheServerDrains) {
+// Whether it has sent one before or not: what is on its way when the drain begins is answered, and that this is the last answer is told.
+TEST_F(Http1SessionTest, WhoIsConnectedHasTimeForARequestWhileTheServerDrains) {
   peers_[1].under_way = Requests(1);
   Turn();
   ASSERT_EQ(Answers(peers_[1]), 1);
-  for (Http1Session* session : sessions_) session->OnDrainTick();
-  Turn();
-  EXPECT_TRUE(peers_[1].closed) << "between requests";
-  EXPECT_FALSE(peers_[0].closed);
-  peers_[0].under_way = Requests(1);
+  site_.drains = true;
+  const auto tick = [this] {
+    for (Http1Session* session : sessions_) session->OnDrainTick();
+  };
+  for (int i = 1; i < Http1Session::kIdleTicks; ++i) {
+    tick();
+    Turn();
+  }
+  for (test::SimPeer& peer : peers_) peer.under_way = Requests(1);
+  tick();  // what has come is seen, though it is not read
   Turn();
   EXPECT_EQ(Answers(peers_[0]), 1);
+  EXPECT_EQ(Answers(peers_[1]), 2);
+  for (test::SimPeer& peer : peers_) {
+    EXPECT_NE(peer.received.find("connection: close"), std::string::npos);
+    EXPECT_FALSE(peer.closed) << "it lingers";
+    peer.under_way = Requests(1);
+    peer.ended = true;
+  }
+  Turn();
+  for (test::SimPeer& peer : peers_) EXPECT_TRUE(peer.closed);
+  EXPECT_EQ(site_.requests, 3) << "what comes behind the last answer is dropped";
+}
+
+TEST_F(Http1SessionTest, WhoHasNothingToSayWhileTheServerDrainsIsClosed) {
+  site_.drains = true;
+  for (int i = 0; i < Http1Session::kIdleTicks + Http1Session::kLingerTicks; ++i) {
+    for (test::SimPeer& peer : peers_) EXPECT_FALSE(peer.closed);
+    for (Http1Session* session : sessions_) session->OnDrainTick();
+    if (i > Http1Session::kIdleTicks) peers_[0].under_way = Requests(1);  // crosses the end
+    Turn();
+  }
+  for (test::SimPeer& peer : peers_) EXPECT_TRUE(peer.closed);
+  EXPECT_EQ(site_.requests, 0);
 }
 
 TEST_F(Http1SessionTest, LimitsOfHeadsHoldForTheNextOneOfAConnection) {

@@ -67,11 +67,11 @@ class TestSite final : public Site {
     ++finished;
     std::erase(waiting, &exchange);
   }
-  bool closing() const noexcept override { return false; }
+  bool closing() const noexcept override { return drains; }
 
   bool at_once = true, takes_body = true, asks_for_room = true;
   size_t answer_bytes = 2, body_bytes = 0;
-  bool late = false;
+  bool late = false, drains = false;
   int64_t room = INT64_MAX / 2, last = 64 * 1024, claimed = 0;
   Exchange* asked = nullptr;       // the last one
   std::vector<Exchange*> waiting;  // all of them, in their order

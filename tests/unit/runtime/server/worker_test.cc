@@ -76,7 +76,7 @@ TEST(Worker, IsNotIdleWhileAConnectionIsOnItsWayAndReadsItBeforeItCloses) {
   worker.front().OnFlush();
   char byte;
   EXPECT_EQ(recv(ends[1], &byte, 1, 0), -1);
-  for (int tick = 0; tick < Http1Session::kFirstTicks; ++tick) {
+  for (int tick = 0; tick < Http1Session::kIdleTicks; ++tick) {
     EXPECT_EQ(recv(ends[1], &byte, 1, 0), -1) << tick;
     clock.AdvanceNs(kDrainTickNs);
     worker.front().OnTime();

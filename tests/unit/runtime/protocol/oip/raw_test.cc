@@ -253,6 +253,13 @@ TEST(OipRaw, SizesThatLieAreNamed) {
   }
   const auto longer = infer.Call(kAll, "{}", 3);
   EXPECT_NE(longer.text.find("`inference-header-content-length` is 3, but the body has 2 bytes"), std::string::npos) << longer.text;
+  const std::string one = line("8");
+  for (const int64_t off : {-1, -2, -3, -4, -40, 1}) {
+    const int64_t says = static_cast<int64_t>(one.size()) + off;
+    const auto reply = infer.Call(kAll, one + eight, says);
+    const std::string told = "the JSON does not end at byte " + std::to_string(says) + ", as `inference-header-content-length` says";
+    EXPECT_NE(reply.text.find(told), std::string::npos) << reply.text;
+  }
 }
 
 TEST(OipRaw, ABodyCutAnywhereIsRefused) {

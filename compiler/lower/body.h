@@ -128,6 +128,8 @@ class BodyEmitter {
   bool HasPixels(const Nest& nest) const, MovesPixels(const Nest& nest) const;
   bool EmitPixelRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
   bool EmitMovedPixels(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
+  uint64_t RepeatsOf(const Nest& nest) const;  // transpose.cc, as the next
+  bool EmitRepeated(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
   llvm::SmallVector<ir::ValueId, 4> PicturesOf(const Nest& nest, llvm::ArrayRef<ir::ValueId> loads) const;
   Value* HaveRows(llvm::ArrayRef<ir::ValueId> pictures);
   ir::ValueId FindApart(const ir::Block& block) const, FindOnlyApart(const ir::Block& block) const;

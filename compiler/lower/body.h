@@ -128,8 +128,6 @@ class BodyEmitter {
   bool HasPixels(const Nest& nest) const, MovesPixels(const Nest& nest) const;
   bool EmitPixelRow(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
   bool EmitMovedPixels(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
-  uint64_t RepeatsOf(const Nest& nest) const;  // transpose.cc, as the next
-  bool EmitRepeated(const Nest& nest, Value* offset, llvm::ArrayRef<Value*> at);
   llvm::SmallVector<ir::ValueId, 4> PicturesOf(const Nest& nest, llvm::ArrayRef<ir::ValueId> loads) const;
   Value* HaveRows(llvm::ArrayRef<ir::ValueId> pictures);
   ir::ValueId FindApart(const ir::Block& block) const, FindOnlyApart(const ir::Block& block) const;
@@ -143,8 +141,8 @@ class BodyEmitter {
     Value *first, *count;
   };
   void EmitScalarRest(const Nest& nest, Rest rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
-  bool EmitPieces(const Nest& nest, Value* offset, const llvm::SmallVector<Value*, 8>& at);  // pieces.cc; false: it is no row for them
-  bool EmitTiles(const Nest& nest, Value* offset, Indices& at);                              // tiles.cc; false: no sums for them
+  bool EmitPieces(const Nest& nest, Value* offset, const Indices& at), EmitRepeated(const Nest& nest, Value* offset, const Indices& at);
+  bool EmitTiles(const Nest& nest, Value* offset, Indices& at);  // tiles.cc; false: no sums for them
   void StoreLanes(const Nest& nest, Value* lanes, Value* offset, Value* mask), TagStore(llvm::Instruction* store);
   uint64_t TurnWork(const Nest& nest, size_t axis) const;
   Value *LoadElement(const ir::Op& op), *ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> at);

@@ -26,7 +26,7 @@ class BodyEmitter::Transposition {
   Transposition(BodyEmitter& emitter, const Nest& nest)
       : o_(emitter), nest_(nest), b_(emitter.b_), block_(emitter.body_[nest.op.blocks[0]]), load_(emitter.body_[block_.result]) {}
   static uint64_t RepeatsOf(const ir::Body& body, const Nest& nest);
-  bool Finds() { return MovesOnly() && (FindSpread() || FindPlanes() || FindSwap() || (FindPixel() && (FindAxes() || FindMirror()))); }
+  bool Finds() { return MovesOnly() && (FindSpread() || FindPlanes() || (FindPixel() && (FindAxes() || FindMirror()))); }
   void Emit() {
     at_.assign(block_.params.size(), b_.getInt64(0));
     EmitOuter(0);
@@ -35,7 +35,7 @@ class BodyEmitter::Transposition {
  private:
   using Place = std::pair<Value*, Value*>;  // of a pixel: indices of across_ and along_
 
-  bool MovesOnly() const, FindSpread(), FindPlanes(), FindSwap(), FindPixel(), FindAxes(), FindMirror();
+  bool MovesOnly() const, FindSpread(), FindPlanes(), FindPixel(), FindAxes(), FindMirror();
   std::optional<int64_t> OnlyStep(size_t param, size_t axis) const;
   size_t SourceRank() const { return load_.args.size() - 1; }
   void EmitOuter(size_t axis), EmitStrips(), EmitTile(Place first), EmitPixel(Place place), EmitMirrored(), EmitSpread(), EmitPlanes();
@@ -45,8 +45,6 @@ class BodyEmitter::Transposition {
   llvm::Type* Element() const { return o_.context_.Memory(o_.context_.type(nest_.op.type).dtype); }
   llvm::Align Alignment() const { return llvm::Align(ir::SizeOf(o_.context_.type(nest_.op.type).dtype)); }
   llvm::FixedVectorType* Bytes(uint64_t count) const { return llvm::FixedVectorType::get(b_.getInt8Ty(), static_cast<unsigned>(count)); }
-  // Of a byte of a pixel: where it lies with the channels the other way round.
-  uint64_t Swapped(uint64_t byte) const { return pixel_ - Alignment().value() - byte + 2 * (byte % Alignment().value()); }
   uint64_t Side() const { return kVectorBytes / unit_; }  // of a tile
 
   BodyEmitter& o_;
@@ -58,7 +56,6 @@ class BodyEmitter::Transposition {
   int64_t across_step_ = 0, along_step_ = 0;      // -1: backwards
   uint64_t channels_ = 1, pixel_ = 0, unit_ = 0;  // bytes; unit_: of a pixel in a vector
   bool is_spread_ = false;                        // each element is read for all channels
-  bool swaps_ = false;                            // the channels of each pixel, which stays where it is
   bool has_planes_ = false;                       // along_ is the axis of channels, of which each has a plane
   llvm::SmallVector<Value*, 8> at_;
 };
@@ -155,22 +152,6 @@ bool BodyEmitter::Transposition::FindAxes() {
   return !is_short(across_) && !is_short(along_);
 }
 
-// Do pixels stay, each with its channels the other way round?
-bool BodyEmitter::Transposition::FindSwap() {
-  const size_t rank = nest_.extents.size();
-  const auto* count = llvm::dyn_cast<llvm::ConstantInt>(nest_.extents.back());
-  const uint64_t element = ir::SizeOf(o_.context_.type(nest_.op.type).dtype);
-  if (rank < 3 || SourceRank() < 3 || count == nullptr || count->getZExtValue() < 2 || count->getZExtValue() > kMostPixelBytes / element)
-    return false;
-  const Leaves& source = o_.Get(load_.args[0]);
-  const bool is_whole = source[SourceRank()] == count && source[2 * SourceRank() - 1] == count && nest_.target.strides[rank - 2] == count;
-  if (!is_whole || OnlyStep(rank - 1, SourceRank() - 1) != -1 || OnlyStep(rank - 2, SourceRank() - 2) != 1) return false;
-  channels_ = count->getZExtValue();
-  pixel_ = channels_ * element;
-  across_ = along_ = rank - 2;
-  return swaps_ = true;
-}
-
 // Do pixels of several channels move along their row, backwards? Vectors of single elements LLVM turns round itself.
 bool BodyEmitter::Transposition::FindMirror() {
   if (channels_ == 1) return false;
@@ -245,11 +226,9 @@ Value* BodyEmitter::Transposition::To(Place place) {
 
 void BodyEmitter::Transposition::EmitPixel(Place place) {
   llvm::Type* type = llvm::FixedVectorType::get(Element(), static_cast<unsigned>(channels_));
-  Value* from = From(place);
-  if (swaps_) from = b_.CreateInBoundsGEP(b_.getInt8Ty(), from, b_.getInt64(-Swapped(0)));
-  llvm::LoadInst* pixel = b_.CreateAlignedLoad(type, from, Alignment());
+  llvm::LoadInst* pixel = b_.CreateAlignedLoad(type, From(place), Alignment());
   o_.TagLoad(pixel);
-  o_.TagStore(b_.CreateAlignedStore(swaps_ ? b_.CreateVectorReverse(pixel) : pixel, To(place), Alignment()));
+  o_.TagStore(b_.CreateAlignedStore(pixel, To(place), Alignment()));
 }
 
 Value* BodyEmitter::Transposition::Widened(Value* pixels) {
@@ -308,17 +287,13 @@ void BodyEmitter::Transposition::EmitTile(Place first) {
 void BodyEmitter::Transposition::EmitMirrored() {
   const uint64_t side = kVectorBytes / pixel_, more = kVectorBytes % pixel_;
   llvm::SmallVector<int, kVectorBytes> order(kVectorBytes, -1);
-  for (uint64_t i = 0; i < side * pixel_; ++i) {
-    const uint64_t pixel = i / pixel_ * pixel_, byte = i % pixel_;
-    order[i] = static_cast<int>(swaps_ ? pixel + Swapped(byte) : more + (side - 1) * pixel_ - pixel + byte);
-  }
+  for (uint64_t i = 0; i < side * pixel_; ++i) order[i] = static_cast<int>(more + (side - 1 - i / pixel_) * pixel_ + i % pixel_);
   Value* count = nest_.extents[across_];
   Value* turns = b_.CreateUDiv(b_.CreateSub(count, b_.getInt64(1), "", true, true), b_.getInt64(side));
   o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], side), [&](Value* turn) {
     Value* first = b_.CreateMul(turn, b_.getInt64(side), "", true, true);
     Value* last = b_.CreateAdd(first, b_.getInt64(side - 1), "", true, true);
-    Value* start = From(swaps_ ? Place{first, first} : Place{last, last});
-    Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), start, b_.getInt64(swaps_ ? -Swapped(0) : -more));
+    Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), From({last, last}), b_.getInt64(-more));
     llvm::LoadInst* pixels = b_.CreateAlignedLoad(Bytes(kVectorBytes), from, llvm::Align(1));
     o_.TagLoad(pixels);
     o_.TagStore(b_.CreateAlignedStore(b_.CreateShuffleVector(pixels, order), To({first, first}), llvm::Align(1)));

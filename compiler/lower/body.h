@@ -141,8 +141,8 @@ class BodyEmitter {
     Value *first, *count;
   };
   void EmitScalarRest(const Nest& nest, Rest rest, Value* offset, llvm::ArrayRef<Value*> at, bool is_flat);
-  bool EmitPieces(const Nest& nest, Value* offset, const llvm::SmallVector<Value*, 8>& at);  // pieces.cc; false: it is no row for them
-  bool EmitTiles(const Nest& nest, Value* offset, Indices& at);                              // tiles.cc; false: no sums for them
+  bool EmitPieces(const Nest& nest, Value* offset, const Indices& at), EmitRepeated(const Nest& nest, Value* offset, const Indices& at);
+  bool EmitTiles(const Nest& nest, Value* offset, Indices& at);  // tiles.cc; false: no sums for them
   void StoreLanes(const Nest& nest, Value* lanes, Value* offset, Value* mask), TagStore(llvm::Instruction* store);
   uint64_t TurnWork(const Nest& nest, size_t axis) const;
   Value *LoadElement(const ir::Op& op), *ElementOffset(const Leaves& tensor, llvm::ArrayRef<Value*> at);

@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kMostOps = 32;                       // of a block that is written several times
 constexpr size_t kMostChoices = 2;                    // each doubles the loops
 constexpr int64_t kShortestRow = 64;                  // of a stated length, as a stated period: pieces have a price of their own
+constexpr uint64_t kCopied = 16384;                   // elements between two looks at whether to stop
 constexpr uint64_t kShortestPiece = 16, kStrip = 64;  // what is shorter is run with so many elements as the row would be
 }  // namespace
 
@@ -136,6 +137,11 @@ class BodyEmitter::Piece {
   bool IsInside(ValueId id) const { return at_first_.contains(Key(id)) && (pieces_.IsChecked(id) || IsLine(id)); }
   // `each` once for each way in which the choices may fall; they are constants meanwhile.
   void Choose(size_t choice, const std::function<void()>& each);
+  struct Span {
+    Value *first, *size, *to;  // indices of the row, how many, and where the first is written
+    uint64_t work;
+  };
+  bool EmitCopy(const Nest& nest, const Span& span);
   void set_index(Value* index) { index_ = index; }  // from the first on, of the element being written
 
  private:
@@ -143,6 +149,7 @@ class BodyEmitter::Piece {
   bool IsLine(ValueId id) const { return pieces_.Of(id) == Pieces::Role::kLine; }
   Value* MoreOf(const ir::Op& op, Value* value);
   Value* Fits(const Pieces::Check& check);
+  const ir::Op* CopiedLoad(ValueId result) const;
 
   BodyEmitter& emitter_;
   const Pieces& pieces_;
@@ -235,6 +242,46 @@ Leaves BodyEmitter::InPiece(ValueId id) {
 // Such an index is inside its axis: its check was seen to hold, or proved for the loop's own index.
 bool BodyEmitter::IsInPiece(ValueId id) const { return piece_ != nullptr && piece_->IsInside(id); }
 
+// Of the block's result, where the choices have been made, what is loaded from side by side; null: it is computed.
+const ir::Op* BodyEmitter::Piece::CopiedLoad(ValueId result) const {
+  while (emitter_.body_[result].kind == OpKind::kIf || emitter_.body_[result].kind == OpKind::kSelect) {
+    const ir::Op& choice = emitter_.body_[result];
+    const auto* condition = llvm::dyn_cast_or_null<llvm::ConstantInt>(at_first_.lookup(Key(choice.args[0])));
+    if (condition == nullptr) return nullptr;
+    const size_t arm = condition->isOne() ? 0 : 1;
+    result = choice.kind == OpKind::kIf ? emitter_.body_[choice.blocks[arm]].result : choice.args[1 + arm];
+  }
+  const ir::Op& load = emitter_.body_[result];
+  if (load.kind != OpKind::kLoad || load.args.size() < 2 || !IsLine(load.args.back())) return nullptr;
+  const bool is_run =
+      std::all_of(load.args.begin(), load.args.end() - 1, [&](ValueId arg) { return pieces_.Of(arg) == Pieces::Role::kSteady; });
+  return is_run && emitter_.HasElements(load) == nullptr ? &load : nullptr;
+}
+
+// As memory is copied, which is faster than any loop where it is long; false: the piece does more than that.
+bool BodyEmitter::Piece::EmitCopy(const Nest& nest, const Span& span) {
+  const ir::Block& block = emitter_.body_[nest.op.blocks[0]];
+  const ir::Op* load = CopiedLoad(block.result);
+  if (load == nullptr) return false;
+  llvm::SmallVector<Value*, 8> from;
+  for (auto index = load->args.begin() + 1; index != load->args.end(); ++index) {
+    Value* known = *index == block.params.back() ? span.first : at_first_.lookup(Key(*index));
+    from.push_back(known != nullptr ? known : emitter_.Scalar(*index));
+  }
+  const ir::DType dtype = emitter_.context_.type(nest.op.type).dtype;
+  llvm::Type* element = emitter_.context_.Memory(dtype);
+  const auto at = [&](Value* data, Value* offset) { return b_.CreateInBoundsGEP(element, data, offset); };
+  Value* source = at(emitter_.DataOf(load->args[0]), emitter_.ElementOffset(emitter_.Get(load->args[0]), from));
+  Value *target = at(nest.target.data, span.to), *step = b_.getInt64(kCopied);
+  Value* turns = b_.CreateUDiv(b_.CreateAdd(span.size, b_.getInt64(kCopied - 1)), step);
+  emitter_.For(turns, kCopied * span.work, [&](Value* turn) {
+    Value* done = b_.CreateMul(turn, step, "", true, true);
+    Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(span.size, done), step);
+    emitter_.CopyBytes(at(target, done), at(source, done), b_.CreateMul(count, b_.getInt64(ir::SizeOf(dtype)), "", true, true));
+  });
+  return true;
+}
+
 bool BodyEmitter::EmitPieces(const Nest& nest, Value* offset, const llvm::SmallVector<Value*, 8>& at) {
   const ir::Block& block = body_[nest.op.blocks[0]];
   Value* count = nest.extents.back();
@@ -262,7 +309,8 @@ bool BodyEmitter::EmitPieces(const Nest& nest, Value* offset, const llvm::SmallV
   };
   const auto unchecked = [&] {
     const Piece* outer = std::exchange(piece_, &piece);
-    row();
+    Value* to = at.empty() ? first : b_.CreateAdd(offset, first, "", true, true);
+    if (!piece.EmitCopy(nest, {first, size, to, work})) row();
     piece_ = outer;
   };
   EmitEither(b_.CreateAnd(piece.fits(), b_.CreateNot(is_short)), [&] { piece.Choose(0, unchecked); }, row);

@@ -180,7 +180,7 @@ void BodyEmitter::EmitNest(const Nest& nest, Value* offset, llvm::SmallVector<Va
   if (axis == 0 && EmitTransposed(nest)) return;
   const bool has_row = axis + 1 == rank;
   if (has_row && nest.apart != ir::ValueId::kNone) return EmitApart(nest, offset, at);
-  if (has_row && (EmitPieces(nest, offset, at) || EmitLaneRow(nest, offset, at))) return;
+  if (has_row && (EmitRepeated(nest, offset, at) || EmitPieces(nest, offset, at) || EmitLaneRow(nest, offset, at))) return;
   if (axis + 2 == rank && (EmitPixelRow(nest, offset, at) || EmitMovedPixels(nest, offset, at))) return;
   if (axis + 2 >= rank && EmitTiles(nest, offset, at)) return;
   EmitAxis(nest, offset, at);

@@ -1,7 +1,9 @@
 // Builds that only move elements, from columns into rows: in tiles that pass through registers, of strips that stay in the cache. And those
-// that mirror rows of pixels, or make pixels of levels.
+// that mirror rows of pixels, make pixels of levels, or planes of pixels.
 
 #include <algorithm>
+
+#include <llvm/Analysis/VectorUtils.h>
 
 #include "compiler/lower/body.h"
 #include "compiler/lower/lanes.h"
@@ -11,7 +13,8 @@ namespace wf::lower {
 using llvm::Value;
 
 namespace {
-constexpr uint64_t kVectorBytes = 16, kMostPixelBytes = 8, kMostSpread = 4;
+constexpr uint64_t kVectorBytes = 16, kMostPixelBytes = 8, kMostSpread = 4, kPlaneBytes = 32;
+constexpr uint64_t kMostRepeats = 8, kRepeatLanes = 16;
 constexpr int64_t kStrip = 64;     // rows that are read at a time: their lines are still there for the tiles beside
 constexpr int64_t kShortest = 16;  // of an axis whose extent is stated
 }  // namespace
@@ -22,7 +25,8 @@ class BodyEmitter::Transposition {
  public:
   Transposition(BodyEmitter& emitter, const Nest& nest)
       : o_(emitter), nest_(nest), b_(emitter.b_), block_(emitter.body_[nest.op.blocks[0]]), load_(emitter.body_[block_.result]) {}
-  bool Finds() { return MovesOnly() && (FindSpread() || (FindPixel() && (FindAxes() || FindMirror()))); }
+  static uint64_t RepeatsOf(const ir::Body& body, const Nest& nest);
+  bool Finds() { return MovesOnly() && (FindSpread() || FindPlanes() || (FindPixel() && (FindAxes() || FindMirror()))); }
   void Emit() {
     at_.assign(block_.params.size(), b_.getInt64(0));
     EmitOuter(0);
@@ -31,10 +35,10 @@ class BodyEmitter::Transposition {
  private:
   using Place = std::pair<Value*, Value*>;  // of a pixel: indices of across_ and along_
 
-  bool MovesOnly() const, FindSpread(), FindPixel(), FindAxes(), FindMirror();
+  bool MovesOnly() const, FindSpread(), FindPlanes(), FindPixel(), FindAxes(), FindMirror();
   std::optional<int64_t> OnlyStep(size_t param, size_t axis) const;
   size_t SourceRank() const { return load_.args.size() - 1; }
-  void EmitOuter(size_t axis), EmitStrips(), EmitTile(Place first), EmitPixel(Place place), EmitMirrored(), EmitSpread();
+  void EmitOuter(size_t axis), EmitStrips(), EmitTile(Place first), EmitPixel(Place place), EmitMirrored(), EmitSpread(), EmitPlanes();
   void ComputeIndices(Place place);
   Value *From(Place place), *To(Place place);  // addresses
   Value *Widened(Value* pixels), *Narrowed(Value* pixels);
@@ -52,6 +56,7 @@ class BodyEmitter::Transposition {
   int64_t across_step_ = 0, along_step_ = 0;      // -1: backwards
   uint64_t channels_ = 1, pixel_ = 0, unit_ = 0;  // bytes; unit_: of a pixel in a vector
   bool is_spread_ = false;                        // each element is read for all channels
+  bool has_planes_ = false;                       // along_ is the axis of channels, of which each has a plane
   llvm::SmallVector<Value*, 8> at_;
 };
 
@@ -89,6 +94,22 @@ bool BodyEmitter::Transposition::FindSpread() {
   channels_ = channels;
   across_ = along_ = rank - 2;
   return is_spread_ = true;
+}
+
+// Do whole pixels, side by side in what is read, go to a plane for each channel? Then they are read once for all of these.
+bool BodyEmitter::Transposition::FindPlanes() {
+  const size_t rank = nest_.extents.size();
+  if (rank < 2 || SourceRank() < 2 || OnlyStep(rank - 1, SourceRank() - 2) != 1) return false;
+  size_t channel = 0;
+  while (channel + 1 < rank && OnlyStep(channel, SourceRank() - 1) != 1) ++channel;
+  const auto* count = llvm::dyn_cast<llvm::ConstantInt>(nest_.extents[channel]);
+  if (channel + 1 == rank || count == nullptr || count->getZExtValue() < 2 || count->getZExtValue() > kMostSpread) return false;
+  const Leaves& source = o_.Get(load_.args[0]);
+  if (source[SourceRank()] != count || source[2 * SourceRank() - 1] != count) return false;  // constants are unique
+  channels_ = count->getZExtValue();
+  across_ = rank - 1;
+  along_ = channel;
+  return has_planes_ = true;
 }
 
 bool BodyEmitter::Transposition::FindPixel() {
@@ -139,7 +160,7 @@ bool BodyEmitter::Transposition::FindMirror() {
 }
 
 void BodyEmitter::Transposition::EmitOuter(size_t axis) {
-  if (axis == across_) return is_spread_ ? EmitSpread() : across_ == along_ ? EmitMirrored() : EmitStrips();
+  if (axis == across_) return has_planes_ ? EmitPlanes() : is_spread_ ? EmitSpread() : across_ == along_ ? EmitMirrored() : EmitStrips();
   if (axis == along_) return EmitOuter(axis + 1);
   Value* count = nest_.extents[axis];
   for (Value* other : nest_.extents) {  // of nothing there may be very many rows
@@ -304,11 +325,93 @@ void BodyEmitter::Transposition::EmitSpread() {
   o_.For(b_.CreateSub(count, done, "", true, true), 0, [&](Value* rest) { spread(b_.CreateAdd(done, rest, "", true, true), 1); });
 }
 
+// LLVM knows how to take vectors of every 2nd to 4th element out of one that holds all of them.
+void BodyEmitter::Transposition::EmitPlanes() {
+  const uint64_t lanes = kPlaneBytes / Alignment().value();
+  const auto move = [&](Value* x, uint64_t pixels) {
+    auto* type = llvm::FixedVectorType::get(Element(), static_cast<unsigned>(pixels * channels_));
+    llvm::LoadInst* all = b_.CreateAlignedLoad(type, From({x, b_.getInt64(0)}), Alignment());
+    o_.TagLoad(all);
+    for (uint64_t channel = 0; channel < channels_; ++channel) {
+      const auto mask =
+          llvm::createStrideMask(static_cast<unsigned>(channel), static_cast<unsigned>(channels_), static_cast<unsigned>(pixels));
+      Value* plane = b_.CreateShuffleVector(all, mask);
+      o_.TagStore(b_.CreateAlignedStore(plane, To({x, b_.getInt64(channel)}), Alignment()));
+    }
+  };
+  Value *count = nest_.extents[across_], *side = b_.getInt64(lanes);
+  Value *turns = b_.CreateUDiv(count, side), *done = b_.CreateMul(turns, side, "", true, true);
+  o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], lanes * channels_),
+         [&](Value* turn) { move(b_.CreateMul(turn, side, "", true, true), lanes); });
+  o_.For(b_.CreateSub(count, done, "", true, true), 0, [&](Value* rest) { move(b_.CreateAdd(done, rest, "", true, true), 1); });
+}
+
 bool BodyEmitter::EmitTransposed(const Nest& nest) {
   if (!has_lanes_ || piece_ != nullptr || nest.apart != ir::ValueId::kNone || nest.extents.size() < 2) return false;
   Transposition transposition(*this, nest);
   if (!transposition.Finds()) return false;
   transposition.Emit();
+  return true;
+}
+
+// By how many elements of a row one of what is read is repeated, as `x[i / 3]` says; 0: it is no such row.
+uint64_t BodyEmitter::Transposition::RepeatsOf(const ir::Body& body, const Nest& nest) {
+  const ir::Block& block = body[nest.op.blocks[0]];
+  const ir::Op& load = body[block.result];
+  const auto is_inside = [&](ir::ValueId id) { return std::find(block.ops.begin(), block.ops.end(), id) != block.ops.end(); };
+  if (load.kind != ir::OpKind::kLoad || load.args.size() < 2 || !is_inside(block.result) || is_inside(load.args[0])) return 0;
+  const ir::ValueId index = block.params.back(), source = load.args.back();
+  const ir::Op& quotient = body[source];
+  if (quotient.kind != ir::OpKind::kDiv || !is_inside(source) || quotient.args[0] != index) return 0;
+  const ir::Op& times = body[quotient.args[1]];
+  if (times.kind != ir::OpKind::kScalar || times.imm < 2 || times.imm > kMostRepeats) return 0;
+  for (const ir::ValueId id : block.ops) {
+    const std::vector<ir::ValueId>& args = body[id].args;
+    const auto read = [&](ir::ValueId value) { return std::count(args.begin(), args.end(), value); };
+    const bool is_fine = read(index) == (id == source ? 1 : 0) && read(source) == (id == block.result ? 1 : 0);
+    if (!is_fine || !body[id].blocks.empty()) return 0;
+  }
+  return times.imm;
+}
+
+// Vectors of what is read, each element of which is spread to its places: there is no division.
+bool BodyEmitter::EmitRepeated(const Nest& nest, Value* offset, const Indices& at) {
+  const uint64_t times = has_lanes_ && piece_ == nullptr ? Transposition::RepeatsOf(body_, nest) : 0;
+  if (times == 0) return false;
+  const ir::Block& block = body_[nest.op.blocks[0]];
+  const ir::Op& load = body_[block.result];
+  const ir::DType dtype = context_.type(nest.op.type).dtype;
+  llvm::Type* element = context_.Memory(dtype);
+  const llvm::Align align(ir::SizeOf(dtype));
+  const uint64_t work = WorkToLookAt(nest.op.args.back(), WorkOf(nest.op.blocks[0]));
+  Value *count = nest.extents.back(), *step = b_.getInt64(kRepeatLanes * times), *turns = b_.CreateUDiv(count, step);
+  if (Value* some = HasElements(load); some != nullptr) turns = b_.CreateSelect(some, turns, b_.getInt64(0));
+  for (size_t i = 0; i < at.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
+  For(turns, kRepeatLanes * times * work, [&](Value* turn) {
+    Value* first = b_.CreateMul(turn, step, "first", true, true);
+    llvm::SmallVector<Value*, 8> from;
+    for (const ir::ValueId id : block.ops) {
+      if (id != block.result && id != load.args.back()) EmitOp(id);
+    }
+    for (size_t i = 1; i + 1 < load.args.size(); ++i) from.push_back(Scalar(load.args[i]));
+    from.push_back(b_.CreateMul(turn, b_.getInt64(kRepeatLanes), "", true, true));
+    Value* address = b_.CreateInBoundsGEP(element, DataOf(load.args[0]), ElementOffset(Get(load.args[0]), from));
+    llvm::LoadInst* elements = b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, kRepeatLanes), address, align);
+    TagLoad(elements);
+    Value* to = b_.CreateInBoundsGEP(element, nest.target.data, b_.CreateAdd(offset, first, "", true, true));
+    for (uint64_t part = 0; part < times; ++part) {
+      llvm::SmallVector<int, kRepeatLanes> order;
+      for (uint64_t i = 0; i < kRepeatLanes; ++i) order.push_back(static_cast<int>((part * kRepeatLanes + i) / times));
+      Value* there = b_.CreateInBoundsGEP(element, to, b_.getInt64(part * kRepeatLanes));
+      TagStore(b_.CreateAlignedStore(b_.CreateShuffleVector(elements, order), there, align));
+    }
+  });
+  Value* done = b_.CreateMul(turns, step, "done", true, true);
+  For(b_.CreateSub(count, done, "", true, true), work, [&](Value* rest) {
+    llvm::SmallVector<Value*, 8> where(at);
+    where.push_back(b_.CreateAdd(done, rest, "", true, true));
+    EmitElement(nest, where, b_.CreateAdd(offset, where.back(), "", true, true));
+  });
   return true;
 }
 

@@ -315,6 +315,9 @@ class RangeProver : public Rewriter {
       case OpKind::kIndexOrZero:
         if (op.args[1] == extent && LeastOf(extent, depth + 1) >= 1) return true;
         break;
+      case OpKind::kAdd:
+        if (IsElementOfRow(op, extent)) return true;
+        break;
       default:
         break;
     }
@@ -322,6 +325,32 @@ class RangeProver : public Rewriter {
     room.constant -= 1;
     room.Add(LinearOf(id, 0), -1);
     return LeastOfSum(room, ValueId::kNone, depth) >= 0;
+  }
+
+  // row * width + column, of a loop over `width` columns, is below rows * width: and that is no more than the extent where the width is
+  // what this has for each of so many rows.
+  bool IsElementOfRow(const ir::Op& sum, ValueId extent) {
+    const auto extent_of = [&](ValueId param) {
+      const auto found = extents_.find(param);
+      if (found == extents_.end()) return ValueId::kNone;
+      const auto unclamped = unclamped_.find(param);
+      return EqualTo(unclamped == unclamped_.end() ? found->second : unclamped->second);
+    };
+    const auto is_row = [&](ValueId row, ValueId width) {
+      const ValueId rows = extent_of(row);
+      const ir::Op& quotient = At(width);
+      if (rows == ValueId::kNone || quotient.kind != OpKind::kDiv || EqualTo(quotient.args[0]) != EqualTo(extent)) return false;
+      return EqualTo(quotient.args[1]) == rows && LeastOf(extent, 0) >= 0 && LeastOf(rows, 0) >= 1;
+    };
+    for (const size_t side : {0, 1}) {
+      const ValueId width = extent_of(sum.args[side]);
+      const ir::Op& start = At(sum.args[1 - side]);
+      if (width == ValueId::kNone || start.kind != OpKind::kMul) continue;
+      for (const size_t factor : {0, 1}) {
+        if (EqualTo(start.args[factor]) == width && is_row(start.args[1 - factor], width)) return true;
+      }
+    }
+    return false;
   }
 
   // a / c < extent when a < extent * c.

@@ -48,6 +48,30 @@ TEST(ProveRanges, ProvesLinearFormsClampsAndRemainders) {
   EXPECT_THAT(f.Text(), Not(HasSubstr("check_index")));
 }
 
+// Of n elements each of `rows` parts has n / rows, whatever remains.
+TEST(ProveRanges, RemovesWhatPartsOfAnAxisProve) {
+  enum class Form { kPart, kMoreRows, kOtherAxis, kFurther };
+  for (const Form form : {Form::kPart, Form::kMoreRows, Form::kOtherAxis, Form::kFurther}) {
+    Fixture f;
+    Builder b(f.program, f.body());
+    const ValueId x = b.Slot(ir::SlotId{0}), n = b.Dim(x, 0), rows = b.I64(10);
+    const ValueId of = form == Form::kOtherAxis ? b.Add(n, b.I64(20)) : n;
+    const ValueId width = b.Binary(OpKind::kDiv, of, rows);
+    const BlockId block = b.Open(Integers(b, 2));
+    const ValueId start = b.Mul(b.Param(0), width);
+    ValueId index = b.Add(start, b.Param(1));
+    if (form == Form::kFurther) index = b.Add(index, b.I64(1));
+    b.Close(b.Load(x, {b.CheckIndex(index, n)}));
+    b.Close(b.Build(DType::kF32, {form == Form::kMoreRows ? b.I64(11) : rows, width}, block));
+    ProveRanges(f.program);
+    if (form == Form::kPart) {
+      EXPECT_THAT(f.Text(), Not(HasSubstr("check_index")));
+    } else {
+      EXPECT_THAT(f.Text(), HasSubstr("check_index")) << static_cast<int>(form);
+    }
+  }
+}
+
 // What a view leaves of an axis may be none: the loop over it counts to max(n - 1, 0).
 TEST(ProveRanges, TakesALoopOverAClampedExtentForOneOverTheExtent) {
   for (const bool is_inside : {true, false}) {

@@ -4,10 +4,8 @@
 #include <utility>
 
 namespace wf::driver {
-namespace {
 
-// All, each behind what it reads as far as there are no circles.
-std::vector<size_t> Behind(const Reads& reads) {
+std::vector<size_t> InOrder(const Reads& reads) {
   std::vector<size_t> order;
   std::vector<bool> seen(reads.size(), false);
   for (size_t start = 0; start < reads.size(); ++start) {
@@ -28,13 +26,15 @@ std::vector<size_t> Behind(const Reads& reads) {
   return order;
 }
 
+namespace {
+
 // The same number for those that read each other through others (Kosaraju).
 std::vector<size_t> Circles(const Reads& reads) {
   Reads readers(reads.size());
   for (size_t at = 0; at < reads.size(); ++at) {
     for (const size_t read : reads[at]) readers[read].push_back(at);
   }
-  const std::vector<size_t> order = Behind(reads);
+  const std::vector<size_t> order = InOrder(reads);
   std::vector<size_t> circle(reads.size(), reads.size());
   for (auto start = order.rbegin(); start != order.rend(); ++start) {
     std::vector<size_t> open = {*start};

@@ -7,6 +7,9 @@ namespace wf::driver {
 
 using Reads = std::vector<std::vector<size_t>>;  // of each, by number, those that it reads
 
+// All, each behind what it reads as far as there are no circles.
+std::vector<size_t> InOrder(const Reads& reads);
+
 // The length of the longest way to each, along `reads`; what is read in a circle counts once.
 std::vector<size_t> Depths(const Reads& reads);
 

@@ -12,6 +12,7 @@
 #include "compiler/base/utf8.h"
 #include "compiler/driver/depths.h"
 #include "compiler/driver/graph_control.h"
+#include "compiler/driver/graph_waits.h"
 #include "compiler/ir/policy_text.h"
 #include "runtime/abi/defaults.h"
 #include "runtime/base/units.h"
@@ -77,11 +78,9 @@ class WorkflowReader {
   std::string NameOf(NodeId id) const { return NameOf(program_[id].path); }
   void FindTasks();
   void ConnectCalls();
-  void DropEarlierWaits();
   void OrderWaits();
   void OrderStages();
   void ConnectStages();
-  std::set<std::string_view> NodesDeciding(const Graph::Stage& stage) const;
 
   // A workflow that is called in a node, as numbers of nodes.
   struct Call {
@@ -107,7 +106,6 @@ class WorkflowReader {
   std::vector<std::vector<TaskId>> tasks_of_;     // per node of the program
   std::map<TaskId, Graph::Control> returns_;      // shown where a control has no other that waits for it
   std::vector<ir::StageId> stage_ids_;            // beside the result's stages
-  std::map<std::string_view, const Graph::Control*> controls_;
   static constexpr std::pair<size_t, size_t> kNowhere{SIZE_MAX, SIZE_MAX};
 };
 
@@ -397,28 +395,6 @@ void WorkflowReader::ConnectEnds() {
   }
 }
 
-// What others that are waited for wait for needs no saying.
-void WorkflowReader::DropEarlierWaits() {
-  std::map<std::string_view, const Graph::Control*> controls;
-  for (const Graph::Control& control : result_.controls) controls.emplace(control.name, &control);
-  const auto drop = [&](auto& one) {
-    if (one.after.size() < 2) return;
-    std::set<std::string_view> earlier;
-    for (std::vector<std::string_view> open(one.after.begin(), one.after.end()); !open.empty();) {
-      const auto control = controls.find(open.back());
-      open.pop_back();
-      if (control == controls.end()) continue;
-      for (const std::string& before : control->second->after) {
-        if (earlier.insert(before).second) open.push_back(before);
-      }
-    }
-    const std::set<std::string> gone(earlier.begin(), earlier.end());  // `after` may be what `earlier` looks at
-    std::erase_if(one.after, [&](const std::string& name) { return gone.contains(name); });
-  };
-  for (Graph::Stage& stage : result_.stages) std::for_each(stage.nodes.begin(), stage.nodes.end(), drop);
-  std::for_each(result_.controls.begin(), result_.controls.end(), drop);
-}
-
 // What is waited for stands in the order of the text.
 void WorkflowReader::OrderWaits() {
   std::map<std::string_view, size_t> places;
@@ -433,24 +409,7 @@ void WorkflowReader::OrderWaits() {
   for (Graph::Control& control : result_.controls) order(control.after);
 }
 
-// The nodes that the controls before a stage's nodes read, and those before these.
-std::set<std::string_view> WorkflowReader::NodesDeciding(const Graph::Stage& stage) const {
-  std::set<std::string_view> nodes, seen;
-  std::vector<std::string_view> open;
-  for (const Graph::Node& node : stage.nodes) open.insert(open.end(), node.after.begin(), node.after.end());
-  while (!open.empty()) {
-    const std::string_view name = open.back();
-    open.pop_back();
-    const auto control = controls_.find(name);
-    if (!seen.insert(name).second || control == controls_.end()) continue;
-    nodes.insert(control->second->reads.begin(), control->second->reads.end());
-    open.insert(open.end(), control->second->after.begin(), control->second->after.end());
-  }
-  return nodes;
-}
-
 void WorkflowReader::ConnectStages() {
-  for (const Graph::Control& control : result_.controls) controls_.emplace(control.name, &control);
   std::map<std::string_view, std::set<size_t>> holding;  // a node of that name
   for (size_t at = 0; at < result_.stages.size(); ++at) {
     for (const Graph::Node& node : result_.stages[at].nodes) holding[node.name].insert(at);
@@ -466,12 +425,8 @@ void WorkflowReader::ConnectStages() {
         }
       }
     }
-    std::set<size_t> deciding;
-    for (const std::string_view node : NodesDeciding(stage)) deciding.insert(holding[node].begin(), holding[node].end());
-    for (const size_t other : deciding) {
-      if (other != at && !known.contains(result_.stages[other].name)) stage.waits.push_back(result_.stages[other].name);
-    }
   }
+  ConnectWaits(result_.stages, result_.controls);
 }
 
 // Those that are read, and those that decide, before the others; the workflow's own as they are numbered.
@@ -513,7 +468,7 @@ Graph::Workflow WorkflowReader::Read() {
   ReadNodes();
   ReadTasks();
   ConnectCalls();
-  DropEarlierWaits();
+  DropEarlierWaits(result_.stages, result_.controls);
   OrderWaits();
   ConnectStages();
   OrderStages();

@@ -1,5 +1,6 @@
 #include "compiler/sema/build_body.h"
 #include "compiler/sema/resolve_type.h"
+#include "compiler/sema/walk.h"
 #include "runtime/base/check.h"
 #include "runtime/base/error_codes.h"
 

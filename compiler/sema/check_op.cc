@@ -372,7 +372,12 @@ ExprPtr CheckCoalesce(Body& body, const ast::BinaryExpr& step, TypeRef wanted, c
   ExprPtr left = CheckExpr(body, *step.left, nullptr, left_where);
   const bool none = left->type->kind == TypeKind::kNone;
   if (!IsPoison(*left) && left->type->kind != TypeKind::kOptional && !none) {
-    body.env.Report(step.op_span, kNeverNone, {ToString(left->type)}).Label(left->span, "always has a value");
+    const bool fails = left->type->kind == TypeKind::kNever;
+    if (fails)
+      body.env.Report(step.op_span, kNoOperator, {"??", ToString(left->type)})
+          .Label(left->span, "always fails")
+          .Help("`??` stands in for `none`; what stands in for a failure is the `else` of a node: `node x = .. else 0;`");
+    if (!fails) body.env.Report(step.op_span, kNeverNone, {ToString(left->type)}).Label(left->span, "always has a value");
     SkipUnchecked(body, *step.right);
     return Poison(body, step.span);
   }

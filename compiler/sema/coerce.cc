@@ -150,8 +150,12 @@ bool IsOpenByNone(TypeRef type) {
 }  // namespace
 
 void ReportOpen(Body& body, const Expr& value) {
-  const bool is_none = IsOpenByNone(value.type);
-  body.env.Report(value.span, kCannotInfer, {is_none ? "`none`" : "an empty list"})
+  const bool is_none = IsOpenByNone(value.type), has_elements = value.kind == ExprKind::kList || value.kind == ExprKind::kListLoop;
+  const bool fails = has_elements && !value.args.empty() && value.args[0]->type->kind == TypeKind::kNever;
+  body.env.Report(value.span, kCannotInfer,
+                  {is_none ? "`none`"
+                   : fails ? "a list of what always fails"
+                           : "an empty list"})
       .Help(is_none ? "a name can say it: `let x: string? = none;`" : "a name can say it: `let xs: list<string> = [];`");
 }
 

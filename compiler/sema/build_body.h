@@ -11,6 +11,7 @@
 #include "compiler/ir/bounds.h"
 #include "compiler/ir/builder.h"
 #include "compiler/sema/build_context.h"
+#include "compiler/sema/build_frame.h"
 #include "compiler/sema/build_outer.h"
 
 // Expressions to operations. Internal to BuildIr.
@@ -43,6 +44,10 @@ class BodyWriter {
   // Of what a loop runs over: how many elements, equal for all; and one of them.
   ir::ValueId CountOf(const std::vector<ir::ValueId>& sources), ElementOf(ir::ValueId source, ir::ValueId index);
   void Bind(LocalId local, ir::ValueId value) { frame_->locals[local] = value; }
+  void LeaveFrame() {
+    std::erase_if(elements_.sizes, [this](const ElementLoops::Size& size) { return size.frame == frame_; });
+    frame_ = frame_->caller;
+  }
   void LeaveElements() {
     if (--elements_.depth == 0) elements_ = {};
   }
@@ -52,19 +57,6 @@ class BodyWriter {
   ir::TypeId TypeOf(TypeRef type);  // dimensions that are constant here are static
 
  private:
-  struct Frame {
-    const Function* function = nullptr;
-    Frame* caller = nullptr;
-    std::unordered_map<LocalId, ir::ValueId> locals;
-    std::map<std::string, ir::ValueId> symbols;   // bound by values
-    std::map<std::string, const Dim*> arguments;  // in terms of the caller's symbols
-  };
-  // The loops over elements around. Checks there note what fails, and the body goes on to its end.
-  struct Elements {
-    size_t depth = 0;
-    bool extents_may_differ = false;                // from those that types say: a check of shapes did not hold
-    std::vector<std::pair<Dim, ir::ValueId>> outs;  // extents of slices; true: out of range, where they are 0
-  };
   struct Sources {
     ir::ValueId count;
     std::vector<ir::ValueId> values;
@@ -112,7 +104,7 @@ class BodyWriter {
   ir::ValueId AxisExtent(ir::ValueId tensor, TypeRef type, size_t axis);
   ir::ValueId WriteIndex(const Expr& expr);
   ir::ValueId CheckedIndex(const Expr& expr, ir::ValueId extent), Slice(const Expr& expr, ir::ValueId tensor);
-  ir::ValueId CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent), LoopExtent(Dim dim, ir::ValueId extent);
+  ir::ValueId CheckSlice(ir::ValueId first, ir::ValueId last, ir::ValueId extent);
   ir::ValueId UnlessOut(ir::ValueId is_out, ir::ValueId size, const Dim& dim);
   ir::ValueId WriteBuild(const Expr& expr), WriteReduce(const Expr& expr);
   ir::ValueId WriteReshape(const Expr& expr, const std::vector<ir::ValueId>& args);
@@ -143,6 +135,7 @@ class BodyWriter {
       SymbolFromParams(const std::string& symbol, Frame* frame);
   std::string Told(const std::vector<Dim>& dims, const std::vector<ir::ValueId>& extents, std::vector<ir::ValueId>& args), NameOf(Dim dim);
   std::optional<ir::ValueId> DimIn(const Dim& dim, Frame* frame), DimAtHand(const Dim& dim), AtomIn(const Dim::Atom& atom, Frame* frame);
+  std::optional<ir::ValueId> SizeOfSlice(const Dim& dim, const Frame* frame) const;
   ir::ValueId FloorDiv(ir::ValueId a, ir::ValueId b), Wraps(const Dim& dim);
   bool WriteCheck(const DimCheck& check, int32_t code);
   void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what), RequireExact(const Dim& dim);
@@ -156,7 +149,7 @@ class BodyWriter {
   Frame root_;
   Frame* frame_;
   ir::Counters counters_;  // of loops over elements
-  Elements elements_;
+  ElementLoops elements_;
   size_t loop_depth_ = 0, nesting_ = 0, counted_ = 0;  // counted_: operations taken from ops_left
   bool at_hand_only_ = false;                          // symbols that the body would have to wait for have no value
 };
@@ -164,7 +157,7 @@ class BodyWriter {
 template <typename F>
 auto BodyWriter::AtRoot(const F& f) {
   Frame* const frame = std::exchange(frame_, &root_);
-  Elements elements = std::exchange(elements_, {});
+  ElementLoops elements = std::exchange(elements_, {});
   const size_t loop_depth = std::exchange(loop_depth_, 0);
   std::vector<ir::BlockId> left = b_.Leave(0);
   auto result = f();

@@ -46,6 +46,7 @@ std::optional<ValueId> BodyWriter::SolveAt(ValueId value, TypeRef type, const Fr
 
 std::optional<ValueId> BodyWriter::SymbolValue(const std::string& symbol, Frame* frame) {
   if (symbol == kAnySymbol) return {};  // each `_` is another: that of a parameter is not that of what is made of it
+  if (const std::optional<ValueId> size = SizeOfSlice(Dim::Symbol(symbol), frame)) return size;
   const auto bound = frame->symbols.find(symbol);
   if (bound != frame->symbols.end() && b_.IsVisible(bound->second)) return bound->second;
   const auto argument = frame->arguments.find(symbol);
@@ -104,7 +105,16 @@ bool IsPlain(const Dim& dim) { return dim.is_constant() || dim.symbol().has_valu
 
 }  // namespace
 
+std::optional<ValueId> BodyWriter::SizeOfSlice(const Dim& dim, const Frame* frame) const {
+  const std::vector<ElementLoops::Size>& sizes = elements_.sizes;
+  const auto size = std::find_if(sizes.rbegin(), sizes.rend(), [&](const ElementLoops::Size& each) {
+    return each.frame == frame && each.dim == dim && b_.IsVisible(each.value);
+  });
+  return size == sizes.rend() ? std::nullopt : std::optional(size->value);
+}
+
 std::optional<ValueId> BodyWriter::DimIn(const Dim& dim, Frame* frame) {
+  if (const std::optional<ValueId> size = SizeOfSlice(dim, frame)) return size;
   ValueId sum = b_.I64(0);
   for (const Dim::Term& term : dim.terms()) {
     ValueId product = b_.I64(term.coefficient);
@@ -318,7 +328,7 @@ bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
   if (b_.IsConstant(differ, 0)) return true;
   if (elements_.depth > 0) {
     b_.StickyIf(differ, code);
-    elements_.extents_may_differ = true;
+    elements_.is_refused = true;
     return true;
   }
   for (const DimCheck::Told& told : check.told) {
@@ -363,7 +373,7 @@ ValueId BodyWriter::WriteStub(const Function& stub, const Expr& call) {
     frame.locals[i] = OfType(args[i], stub.locals[i].type);
   }
   const ValueId value = Write(*stub.body);
-  frame_ = frame.caller;
+  LeaveFrame();
   if (value == ValueId::kNone) return value;
   BindFresh(call.fresh, value, call.type);
   WriteShapeCheck(value, call.type, "the stub's value");

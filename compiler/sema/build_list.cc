@@ -111,16 +111,6 @@ ValueId BodyWriter::WriteListLoop(const Expr& expr) {
   return b_.Emit(expr.condition ? OpKind::kListFilter : OpKind::kListBuild, type, {sources.count}, 0, std::move(blocks));
 }
 
-namespace {
-
-bool HasChecks(const Expr& expr) {
-  bool has_checks = false;
-  ForEachInside(expr, [&](const Expr& inside) { has_checks = has_checks || !inside.checks.empty(); });
-  return has_checks;
-}
-
-}  // namespace
-
 ValueId BodyWriter::WriteFold(const Expr& expr) {
   const ValueId initial = Write(*expr.args[0]);
   if (initial == ValueId::kNone) return b_.Zero(TypeOf(expr.type));
@@ -132,8 +122,8 @@ ValueId BodyWriter::WriteFold(const Expr& expr) {
   Bind(expr.local, b_.Param(1));
   BindLoop(*expr.loop, sources, index);
   ++loop_depth_;
-  // Among elements a check of the accumulator's shape only notes that it does not hold, and the next turn reads what it refused.
-  if (elements_.depth > 0 && HasExtents(expr.type)) elements_.extents_may_differ = elements_.extents_may_differ || HasChecks(*expr.args[1]);
+  // Among elements what is refused is only noted, wherever it stands, and the next turn goes on with it.
+  if (elements_.depth > 0 && HasExtents(expr.type)) elements_.may_be_short = true;
   const ValueId next = Write(*expr.args[1]);
   --loop_depth_;
   b_.Close(next == ValueId::kNone ? b_.Zero(type) : next);
@@ -176,7 +166,7 @@ ValueId BodyWriter::WithExtents(ValueId stacked, const std::vector<Dim>& stated)
     if (!own) extents.push_back(b_.Dim(stacked, axis));
     adds = adds || own.has_value();
   }
-  return adds && !elements_.extents_may_differ ? b_.Reshape(stacked, std::move(extents)) : stacked;
+  return adds && !elements_.is_refused && !elements_.may_be_short ? b_.Reshape(stacked, std::move(extents)) : stacked;
 }
 
 ValueId BodyWriter::IsOutside(ValueId index, ValueId count) {
@@ -207,6 +197,7 @@ ValueId BodyWriter::WriteListIndex(const Expr& expr) {
     FailOutside(index, length, "index {} of a list of {}");
   } else {
     b_.StickyIf(is_out, code::kIndex);
+    elements_.may_be_short = elements_.may_be_short || HasExtents(expr.type);
   }
   b_.set_place(outer_place);
   if (elements_.depth == 0) return b_.Emit(OpKind::kListGet, element, {list, index});

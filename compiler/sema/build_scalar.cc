@@ -211,7 +211,7 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
     value = b_.Emit(OpKind::kNative, type, std::move(args), ir::AddNative(c_.out, function.native));
   }
   c_.calls.pop_back();
-  frame_ = frame.caller;
+  LeaveFrame();
   return value;
 }
 

@@ -42,10 +42,11 @@ std::vector<ValueId> BodyWriter::BroadcastExtents(const std::vector<ValueId>& op
 
 ValueId BodyWriter::LoadBroadcast(ValueId operand, TypeRef type, const Indices& indices) {
   const std::vector<int64_t> dims = b_.Known(operand).dims;
+  const bool is_doubtful = elements_.is_refused || (elements_.may_be_short && !IsReady(operand));
   Indices own(indices.end() - static_cast<ptrdiff_t>(dims.size()), indices.end());
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis] == 1 || IsOne(type, axis)) own[axis] = b_.I64(0);
-    if (elements_.extents_may_differ && dims[axis] != 1) own[axis] = b_.Binary(OpKind::kIndexOrZero, own[axis], b_.Dim(operand, axis));
+    if (is_doubtful && dims[axis] != 1) own[axis] = b_.Binary(OpKind::kIndexOrZero, own[axis], b_.Dim(operand, axis));
   }
   return b_.Load(operand, std::move(own));
 }
@@ -80,7 +81,7 @@ bool BodyWriter::IsReady(ValueId value) const {
 // the shape that their type says, others may be of a loop that goes on with what a check refused. A division may bring a check of its own.
 ValueId BodyWriter::AxisExtent(ValueId tensor, TypeRef type, size_t axis) {
   const ValueId own = b_.Dim(tensor, axis);
-  if (elements_.extents_may_differ || b_.IsConstant(own) || !IsReady(tensor) || Divides(type->dims[axis])) return own;
+  if (elements_.is_refused || b_.IsConstant(own) || !IsReady(tensor) || Divides(type->dims[axis])) return own;
   return DimAtHand(type->dims[axis]).value_or(own);
 }
 
@@ -129,25 +130,14 @@ ValueId BodyWriter::CheckSlice(ValueId first, ValueId last, ValueId extent) {
   return ValueId::kNone;
 }
 
-// Of a slice in a loop over elements, whose check has been noted: nothing is made, or gone through, of what is out of range.
+// Of a slice in a loop over elements, whose check has been noted: nothing is made of what is out of range, and nothing that has its extent
+// goes through it.
 ValueId BodyWriter::UnlessOut(ValueId is_out, ValueId size, const Dim& dim) {
   if (b_.IsConstant(size)) return size;
-  elements_.extents_may_differ = true;
-  elements_.outs.emplace_back(dim, is_out);
-  return b_.Select(is_out, b_.I64(0), size);
-}
-
-// How far a loop goes that has the extent of such a slice.
-ValueId BodyWriter::LoopExtent(Dim dim, ValueId extent) {
-  for (const Frame* frame = frame_; frame != nullptr && !dim.is_constant(); frame = frame->caller) {
-    for (const auto& [size, is_out] : elements_.outs) {
-      if (size == dim && b_.IsVisible(is_out)) extent = b_.Select(is_out, b_.I64(0), extent);
-    }
-    const auto argument = dim.symbol() ? frame->arguments.find(*dim.symbol()) : frame->arguments.end();
-    if (argument == frame->arguments.end()) break;
-    dim = *argument->second;
-  }
-  return extent;
+  const ValueId value = b_.Select(is_out, b_.I64(0), size);
+  elements_.may_be_short = true;
+  elements_.sizes.push_back({frame_, dim, value});
+  return value;
 }
 
 // x[a:b, :, i]; axes without a subscript are kept whole.
@@ -215,7 +205,7 @@ ValueId BodyWriter::WriteBuild(const Expr& expr) {
 }
 
 ValueId BodyWriter::WriteReduce(const Expr& expr) {
-  const ValueId extent = LoopExtent(expr.dim, WriteExtent(*expr.extents[0], expr.dim));
+  const ValueId extent = WriteExtent(*expr.extents[0], expr.dim);
   if (expr.reduce == ir::ReduceKind::kMin || expr.reduce == ir::ReduceKind::kMax) {
     b_.StickyIf(b_.Binary(OpKind::kEq, extent, b_.I64(0)), code::kEmpty);
   }
@@ -268,7 +258,7 @@ void BodyWriter::RequireCount(const std::vector<Dim>& dims, const std::vector<Va
 ValueId BodyWriter::ReshapeOrEmpty(ValueId tensor, std::vector<ValueId> extents) {
   const ValueId differs = b_.Binary(OpKind::kOr, CountDiffers(extents, tensor), IsBeyondMemory(b_, counters_, extents));
   b_.StickyIf(differs, code::kDimension);
-  elements_.extents_may_differ = true;
+  elements_.may_be_short = true;
   const ir::TypeId empty = b_.types().Tensor(b_.DTypeOf(tensor), std::vector<int64_t>(extents.size(), 0));
   return WriteEither(differs, [&] { return b_.Zero(empty); }, [&] { return b_.Reshape(tensor, std::move(extents)); });
 }

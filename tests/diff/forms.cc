@@ -17,6 +17,7 @@ constexpr const char* kBegin =
     "fn pair(k: i64) -> (a: i64[_], b: i64?) = (a: [i < k] => i, b: k);\n"
     "fn twice(x: i64[n]) -> i64[2*n] = [i] => x[i / 2];\n"
     "fn rest(x: i64[n], y: i64[m]) -> i64[n - m] = [i < n - m] => x[i];\n"
+    "fn cut(x: i64[n], k: i64) -> i64[n] {\n  let part: i64[n] = x[0:k];\n  part\n}\n"
     "fn both(x: i64[n], y: i64[n]) -> i64 {\n  let z = x * 3 + y;\n  sum[i](z[i])\n}\n"
     "fn maybe(x: i64[n], c: bool) -> i64[n]? = if c { x } else { none };\n";
 
@@ -341,11 +342,17 @@ class FormWriter {
     return "[i < 2] => both(" + first + ", " + second + ")";
   }
   std::string Row() {
-    const uint32_t form = Below(9);
+    const uint32_t form = Below(12);
     if (form == 0 || form == 1) return form == 0 ? "x" : "line(k)";
     if (form == 2 || form == 3) return form == 2 ? "y[i]" : Slice({1, 0, "k"});
     if (form == 4) return "twice(" + Row() + ")";
     if (form == 6) return Value({FormKind::kTensor, {}, {AnyValue()}}, 2);
+    if (form == 8) return "[x, " + (Below(2) == 0 ? std::string("x") : Row()) + "][k]";
+    if (form == 9) return "list(y)[k]";
+    if (form == 10) {
+      const std::string name = NewName();
+      return "(fold " + name + " = x for _x in xs { cut(x + " + name + ", " + (Below(2) == 0 ? "k" : Row() + "[k]") + ") })";
+    }
     if (form == 7) return "if " + Condition() + " { " + Row() + " } else { " + Row() + " }";
     if (form == 5) {
       const std::string name = NewName();

@@ -241,10 +241,16 @@ ValueId BodyWriter::WriteOfArgs(const Expr& expr) {
       return b_.Emit(OpKind::kSome, b_.types().Optional(b_.TypeOf(args[0])), args);
     case ExprKind::kField:
       return b_.Field(args[0], expr.index);
-    case ExprKind::kRecord:
-      return b_.Record(TypeOf(expr.type), args);
-    case ExprKind::kList:
-      return b_.Emit(OpKind::kListMake, TypeOf(expr.type), args);
+    case ExprKind::kRecord: {
+      const ir::TypeId type = TypeOf(expr.type);
+      for (size_t i = 0; i < args.size(); ++i) args[i] = Held(args[i], b_.types()[type].fields[i].type);
+      return b_.Record(type, args);
+    }
+    case ExprKind::kList: {
+      const ir::TypeId type = TypeOf(expr.type);
+      for (ValueId& arg : args) arg = Held(arg, b_.types()[type].element);
+      return b_.Emit(OpKind::kListMake, type, args);
+    }
     case ExprKind::kUnary:
       return WriteUnary(expr, args[0]);
     case ExprKind::kConvert:

@@ -141,6 +141,7 @@ class BodyWriter {
   void WriteShapeCheck(ir::ValueId value, TypeRef type, const std::string& what), RequireExact(const Dim& dim);
   void WriteChecksOf(const Expr& expr, std::vector<bool>& done, bool is_last);
   ir::ValueId OfType(ir::ValueId value, ir::TypeId stated), OfType(ir::ValueId value, TypeRef type);
+  ir::ValueId Held(ir::ValueId value, ir::TypeId stated);  // in what says its extents
   ir::ValueId Checked(ir::ValueId value, const Expr& expr);
 
   BuildContext& c_;

@@ -408,24 +408,36 @@ ValueId BodyWriter::WriteCut(const Expr& expr, ir::SlotId slot) {
 }
 
 // A value that was checked against the type, for which what reads it is written. Extents that are known here may differ from those that the
-// type says: a check has failed then. What follows is never reached, or is of a loop over elements that goes on, with zeros.
+// type says: a check has failed then. What follows is never reached, or is of a loop over elements that goes on, with zeros. There an
+// extent that only the type says may not be that of the value, either.
 ValueId BodyWriter::OfType(ValueId value, ir::TypeId stated) {
-  if (ir::Fits(b_.types(), b_.TypeOf(value), stated)) return value;
+  const bool fits = ir::Fits(b_.types(), b_.TypeOf(value), stated);
+  if (b_.TypeOf(value) == stated || (fits && !elements_.is_doubtful())) return value;
   const ir::Type type = b_.types()[stated];
   if (type.kind == ir::TypeKind::kRecord) {
     std::vector<ValueId> fields;
     for (uint32_t i = 0; i < type.fields.size(); ++i) fields.push_back(OfType(b_.Field(value, i), type.fields[i].type));
     return b_.Record(stated, std::move(fields));
   }
-  if (type.kind != ir::TypeKind::kTensor) return b_.Zero(stated);
+  if (type.kind != ir::TypeKind::kTensor) return fits ? value : b_.Zero(stated);
   std::vector<ValueId> extents;
+  bool is_said = false;  // an extent of the value by the type alone
   for (size_t axis = 0; axis < type.dims.size(); ++axis) {
     extents.push_back(type.dims[axis] < 0 ? b_.Dim(value, axis) : b_.I64(type.dims[axis]));
+    is_said = is_said || (type.dims[axis] >= 0 && b_.Known(value).dims[axis] < 0);
   }
+  if (fits && !is_said) return value;
   const ValueId zero = b_.Scalar(type.dtype, 0);
   const ir::BlockId block = b_.Open(Integers(extents.size()));
-  b_.Close(zero);
+  Indices indices;
+  for (size_t axis = 0; fits && axis < extents.size(); ++axis)
+    indices.push_back(b_.Binary(OpKind::kIndexOrZero, b_.Param(axis), b_.Dim(value, axis)));
+  b_.Close(fits ? b_.Load(value, std::move(indices)) : zero);
   return b_.Build(type.dtype, std::move(extents), block);
+}
+
+ValueId BodyWriter::Held(ValueId value, ir::TypeId stated) {
+  return value == ValueId::kNone || !elements_.is_doubtful() ? value : OfType(value, stated);
 }
 
 // The type waits for nothing that its checks have not read.

@@ -26,6 +26,7 @@ struct ElementLoops {
   size_t depth = 0;
   bool is_refused = false;    // a check of shapes may not have held: nothing has the extents that its type says
   bool may_be_short = false;  // what is computed may have fewer elements than its type says
+  bool is_doubtful() const { return is_refused || may_be_short; }
   struct Size {
     const Frame* frame;  // whose symbols the dimension has
     Dim dim;

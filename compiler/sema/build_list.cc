@@ -126,7 +126,7 @@ ValueId BodyWriter::WriteFold(const Expr& expr) {
   if (elements_.depth > 0 && HasExtents(expr.type)) elements_.may_be_short = true;
   const ValueId next = Write(*expr.args[1]);
   --loop_depth_;
-  b_.Close(next == ValueId::kNone ? b_.Zero(type) : next);
+  b_.Close(next == ValueId::kNone ? b_.Zero(type) : Held(next, type));
   return b_.Emit(OpKind::kFold, type, {sources.count, initial}, 0, {block});
 }
 

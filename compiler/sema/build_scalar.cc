@@ -211,7 +211,13 @@ ValueId BodyWriter::WriteCall(const Expr& expr) {
     value = b_.Emit(OpKind::kNative, type, std::move(args), ir::AddNative(c_.out, function.native));
   }
   c_.calls.pop_back();
+  std::vector<ElementLoops::Size> kept;  // sizes of slices that the result has, as the caller calls them
+  for (size_t axis = 0; axis < std::min(function.result->dims.size(), expr.type->dims.size()); ++axis) {
+    const std::optional<ValueId> size = SizeOfSlice(function.result->dims[axis], frame_);
+    if (size) kept.push_back({frame.caller, expr.type->dims[axis], *size});
+  }
   LeaveFrame();
+  elements_.sizes.insert(elements_.sizes.end(), kept.begin(), kept.end());
   return value;
 }
 

@@ -136,7 +136,9 @@ ValueId BodyWriter::UnlessOut(ValueId is_out, ValueId size, const Dim& dim) {
   if (b_.IsConstant(size)) return size;
   const ValueId value = b_.Select(is_out, b_.I64(0), size);
   elements_.may_be_short = true;
-  elements_.sizes.push_back({frame_, dim, value});
+  const std::vector<std::string> symbols = dim.Symbols();
+  const bool is_named = std::find(symbols.begin(), symbols.end(), kAnySymbol) == symbols.end();  // each `_` is another
+  if (is_named) elements_.sizes.push_back({frame_, dim, value});
   return value;
 }
 
@@ -164,7 +166,9 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
     const ValueId is_out = is_whole ? ValueId::kNone : CheckSlice(first, last, extent);
     is_checked.back() = is_out != ValueId::kNone;
     const ValueId size = is_whole ? extent : b_.Binary(OpKind::kMax, b_.Sub(last, first), b_.I64(0));
-    extents.push_back(is_checked.back() ? UnlessOut(is_out, size, expr.type->dims[extents.size()]) : size);
+    const std::optional<ValueId> known = is_checked.back() ? DimIn(expr.type->dims[extents.size()], frame_) : std::nullopt;
+    const bool is_known = known && b_.IsConstant(*known);  // each element is checked, in range or not
+    extents.push_back(is_known ? *known : is_checked.back() ? UnlessOut(is_out, size, expr.type->dims[extents.size()]) : size);
     starts.push_back(first);
   }
   const ir::BlockId block = b_.Open(Integers(extents.size()));
@@ -259,7 +263,9 @@ ValueId BodyWriter::ReshapeOrEmpty(ValueId tensor, std::vector<ValueId> extents)
   const ValueId differs = b_.Binary(OpKind::kOr, CountDiffers(extents, tensor), IsBeyondMemory(b_, counters_, extents));
   b_.StickyIf(differs, code::kDimension);
   elements_.may_be_short = true;
-  const ir::TypeId empty = b_.types().Tensor(b_.DTypeOf(tensor), std::vector<int64_t>(extents.size(), 0));
+  std::vector<int64_t> dims;  // those that its type says; the others are 0
+  for (const ValueId extent : extents) dims.push_back(b_.IsConstant(extent) ? static_cast<int64_t>(b_.body()[extent].imm) : 0);
+  const ir::TypeId empty = b_.types().Tensor(b_.DTypeOf(tensor), std::move(dims));
   return WriteEither(differs, [&] { return b_.Zero(empty); }, [&] { return b_.Reshape(tensor, std::move(extents)); });
 }
 

@@ -26,7 +26,8 @@ struct ElementLoops {
   size_t depth = 0;
   bool is_refused = false;    // a check of shapes may not have held: nothing has the extents that its type says
   bool may_be_short = false;  // what is computed may have fewer elements than its type says
-  bool is_doubtful() const { return is_refused || may_be_short; }
+  bool may_be_long = false;   // or more: an accumulator that an earlier turn was refused
+  bool is_doubtful() const { return is_refused || may_be_short || may_be_long; }
   struct Size {
     const Frame* frame;  // whose symbols the dimension has
     Dim dim;

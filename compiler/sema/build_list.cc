@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "compiler/sema/build_body.h"
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/walk.h"
@@ -111,6 +113,21 @@ ValueId BodyWriter::WriteListLoop(const Expr& expr) {
   return b_.Emit(expr.condition ? OpKind::kListFilter : OpKind::kListBuild, type, {sources.count}, 0, std::move(blocks));
 }
 
+namespace {
+
+// Whether something in it may have other extents than its type says, or calls what may.
+bool MayBeRefused(const Expr& expr) {
+  bool may_be = false;
+  ForEachInside(expr, [&](const Expr& inside) {
+    const auto is_slice = [](const Subscript& subscript) { return subscript.is_slice; };
+    may_be = may_be || !inside.checks.empty() || inside.kind == ExprKind::kCallFn || inside.kind == ExprKind::kBuiltin ||
+             inside.kind == ExprKind::kListIndex || std::any_of(inside.subscripts.begin(), inside.subscripts.end(), is_slice);
+  });
+  return may_be;
+}
+
+}  // namespace
+
 ValueId BodyWriter::WriteFold(const Expr& expr) {
   const ValueId initial = Write(*expr.args[0]);
   if (initial == ValueId::kNone) return b_.Zero(TypeOf(expr.type));
@@ -123,7 +140,7 @@ ValueId BodyWriter::WriteFold(const Expr& expr) {
   BindLoop(*expr.loop, sources, index);
   ++loop_depth_;
   // Among elements what is refused is only noted, wherever it stands, and the next turn goes on with it.
-  if (elements_.depth > 0 && HasExtents(expr.type)) elements_.may_be_short = true;
+  if (elements_.depth > 0 && HasExtents(expr.type) && MayBeRefused(*expr.args[1])) elements_.may_be_short = elements_.may_be_long = true;
   const ValueId next = Write(*expr.args[1]);
   --loop_depth_;
   b_.Close(next == ValueId::kNone ? b_.Zero(type) : Held(next, type));

@@ -42,7 +42,7 @@ std::vector<ValueId> BodyWriter::BroadcastExtents(const std::vector<ValueId>& op
 
 ValueId BodyWriter::LoadBroadcast(ValueId operand, TypeRef type, const Indices& indices) {
   const std::vector<int64_t> dims = b_.Known(operand).dims;
-  const bool is_doubtful = elements_.is_refused || (elements_.may_be_short && !IsReady(operand));
+  const bool is_doubtful = elements_.is_refused || elements_.may_be_long || (elements_.may_be_short && !IsReady(operand));
   Indices own(indices.end() - static_cast<ptrdiff_t>(dims.size()), indices.end());
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis] == 1 || IsOne(type, axis)) own[axis] = b_.I64(0);

@@ -342,11 +342,15 @@ class FormWriter {
     return "[i < 2] => both(" + first + ", " + second + ")";
   }
   std::string Row() {
-    const uint32_t form = Below(12);
+    const uint32_t form = Below(13);
     if (form == 0 || form == 1) return form == 0 ? "x" : "line(k)";
     if (form == 2 || form == 3) return form == 2 ? "y[i]" : Slice({1, 0, "k"});
     if (form == 4) return "twice(" + Row() + ")";
     if (form == 6) return Value({FormKind::kTensor, {}, {AnyValue()}}, 2);
+    if (form == 11) {
+      const std::string name = NewName();
+      return "(fold " + name + " = x for _x in xs { tensor.concat(" + name + " + x, " + Row() + ") })";
+    }
     if (form == 8) return "[x, " + (Below(2) == 0 ? std::string("x") : Row()) + "][k]";
     if (form == 9) return "list(y)[k]";
     if (form == 10) {

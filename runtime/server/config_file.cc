@@ -115,7 +115,11 @@ class Reader {
     repeats_ = 0;
     int depth = Deeper();
     const auto is_inside = [&] { return depth > 0 && depth <= static_cast<int>(kMaxDepth); };  // what is deeper takes libyaml too long
-    while (is_inside() && events_.Next()) depth += Deeper();
+    for (; is_inside(); depth += Deeper()) {
+      if (events_.Next()) continue;
+      entries_.push_back(events_.Problem());  // libyaml has no more: it would say so forever
+      return false;
+    }
     return depth <= static_cast<int>(kMaxDepth);
   }
   // By how much what stands here nests deeper.

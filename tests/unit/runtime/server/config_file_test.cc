@@ -92,6 +92,14 @@ TEST(ConfigFile, WhatIsNotASimpleMappingIsRefusedWithItsLine) {
   }
 }
 
+TEST(ConfigFile, WhatIsNoYamlInAValueThatIsNoneEndsTheFile) {
+  for (const char* text : {"a: [1,\n", "a: [1, {b: [\n", "a: {b: [1\nc: }\n", "a: !!map {b: [\n", "a: [\"\n"}) {
+    const std::vector<ConfigEntry> entries = ReadConfig(text);
+    ASSERT_FALSE(entries.empty()) << text;
+    EXPECT_NE(entries.back().problem.find("not YAML"), std::string::npos) << text << entries.back().problem;
+  }
+}
+
 TEST(ConfigFile, BehindAValueThatIsNoneTheFileGoesOn) {
   const std::string deep = "a: {a: {a: {a: {a: {a: {a: {a: {a: {a: 1}}}}}}}}}\n", text = "v: " + std::string(5000, 'v') + "\n";
   const std::vector<ConfigEntry> entries =

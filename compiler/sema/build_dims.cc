@@ -107,6 +107,9 @@ bool IsPlain(const Dim& dim) { return dim.is_constant() || dim.symbol().has_valu
 
 std::optional<ValueId> BodyWriter::SizeOfSlice(const Dim& dim, const Frame* frame) const {
   const std::vector<ElementLoops::Size>& sizes = elements_.sizes;
+  if (sizes.empty()) return {};
+  const std::vector<std::string> symbols = dim.Symbols();
+  if (std::find(symbols.begin(), symbols.end(), kAnySymbol) != symbols.end()) return {};  // each `_` is another
   const auto size = std::find_if(sizes.rbegin(), sizes.rend(), [&](const ElementLoops::Size& each) {
     return each.frame == frame && each.dim == dim && b_.IsVisible(each.value);
   });

@@ -183,7 +183,7 @@ ValueId BodyWriter::WithExtents(ValueId stacked, const std::vector<Dim>& stated)
     if (!own) extents.push_back(b_.Dim(stacked, axis));
     adds = adds || own.has_value();
   }
-  return adds && !elements_.is_refused && !elements_.may_be_short ? b_.Reshape(stacked, std::move(extents)) : stacked;
+  return adds && !elements_.is_doubtful() ? b_.Reshape(stacked, std::move(extents)) : stacked;
 }
 
 ValueId BodyWriter::IsOutside(ValueId index, ValueId count) {

@@ -133,12 +133,11 @@ ValueId BodyWriter::CheckSlice(ValueId first, ValueId last, ValueId extent) {
 // Of a slice in a loop over elements, whose check has been noted: nothing is made of what is out of range, and nothing that has its extent
 // goes through it.
 ValueId BodyWriter::UnlessOut(ValueId is_out, ValueId size, const Dim& dim) {
-  if (b_.IsConstant(size)) return size;
+  const ValueId known = DimIn(dim, frame_).value_or(size);
+  if (b_.IsConstant(known)) return known;  // as its type has it, in range or not: each element is checked
   const ValueId value = b_.Select(is_out, b_.I64(0), size);
   elements_.may_be_short = true;
-  const std::vector<std::string> symbols = dim.Symbols();
-  const bool is_named = std::find(symbols.begin(), symbols.end(), kAnySymbol) == symbols.end();  // each `_` is another
-  if (is_named) elements_.sizes.push_back({frame_, dim, value});
+  elements_.sizes.push_back({frame_, dim, value});
   return value;
 }
 
@@ -166,9 +165,7 @@ ValueId BodyWriter::Slice(const Expr& expr, ValueId tensor) {
     const ValueId is_out = is_whole ? ValueId::kNone : CheckSlice(first, last, extent);
     is_checked.back() = is_out != ValueId::kNone;
     const ValueId size = is_whole ? extent : b_.Binary(OpKind::kMax, b_.Sub(last, first), b_.I64(0));
-    const std::optional<ValueId> known = is_checked.back() ? DimIn(expr.type->dims[extents.size()], frame_) : std::nullopt;
-    const bool is_known = known && b_.IsConstant(*known);  // each element is checked, in range or not
-    extents.push_back(is_known ? *known : is_checked.back() ? UnlessOut(is_out, size, expr.type->dims[extents.size()]) : size);
+    extents.push_back(is_checked.back() ? UnlessOut(is_out, size, expr.type->dims[extents.size()]) : size);
     starts.push_back(first);
   }
   const ir::BlockId block = b_.Open(Integers(extents.size()));

@@ -304,7 +304,7 @@ void DimSolver::ReportDifferent(const Waiting& item, const Dim& wanted, bool sol
   if (item.param != nullptr) builder.Label(item.param->span, "parameter `" + item.param->name + "` of `" + callee_.name + "`");
   if (item.param == nullptr && callee_.span.file != source::FileId::kNone) builder.Label(callee_.span, "the result declared here");
   LabelOrigins(body_, {item.pair.found, wanted}, builder);
-  if (item.is_default) {
+  if (item.is_default && item.span() != argument.span) {  // of a call, which stands elsewhere
     builder.Label(item.span(), "the default of `" + item.param->name + "` is `" + ToString(argument.type) + "`");
   } else {
     LabelSourceOf(body_, argument, item.pair.found, builder);

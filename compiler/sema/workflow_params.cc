@@ -6,6 +6,8 @@
 #include <string>
 
 #include "compiler/sema/consts.h"
+#include "compiler/sema/dims.h"
+#include "compiler/sema/match_types.h"
 #include "compiler/sema/resolve_type.h"
 #include "compiler/sema/waiting.h"
 
@@ -136,7 +138,19 @@ class ParamSymbols {
   std::map<std::string, Source> sources_;  // by symbol
 };
 
-void AddDefault(Body& body, const ast::Param& param, TypeRef type, Param& row) {
+// Shapes of one default that contradict its parameter, whatever else a call sends.
+void CheckAlone(Body& body, const Signature& signature, const SigParam& param, const Expr& value) {
+  std::vector<DimPair> pairs;
+  if (!MatchTypes(body.env.types, param.type, value.type, nullptr, pairs)) return;
+  DimSolver solver(body, signature);
+  for (const DimPair& pair : pairs) {
+    if (!pair.nested && !IsAny(pair.found)) solver.Add(pair, param.type, value, &param, true);
+  }
+  solver.Finish();
+}
+
+void AddDefault(Body& body, const ast::Param& param, const Signature& signature, Param& row) {
+  const TypeRef type = signature.params[row.local].type;
   Body outside(body.env, body.module, body.self);
   outside.around = &body;
   Where where;
@@ -150,6 +164,7 @@ void AddDefault(Body& body, const ast::Param& param, TypeRef type, Param& row) {
   const ExprPtr value = CheckAs(outside, *param.default_value, WithoutSymbols(body.env.types, type), where,
                                 Origin{param.type->span, "the type of the parameter", param.type.get()});
   if (IsPoison(*value)) return;
+  CheckAlone(body, signature, signature.params[row.local], *value);
   row.default_value = ValueOf(body.env, *value, "a default");
   if (!row.default_value) return;
   if (!CountConst(body.env, *row.default_value, value->span)) {
@@ -174,7 +189,7 @@ void ReadWorkflowParams(Body& body, const ast::WorkflowDecl& decl, Signature& si
     if (!fresh && !is_told) body.env.Report(param.span, kDuplicateName, {row.wire_name}).Label(first->second->span, "first declared here");
     row.required = !param.default_value && type->kind != TypeKind::kOptional;
     if (type->kind != TypeKind::kError) {
-      if (param.default_value) AddDefault(body, param, type, row);
+      if (param.default_value) AddDefault(body, param, signature, row);
       body.locals[i].type = symbols.Add(i, type, row.default_type);
       if (type->kind == TypeKind::kScalar && IsInteger(type->dtype)) {
         out.param_symbols.push_back({param.name.text, {i}, FreshSymbol::kWholeValue});

@@ -160,6 +160,15 @@ bool Admits(const FlagInfo& flag, std::string_view value) {
   return words.empty() || std::find(words.begin(), words.end(), value) != words.end();
 }
 
+// What `-d` may stand for: "did you mean `--data` or `--duration`?"
+std::optional<std::string> SuggestForLetter(char letter, const std::vector<std::string>& names) {
+  std::string found;
+  for (const std::string& name : names) {
+    if (name.starts_with(std::string("--") + letter)) found += (found.empty() ? "`" : " or `") + name + '`';
+  }
+  return found.empty() ? std::nullopt : std::optional("did you mean " + found + '?');
+}
+
 std::string UnknownFlag(std::string_view name, std::string_view command) {
   std::vector<std::string> names;
   bool elsewhere = false;
@@ -171,7 +180,8 @@ std::string UnknownFlag(std::string_view name, std::string_view command) {
     const bool is_output = name == "--output" && std::find(names.begin(), names.end(), "-o") != names.end();
     return fmt::format("`{}` is no option of `wfc {}`{}", name, command, is_output ? "; did you mean `-o`" : "");
   }
-  const auto near = diag::Suggest(name, names);
+  const bool is_letter = name.size() == 2 && name[1] != '-';
+  const auto near = is_letter ? SuggestForLetter(name[1], names) : diag::Suggest(name, names);
   const std::string help = near ? *near
                            : command == "run" || command == "model serve"
                                ? "flags of the server come after `--`"

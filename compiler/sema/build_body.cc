@@ -147,7 +147,6 @@ bool BodyWriter::WriteArgs(const Expr& expr, std::vector<ValueId>& args) {
   auto written = WriteAsTheyStand(expr.args);
   if (!written) return false;
   args = *std::move(written);
-  if (expr.kind == ExprKind::kBuiltin && static_cast<Builtin>(expr.index) == Builtin::kReshape) return true;  // it counts without wrapping
   WriteChecksOfArgs(expr);
   return true;
 }

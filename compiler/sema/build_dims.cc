@@ -322,7 +322,7 @@ ir::BlockId MessageOfDims(ir::Builder& b, ir::Program& program, const std::strin
 
 // False: a symbol in it has no value yet.
 bool BodyWriter::WriteCheck(const DimCheck& check, int32_t code) {
-  if (check.is_held) return true;
+  if (check.is_held || check.is_count) return true;
   const std::optional<ValueId> left = DimIn(check.left, frame_), right = DimIn(check.right, frame_);
   if (!left || !right) return false;
   RequireExact(check.left);

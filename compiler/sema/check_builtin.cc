@@ -250,8 +250,10 @@ ExprPtr CheckReshape(const CallSite& site) {
     site.body.env.Report(site.call.span(), kReshapeCount, {ToString(result->args[0]->type), before.ToString(), product});
     return site.Fail();
   }
-  if (before != after && IsKnown(before) && IsKnown(after))
+  if (before != after && IsKnown(before) && IsKnown(after)) {
     result->checks.push_back(CheckOf(site.body, before, after, "the tensor has {0} elements, the new shape {1}"));
+    result->checks.back().is_count = true;
+  }
   result->type = site.types().Tensor(dtype, std::move(dims));
   return result;
 }

@@ -44,7 +44,8 @@ Equalities HeldBy(const Body& body, const Expr& value) {
     const Expr& expr = *open.back();
     open.pop_back();
     for (const DimCheck& check : expr.checks) {
-      if (!check.is_least) add(check.left, check.right);
+      const bool is_own = check.is_count && &expr == &value;  // it counts the extents that its type is to have
+      if (!check.is_least && !is_own) add(check.left, check.right);
     }
     if (expr.kind == ExprKind::kLocal) {
       for (const auto& [left, right] : body.infos[expr.local].held) add(left, right);

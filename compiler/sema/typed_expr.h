@@ -107,6 +107,7 @@ struct DimCheck {
   std::vector<std::pair<std::string, Span>> origins = {};  // where the symbols of both come from, by name
   std::vector<Told> told = {};                             // the first that holds
   bool is_least = false;                                   // the right one may be more
+  bool is_count = false;                                   // of a reshape's elements, which it counts itself, without wrapping
   bool is_held = false;                                    // it was checked where what the value is made of got its own: not checked again
 };
 

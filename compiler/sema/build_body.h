@@ -71,7 +71,7 @@ class BodyWriter {
   bool IsTooLarge(const Expr& expr);
   void StopBeyond(const char* limit);
   ir::ValueId WriteChecked(const Expr& expr);
-  bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
+  std::optional<std::vector<ir::ValueId>> WriteArgs(const Expr& call);  // and what they are checked for; null: one is of type never
   void WriteNever(const Expr& expr);
   ir::ValueId WriteMessage(int32_t code, const Expr* message);
 
@@ -88,7 +88,8 @@ class BodyWriter {
   ir::ValueId Equal(ir::ValueId a, ir::ValueId b), EqualLists(ir::ValueId a, ir::ValueId b), EqualOptionals(ir::ValueId a, ir::ValueId b);
   ir::ValueId WriteLazy(const Expr& expr, ir::ValueId first), WriteCoalesce(const Expr& expr);
   ir::ValueId WriteBlock(const Expr& expr);
-  ir::ValueId WriteCall(const Expr& expr), WriteBuiltin(const Expr& expr);
+  ir::ValueId WriteCall(const Expr& expr, std::vector<ir::ValueId> args),
+      WriteBuiltin(const Expr& expr, const std::vector<ir::ValueId>& args);
   ir::ValueId WriteMathBuiltin(uint32_t builtin, const std::vector<ir::ValueId>& args, DType dtype);
   ir::ValueId WriteClose(const Expr& expr, const std::vector<ir::ValueId>& args);
   ir::ValueId WriteText(const Expr& expr), WriteConst(const Expr& expr);

@@ -185,13 +185,13 @@ bool IsOfShape(TypeRef type, const std::string& symbol) {
 
 }  // namespace
 
-ValueId BodyWriter::WriteCall(const Expr& expr) {
+ValueId BodyWriter::WriteCall(const Expr& expr, std::vector<ValueId> args) {
   const Function& function = c_.program.functions[expr.index];
+  if (function.body == nullptr && function.native.empty()) {
+    c_.misses_body = true;  // its mistakes are told, and nothing else of it is there
+    return ValueId::kNone;
+  }
   Frame frame{.function = &function, .caller = frame_, .locals = {}, .symbols = {}, .arguments = {}};
-  std::vector<ValueId> args;
-  const bool is_sound = WriteArgs(expr, args), misses_body = function.body == nullptr && function.native.empty();
-  c_.misses_body = c_.misses_body || misses_body;  // its mistakes are told, and nothing else of it is there
-  if (!is_sound || misses_body) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : b_.Zero(TypeOf(expr.type));
   for (size_t i = 0; i < args.size(); ++i) frame.locals[static_cast<LocalId>(i)] = args[i];
   for (const auto& [symbol, dim] : expr.symbols) {
     frame.arguments[symbol] = &dim;
@@ -236,9 +236,7 @@ ValueId BodyWriter::WriteClose(const Expr& expr, const std::vector<ValueId>& arg
   return b_.Reduce(ir::ReduceKind::kAll, DType::kBool, count, block);
 }
 
-ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
-  std::vector<ValueId> args;
-  if (!WriteArgs(expr, args)) return b_.Zero(TypeOf(expr.type));
+ValueId BodyWriter::WriteBuiltin(const Expr& expr, const std::vector<ValueId>& args) {
   switch (static_cast<Builtin>(expr.index)) {
     case Builtin::kLen:
       return IsTensor(args[0]) ? AxisExtent(args[0], expr.args[0]->type, 0) : LengthOf(args[0]);

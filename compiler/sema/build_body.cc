@@ -151,6 +151,7 @@ void BodyWriter::PassOver(const Expr& expr) {
   ForEachInside(expr, [&](const Expr& inner) {
     for (const FreshSymbol& fresh : inner.fresh) frame_->symbols[fresh.symbol] = b_.I64(0);
   });
+  Name(expr);
 }
 
 std::optional<std::vector<ValueId>> BodyWriter::WriteArgs(const Expr& call) {

@@ -26,9 +26,10 @@ class BodyWriter {
   BodyWriter(BuildContext& context, ir::Body& body, Outer* outer) : c_(context), b_(context.out, body), outer_(outer) { frame_ = &root_; }
   ir::Builder& builder() { return b_; }
 
-  ir::ValueId Write(const Expr& expr);                                                            // kNone: of type never
-  std::optional<std::vector<ir::ValueId>> WriteAsTheyStand(const std::vector<ExprPtr>& exprs);    // in the text; null: one is of type never
-  void PassOver(const Expr& expr);                                                                // not computed
+  ir::ValueId Write(const Expr& expr);                                                          // kNone: of type never
+  std::optional<std::vector<ir::ValueId>> WriteAsTheyStand(const std::vector<ExprPtr>& exprs);  // in the text; null: one is of type never
+  void PassOver(const Expr& expr);                                                              // not computed
+  void Name(const Expr& expr);                                                                  // nor needed, but what it names is awaited
   void WriteFailure(int32_t code, const Expr* message, ir::ValueId condition, const Span& span);  // fails when `condition`
   ir::ValueId WriteIf(const Expr& expr, size_t first);                                            // kIf from the condition args[first] on
   ir::ValueId WriteChoice(const std::vector<const Expr*>& conditions);  // i64: the first that holds, or how many there are

@@ -126,7 +126,11 @@ ValueId BodyWriter::EqualLists(ValueId a, ValueId b) {
 
 ValueId BodyWriter::WriteLazy(const Expr& expr, ValueId first) {
   const bool is_and = expr.kind == ExprKind::kAnd;
-  if (b_.IsConstant(first)) return b_.IsConstant(first, is_and) ? Write(*expr.args[1]) : first;
+  if (b_.IsConstant(first, is_and)) return Write(*expr.args[1]);
+  if (b_.IsConstant(first)) {
+    if (!IsOfConstants(*expr.args[0])) Name(*expr.args[1]);
+    return first;
+  }
   const ir::BlockId lazy = b_.Open({});
   const ValueId second = Write(*expr.args[1]);
   b_.Close(second == ValueId::kNone ? b_.Bool(false) : second);
@@ -165,6 +169,7 @@ ValueId BodyWriter::WriteBlock(const Expr& expr) {
       if (step.is_let) {
         Bind(step.local, value);
       } else {
+        if (step.message != nullptr && b_.IsConstant(value, 1)) Name(*step.message);
         WriteFailure(step.code, step.message.get(), b_.Not(value), step.span);
       }
     }

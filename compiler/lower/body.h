@@ -48,6 +48,7 @@ class BodyEmitter {
   class LaneBlock;      // lanes.cc
   class FoldMemory;     // fold.cc
   class Piece;          // pieces.cc
+  class Repeats;        // repeats.cc
   class Tiles;          // tiles.cc
   class Transposition;  // transpose.cc
 
@@ -119,8 +120,7 @@ class BodyEmitter {
   Value* AssumeUnpadded(const ir::Type& type, Leaves& tensor);
   bool IsPointwise(const ir::Op& op) const;
   Value *AllDense(const Nest& nest), *TargetIsDense(const Nest& nest),
-      *AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents);
-  Value* Total(llvm::ArrayRef<Value*> extents);
+      *AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents), *Total(llvm::ArrayRef<Value*> extents);
   void EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset), StoreElement(const Nest& nest, Value* value, Value* offset);
   // rows.cc
   // A row of `count` elements from `offset` on, several at once; false: nothing written, LLVM's own vectoriser will do better.

@@ -14,7 +14,6 @@ using llvm::Value;
 
 namespace {
 constexpr uint64_t kVectorBytes = 16, kMostPixelBytes = 8, kMostSpread = 4, kPlaneBytes = 32;
-constexpr uint64_t kMostRepeats = 8, kRepeatLanes = 16;
 constexpr int64_t kStrip = 64;     // rows that are read at a time: their lines are still there for the tiles beside
 constexpr int64_t kShortest = 16;  // of an axis whose extent is stated
 }  // namespace
@@ -25,7 +24,6 @@ class BodyEmitter::Transposition {
  public:
   Transposition(BodyEmitter& emitter, const Nest& nest)
       : o_(emitter), nest_(nest), b_(emitter.b_), block_(emitter.body_[nest.op.blocks[0]]), load_(emitter.body_[block_.result]) {}
-  static uint64_t RepeatsOf(const ir::Body& body, const Nest& nest);
   bool Finds() { return MovesOnly() && (FindSpread() || FindPlanes() || (FindPixel() && (FindAxes() || FindMirror()))); }
   void Emit() {
     at_.assign(block_.params.size(), b_.getInt64(0));
@@ -351,67 +349,6 @@ bool BodyEmitter::EmitTransposed(const Nest& nest) {
   Transposition transposition(*this, nest);
   if (!transposition.Finds()) return false;
   transposition.Emit();
-  return true;
-}
-
-// By how many elements of a row one of what is read is repeated, as `x[i / 3]` says; 0: it is no such row.
-uint64_t BodyEmitter::Transposition::RepeatsOf(const ir::Body& body, const Nest& nest) {
-  const ir::Block& block = body[nest.op.blocks[0]];
-  const ir::Op& load = body[block.result];
-  const auto is_inside = [&](ir::ValueId id) { return std::find(block.ops.begin(), block.ops.end(), id) != block.ops.end(); };
-  if (load.kind != ir::OpKind::kLoad || load.args.size() < 2 || !is_inside(block.result) || is_inside(load.args[0])) return 0;
-  const ir::ValueId index = block.params.back(), source = load.args.back();
-  const ir::Op& quotient = body[source];
-  if (quotient.kind != ir::OpKind::kDiv || !is_inside(source) || quotient.args[0] != index) return 0;
-  const ir::Op& times = body[quotient.args[1]];
-  if (times.kind != ir::OpKind::kScalar || times.imm < 2 || times.imm > kMostRepeats) return 0;
-  for (const ir::ValueId id : block.ops) {
-    const std::vector<ir::ValueId>& args = body[id].args;
-    const auto read = [&](ir::ValueId value) { return std::count(args.begin(), args.end(), value); };
-    const bool is_fine = read(index) == (id == source ? 1 : 0) && read(source) == (id == block.result ? 1 : 0);
-    if (!is_fine || !body[id].blocks.empty()) return 0;
-  }
-  return times.imm;
-}
-
-// Vectors of what is read, each element of which is spread to its places: there is no division.
-bool BodyEmitter::EmitRepeated(const Nest& nest, Value* offset, const Indices& at) {
-  const uint64_t times = has_lanes_ && piece_ == nullptr ? Transposition::RepeatsOf(body_, nest) : 0;
-  if (times == 0) return false;
-  const ir::Block& block = body_[nest.op.blocks[0]];
-  const ir::Op& load = body_[block.result];
-  const ir::DType dtype = context_.type(nest.op.type).dtype;
-  llvm::Type* element = context_.Memory(dtype);
-  const llvm::Align align(ir::SizeOf(dtype));
-  const uint64_t work = WorkToLookAt(nest.op.args.back(), WorkOf(nest.op.blocks[0]));
-  Value *count = nest.extents.back(), *step = b_.getInt64(kRepeatLanes * times), *turns = b_.CreateUDiv(count, step);
-  if (Value* some = HasElements(load); some != nullptr) turns = b_.CreateSelect(some, turns, b_.getInt64(0));
-  for (size_t i = 0; i < at.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
-  For(turns, kRepeatLanes * times * work, [&](Value* turn) {
-    Value* first = b_.CreateMul(turn, step, "first", true, true);
-    llvm::SmallVector<Value*, 8> from;
-    for (const ir::ValueId id : block.ops) {
-      if (id != block.result && id != load.args.back()) EmitOp(id);
-    }
-    for (size_t i = 1; i + 1 < load.args.size(); ++i) from.push_back(Scalar(load.args[i]));
-    from.push_back(b_.CreateMul(turn, b_.getInt64(kRepeatLanes), "", true, true));
-    Value* address = b_.CreateInBoundsGEP(element, DataOf(load.args[0]), ElementOffset(Get(load.args[0]), from));
-    llvm::LoadInst* elements = b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, kRepeatLanes), address, align);
-    TagLoad(elements);
-    Value* to = b_.CreateInBoundsGEP(element, nest.target.data, b_.CreateAdd(offset, first, "", true, true));
-    for (uint64_t part = 0; part < times; ++part) {
-      llvm::SmallVector<int, kRepeatLanes> order;
-      for (uint64_t i = 0; i < kRepeatLanes; ++i) order.push_back(static_cast<int>((part * kRepeatLanes + i) / times));
-      Value* there = b_.CreateInBoundsGEP(element, to, b_.getInt64(part * kRepeatLanes));
-      TagStore(b_.CreateAlignedStore(b_.CreateShuffleVector(elements, order), there, align));
-    }
-  });
-  Value* done = b_.CreateMul(turns, step, "done", true, true);
-  For(b_.CreateSub(count, done, "", true, true), work, [&](Value* rest) {
-    llvm::SmallVector<Value*, 8> where(at);
-    where.push_back(b_.CreateAdd(done, rest, "", true, true));
-    EmitElement(nest, where, b_.CreateAdd(offset, where.back(), "", true, true));
-  });
   return true;
 }
 

@@ -119,39 +119,6 @@ TEST_F(BodyTest, PixelsBecomePlanes) {
   Check(kSides, 1);
 }
 
-TEST_F(BodyTest, ElementsAreRepeated) {
-  for (const DType dtype : {DType::kBool, DType::kU8, DType::kF32}) {
-    const TypeId vector = Tensor(dtype, {-1}), matrix = Tensor(dtype, {-1, -1});
-    for (const int64_t times : {2, 3, 8, 9}) {
-      const auto quotient = [times](Builder& b, ValueId index) { return b.Binary(OpKind::kDiv, index, b.I64(times)); };
-      cases_.Add("of a vector", {vector}, vector, [this, dtype, times, quotient](Builder& b, const In& in) {
-        const ir::BlockId block = b.Open({I64()});
-        b.Close(b.Load(in[0], {quotient(b, b.Param(0))}));
-        return b.Build(dtype, {b.Mul(b.Dim(in[0], 0), b.I64(times))}, block);
-      });
-      cases_.Add("the last not as often", {vector}, vector, [this, dtype, times, quotient](Builder& b, const In& in) {
-        const ir::BlockId block = b.Open({I64()});
-        b.Close(b.Load(in[0], {quotient(b, b.Param(0))}));
-        const ValueId all = b.Mul(b.Dim(in[0], 0), b.I64(times));
-        return b.Build(dtype, {b.Binary(OpKind::kMax, b.Sub(all, b.I64(1)), b.I64(0))}, block);
-      });
-      cases_.Add("of rows that are, too", {matrix}, matrix, [this, dtype, times, quotient](Builder& b, const In& in) {
-        const ir::BlockId block = b.Open({I64(), I64()});
-        b.Close(b.Load(in[0], {quotient(b, b.Param(0)), quotient(b, b.Param(1))}));
-        return b.Build(dtype, {b.Mul(b.Dim(in[0], 0), b.I64(times)), b.Mul(b.Dim(in[0], 1), b.I64(times))}, block);
-      });
-      if (times == 3) cases_.program.slots.back().store = ir::Store::kStaged;  // its rows are padded
-      cases_.Add("where it may be outside", {matrix}, matrix, [this, dtype, times, quotient](Builder& b, const In& in) {
-        const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1);
-        const ir::BlockId block = b.Open({I64(), I64()});
-        b.Close(b.Load(in[0], {b.CheckIndex(b.Param(0), height), quotient(b, b.Param(1))}));
-        return b.Build(dtype, {b.Add(height, b.I64(1)), b.Mul(width, b.I64(times))}, block);
-      });
-    }
-  }
-  Check({0, 1, 5, 16, 35, 70}, 1);
-}
-
 TEST_F(BodyTest, AxesThatChangePlacesAmongOthers) {
   for (const DType dtype : {DType::kU8, DType::kF32}) {
     const TypeId cube = Tensor(dtype, {-1, -1, -1}), matrix = Tensor(dtype, {-1, -1});

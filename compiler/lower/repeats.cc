@@ -1,4 +1,5 @@
-// Rows in which each element of what is read stands several times side by side, as `x[i / times]` says: they are written without dividing.
+// Rows in which each element of what is read stands several times side by side, as `x[i / times]` says, or all of them do, one run behind
+// the other, as `x[i % n]` says: they are written without dividing.
 
 #include <algorithm>
 
@@ -13,9 +14,12 @@ using llvm::Value;
 namespace {
 constexpr uint64_t kMostRepeats = 8, kRepeatLanes = 16;  // of shuffles for a known number
 constexpr uint64_t kShortBytes = 16, kLongBytes = 32;    // of vectors that hold one element in all lanes
+constexpr uint64_t kShortestRow = 64;                    // of a stated length, which LLVM writes out
+constexpr uint64_t kCopied = 16384;                      // elements between two looks at whether to stop
+constexpr uint64_t kRunBytes = 8192;                     // runs that are at least so long are copied as they are
 }  // namespace
 
-// One such row: of its block, all but the quotient, its check and the load is the same for the whole row.
+// One such row: of its block, all but the quotient or rest, its check and the load is the same for the whole row.
 class BodyEmitter::Repeats {
  public:
   Repeats(BodyEmitter& emitter, const Nest& nest, Value* offset, const Indices& at)
@@ -27,12 +31,13 @@ class BodyEmitter::Repeats {
         count_(nest.extents.back()),
         offset_(offset),
         at_(at) {}
-  bool Finds();
+  bool Finds() { return FindParts() && (IsShuffled() || !IsShort()); }
   void Emit() { IsShuffled() ? EmitShuffled() : EmitSpread(); }
 
  private:
-  bool IsShuffled() const;
-  void EmitSteady(), EmitShuffled(), EmitSpread(), EmitSpans(), EmitVectors(uint64_t lanes), EmitSeveral(uint64_t lanes), EmitLast();
+  bool FindParts(), IsShuffled() const, IsShort() const;
+  void EmitSteady(), EmitShuffled(), EmitSpread(), EmitSpans(), EmitVectors(uint64_t lanes), EmitSeveral(uint64_t lanes), EmitLast(),
+      EmitRuns();
   Value* From();  // where the row begins in what is read; the steady values are there
   Value* Element(Value* number);
   Value* PlaceOf(Value* number) { return b_.CreateMul(number, times_, "", true, true); }
@@ -51,20 +56,23 @@ class BodyEmitter::Repeats {
   const ir::Op& load_;
   Value *count_, *offset_;
   const Indices& at_;
-  ValueId divisor_ = ValueId::kNone, bound_ = ValueId::kNone;  // bound_: what the quotient has to be below; kNone: it is
+  bool is_whole_ = false;                                      // what is read stands there as a whole, again and again
+  ValueId divisor_ = ValueId::kNone, bound_ = ValueId::kNone;  // bound_: what the place has to be below; kNone: it is
   llvm::SmallVector<ValueId, 8> steady_;
   Value *from_ = nullptr, *times_ = nullptr, *last_ = nullptr;  // last_: the last element that is read
   llvm::AllocaInst* written_ = nullptr;                         // how many of those read are
 };
 
-bool BodyEmitter::Repeats::Finds() {
+bool BodyEmitter::Repeats::FindParts() {
   const auto is_inside = [&](ValueId id) { return std::find(block_.ops.begin(), block_.ops.end(), id) != block_.ops.end(); };
   if (load_.kind != OpKind::kLoad || load_.args.size() < 2 || !is_inside(block_.result) || is_inside(load_.args[0])) return false;
   const ValueId index = block_.params.back(), place = load_.args.back();
   const bool is_checked = o_.body_[place].kind == OpKind::kCheckIndex;
   const ValueId quotient = is_checked ? o_.body_[place].args[0] : place;
   const ir::Op& division = o_.body_[quotient];
-  if (division.kind != OpKind::kDiv || division.args[0] != index || !is_inside(place) || !is_inside(quotient)) return false;
+  if (division.kind != OpKind::kDiv && division.kind != OpKind::kRem) return false;
+  if (division.args[0] != index || !is_inside(place) || !is_inside(quotient)) return false;
+  is_whole_ = division.kind == OpKind::kRem;
   divisor_ = division.args[1];
   if (is_checked) bound_ = o_.body_[place].args[1];
   for (const ValueId id : block_.ops) {
@@ -80,7 +88,12 @@ bool BodyEmitter::Repeats::Finds() {
 
 bool BodyEmitter::Repeats::IsShuffled() const {
   const ir::Op& times = o_.body_[divisor_];
-  return times.kind == OpKind::kScalar && times.imm >= 2 && times.imm <= kMostRepeats && bound_ == ValueId::kNone;
+  return !is_whole_ && times.kind == OpKind::kScalar && times.imm >= 2 && times.imm <= kMostRepeats && bound_ == ValueId::kNone;
+}
+
+bool BodyEmitter::Repeats::IsShort() const {
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_);
+  return known != nullptr && known->getZExtValue() < kShortestRow && o_.body_[divisor_].kind == OpKind::kScalar;
 }
 
 void BodyEmitter::Repeats::EmitSteady() {
@@ -121,7 +134,7 @@ void BodyEmitter::Repeats::EmitShuffled() {
   });
 }
 
-// What is steady is computed once, and the last quotient checked for all. Where it is outside, or the number is none of times, the row is
+// What is steady is computed once, and the greatest place checked for all. Where it is outside, or the number is none of times, the row is
 // run as it stands, and fails as it would.
 void BodyEmitter::Repeats::EmitSpread() {
   Value *zero = b_.getInt64(0), *one = b_.getInt64(1);
@@ -135,10 +148,11 @@ void BodyEmitter::Repeats::EmitSpread() {
     EmitSteady();
     times_ = o_.Scalar(divisor_);
     Value* fits = b_.CreateICmpSGT(times_, zero);
-    last_ = b_.CreateUDiv(b_.CreateSub(count_, one, "", true, true), b_.CreateSelect(fits, times_, one), "last");
+    Value *end = b_.CreateSub(count_, one, "", true, true), *times = b_.CreateSelect(fits, times_, one);
+    last_ = is_whole_ ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(times, one), end) : b_.CreateUDiv(end, times, "last");
     if (bound_ != ValueId::kNone) fits = b_.CreateAnd(fits, b_.CreateICmpULT(last_, o_.Scalar(bound_)));
     if (Value* some = o_.HasElements(load_); some != nullptr) fits = b_.CreateAnd(fits, some);
-    o_.EmitEither(fits, [&] { EmitSpans(); }, as_it_stands);
+    o_.EmitEither(fits, [&] { is_whole_ ? EmitRuns() : EmitSpans(); }, as_it_stands);
   };
   o_.EmitEither(b_.CreateICmpSGT(count_, zero), row, [] {});
 }
@@ -200,6 +214,37 @@ void BodyEmitter::Repeats::EmitLast() {
            [&](Value* more) { o_.TagStore(b_.CreateAlignedStore(element, To(b_.CreateAdd(begins, more, "", true, true)), Alignment())); });
   });
   o_.is_cold_ = was_cold;
+}
+
+// What is read, once. From then on runs of what is written, which grow to twice their length as soon as there is so much.
+void BodyEmitter::Repeats::EmitRuns() {
+  const uint64_t size = ir::SizeOf(DType());
+  Value *step = b_.getInt64(kCopied), *read = b_.CreateAdd(last_, b_.getInt64(1), "", true, true), *from = From();
+  Value *to = To(b_.getInt64(0)), *bytes = b_.getInt64(size);
+  const auto copy = [&](Value* target, Value* source, Value* count) {
+    o_.CopyBytes(b_.CreateInBoundsGEP(Type(), to, target), source, b_.CreateMul(count, bytes, "", true, true));
+  };
+  const auto umin = [&](Value* a, Value* c) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, c); };
+  o_.For(b_.CreateUDiv(b_.CreateAdd(read, b_.getInt64(kCopied - 1)), step), kCopied * Work(), [&](Value* turn) {
+    Value* done = b_.CreateMul(turn, step, "", true, true);
+    copy(done, b_.CreateInBoundsGEP(Type(), from, done), umin(b_.CreateSub(read, done, "", true, true), step));
+  });
+  llvm::BasicBlock *before = b_.GetInsertBlock(), *body = Block::Create(o_.context_.llvm(), "run", o_.function_),
+                   *after = Block::Create(o_.context_.llvm(), "runs", o_.function_);
+  b_.CreateCondBr(b_.CreateICmpULT(read, count_), body, after);
+  b_.SetInsertPoint(body);
+  llvm::PHINode *done = b_.CreatePHI(b_.getInt64Ty(), 2, "done"), *run = b_.CreatePHI(b_.getInt64Ty(), 2, "run");
+  done->addIncoming(read, before);
+  run->addIncoming(read, before);
+  if (Work() != 0) o_.CheckStop();
+  Value* here = umin(umin(run, step), b_.CreateSub(count_, done, "", true, true));
+  copy(done, b_.CreateInBoundsGEP(Type(), to, b_.CreateSub(done, run, "", true, true)), here);
+  Value *next = b_.CreateAdd(done, here, "", true, true), *twice = b_.CreateShl(run, 1);
+  Value* grows = b_.CreateAnd(b_.CreateICmpULE(twice, next), b_.CreateICmpULT(run, b_.getInt64(kRunBytes / size)));
+  done->addIncoming(next, b_.GetInsertBlock());
+  run->addIncoming(b_.CreateSelect(grows, twice, run), b_.GetInsertBlock());
+  b_.CreateCondBr(b_.CreateICmpULT(next, count_), body, after);
+  b_.SetInsertPoint(after);
 }
 
 bool BodyEmitter::EmitRepeated(const Nest& nest, Value* offset, const Indices& at) {

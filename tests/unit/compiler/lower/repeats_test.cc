@@ -88,6 +88,70 @@ TEST_F(RepeatsTest, ANumberThatIsData) {
   Check({0, 1, 2, 5, 6, 7, 16, 35, 70}, 1);
 }
 
+ValueId Rest(Builder& b, ValueId index, ValueId of) {
+  return b.Binary(OpKind::kRem, index, b.Emit(OpKind::kCheckDivisor, b.TypeOf(of), {of}));
+}
+
+TEST_F(RepeatsTest, AllOfThemAgainAndAgain) {
+  for (const DType dtype : {DType::kU8, DType::kF32, DType::kF64}) {
+    const TypeId vector = Tensor(dtype, {-1}), matrix = Tensor(dtype, {-1, -1});
+    for (const int64_t more : {-1, 0, 3}) {
+      cases_.Add("of a vector", {vector, matrix}, vector, [this, dtype, more](Builder& b, const In& in) {
+        const ValueId n = b.Dim(in[0], 0), all = b.Add(b.Mul(n, b.Dim(in[1], 1)), b.I64(more));
+        const ir::BlockId block = b.Open({I64()});
+        b.Close(b.Load(in[0], {b.CheckIndex(Rest(b, b.Param(0), n), n)}));
+        return b.Build(dtype, {b.Binary(OpKind::kMax, all, b.I64(0))}, block);
+      });
+    }
+    for (const int64_t factor : {0, -1, 2}) {  // no period; one that is negative; one of which a part is outside
+      cases_.Add("with another period", {vector}, vector, [this, dtype, factor](Builder& b, const In& in) {
+        const ValueId n = b.Dim(in[0], 0);
+        const ir::BlockId block = b.Open({I64()});
+        b.Close(b.Load(in[0], {b.CheckIndex(Rest(b, b.Param(0), b.Mul(n, b.I64(factor))), n)}));
+        return b.Build(dtype, {b.Add(n, b.I64(2))}, block);
+      });
+    }
+    cases_.Add("of rows that are, too", {matrix}, matrix, [this, dtype](Builder& b, const In& in) {
+      const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1);
+      const ir::BlockId block = b.Open({I64(), I64()});
+      b.Close(b.Load(in[0], {b.CheckIndex(Rest(b, b.Param(0), height), height), b.CheckIndex(Rest(b, b.Param(1), width), width)}));
+      return b.Build(dtype, {b.Add(height, b.I64(1)), b.Mul(width, b.I64(3))}, block);
+    });
+    cases_.program.slots.back().store = ir::Store::kStaged;  // its rows are padded
+    cases_.Add("of rows that may not be there", {matrix}, matrix, [this, dtype](Builder& b, const In& in) {
+      const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1);
+      const ir::BlockId block = b.Open({I64(), I64()});
+      b.Close(b.Load(in[0], {b.CheckIndex(b.Sub(b.Param(0), b.I64(1)), height), b.CheckIndex(Rest(b, b.Param(1), width), width)}));
+      return b.Build(dtype, {b.Binary(OpKind::kMin, height, b.I64(2)), b.Mul(width, b.I64(2))}, block);
+    });
+    for (const int64_t period : {1, 3, 7}) {
+      cases_.Add("a stated period", {Tensor(dtype, {period}), vector}, vector, [this, dtype, period](Builder& b, const In& in) {
+        const ir::BlockId block = b.Open({I64()});
+        b.Close(b.Load(in[0], {b.Binary(OpKind::kRem, b.Param(0), b.I64(period))}));
+        return b.Build(dtype, {b.Dim(in[1], 0)}, block);
+      });
+    }
+  }
+  Check({0, 1, 2, 5, 6, 7, 16, 35, 70}, 1);
+}
+
+// Longer than the runs that are copied at a time, and than what is copied between two looks at whether to stop.
+TEST_F(RepeatsTest, LongRuns) {
+  for (const DType dtype : {DType::kU8, DType::kF64}) {
+    for (const int64_t period : {100, 5000, 17'000}) {
+      for (const int64_t count : {period + 1, int64_t{40'001}}) {
+        const TypeId in = Tensor(dtype, {period}), out = Tensor(dtype, {count});
+        cases_.Add(std::to_string(period), {in}, out, [this, dtype, period, count](Builder& b, const In& values) {
+          const ir::BlockId block = b.Open({I64()});
+          b.Close(b.Load(values[0], {b.Binary(OpKind::kRem, b.Param(0), b.I64(period))}));
+          return b.Build(dtype, {b.I64(count)}, block);
+        });
+      }
+    }
+  }
+  Check({1}, 1);
+}
+
 // Vectors that hold one element are stored where a row is one of repetitions, and nowhere else.
 TEST_F(RepeatsTest, WhatIsOne) {
   const auto add = [&](const std::function<ValueId(Builder&, ValueId x, ValueId index, ValueId times)>& element) {
@@ -109,6 +173,14 @@ TEST_F(RepeatsTest, WhatIsOne) {
   EXPECT_FALSE(is_one());
   add([&](Builder& b, ValueId x, ValueId index, ValueId times) { return b.Add(at(b, x, Quotient(b, index, times)), b.F32(1)); });
   EXPECT_FALSE(is_one());
+  // And runs are copied.
+  const auto are_copied = [&] { return Printed().find("call void @llvm.memcpy") != std::string::npos; };
+  add([&](Builder& b, ValueId x, ValueId index, ValueId) { return at(b, x, Rest(b, index, b.Dim(x, 0))); });
+  EXPECT_TRUE(are_copied() && Printed().find("run:") != std::string::npos);
+  add([&](Builder& b, ValueId x, ValueId index, ValueId) { return b.Add(at(b, x, Rest(b, index, b.Dim(x, 0))), b.F32(1)); });
+  EXPECT_FALSE(are_copied() || Printed().find("run:") != std::string::npos);
+  add([&](Builder& b, ValueId x, ValueId index, ValueId) { return at(b, x, Rest(b, b.Sub(index, b.I64(1)), b.Dim(x, 0))); });
+  EXPECT_FALSE(Printed().find("run:") != std::string::npos);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Builds that only move elements, from columns into rows: in tiles that pass through registers, of strips that stay in the cache. And those
-// that mirror rows of pixels, make pixels of levels, or planes of pixels.
+// that mirror rows of pixels, turn their channels round, make pixels of levels, or planes of pixels.
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ class BodyEmitter::Transposition {
  public:
   Transposition(BodyEmitter& emitter, const Nest& nest)
       : o_(emitter), nest_(nest), b_(emitter.b_), block_(emitter.body_[nest.op.blocks[0]]), load_(emitter.body_[block_.result]) {}
-  bool Finds() { return MovesOnly() && (FindSpread() || FindPlanes() || (FindPixel() && (FindAxes() || FindMirror()))); }
+  bool Finds() { return MovesOnly() && (FindSpread() || FindPlanes() || (FindPixel() && ((!is_turned_ && FindAxes()) || FindMirror()))); }
   void Emit() {
     at_.assign(block_.params.size(), b_.getInt64(0));
     EmitOuter(0);
@@ -37,6 +37,7 @@ class BodyEmitter::Transposition {
   std::optional<int64_t> OnlyStep(size_t param, size_t axis) const;
   size_t SourceRank() const { return load_.args.size() - 1; }
   void EmitOuter(size_t axis), EmitStrips(), EmitTile(Place first), EmitPixel(Place place), EmitMirrored(), EmitSpread(), EmitPlanes();
+  void EmitMirroredVectors(Place first, uint64_t vectors);
   void ComputeIndices(Place place);
   Value *From(Place place), *To(Place place);  // addresses
   Value *Widened(Value* pixels), *Narrowed(Value* pixels);
@@ -53,6 +54,7 @@ class BodyEmitter::Transposition {
   size_t across_ = 0, along_ = 0, row_axis_ = 0;  // row_axis_: of what is read; across_ is along_: rows are mirrored
   int64_t across_step_ = 0, along_step_ = 0;      // -1: backwards
   uint64_t channels_ = 1, pixel_ = 0, unit_ = 0;  // bytes; unit_: of a pixel in a vector
+  bool is_turned_ = false;                        // the channels of a pixel are written from the last to the first
   bool is_spread_ = false;                        // each element is read for all channels
   bool has_planes_ = false;                       // along_ is the axis of channels, of which each has a plane
   llvm::SmallVector<Value*, 8> at_;
@@ -124,7 +126,9 @@ bool BodyEmitter::Transposition::FindPixel() {
     channels_ = count->getZExtValue();
     const bool is_whole =
         is(source[SourceRank()], channels_) && is(source[2 * SourceRank() - 1], channels_) && is(nest_.target.strides[rank - 2], channels_);
-    if (!is_whole || load_.args.back() != block_.params.back() || OnlyStep(rank - 1, SourceRank() - 1) != 1) return false;
+    const std::optional<int64_t> step = OnlyStep(rank - 1, SourceRank() - 1);
+    is_turned_ = step == -1;
+    if (!is_whole || (!is_turned_ && (load_.args.back() != block_.params.back() || step != 1))) return false;
   }
   pixel_ = channels_ * element;
   unit_ = pixel_ == 3 ? 4 : pixel_;
@@ -150,11 +154,13 @@ bool BodyEmitter::Transposition::FindAxes() {
   return !is_short(across_) && !is_short(along_);
 }
 
-// Do pixels of several channels move along their row, backwards? Vectors of single elements LLVM turns round itself.
+// Do pixels of several channels move along their row, backwards, or stay there with their channels turned round? Vectors of single elements
+// LLVM turns round itself.
 bool BodyEmitter::Transposition::FindMirror() {
   if (channels_ == 1) return false;
   across_ = along_ = nest_.extents.size() - 2;
-  return OnlyStep(across_, SourceRank() - 2) == -1;
+  across_step_ = OnlyStep(across_, SourceRank() - 2).value_or(0);
+  return across_step_ == -1 || (is_turned_ && across_step_ == 1);
 }
 
 void BodyEmitter::Transposition::EmitOuter(size_t axis) {
@@ -198,6 +204,7 @@ void BodyEmitter::Transposition::ComputeIndices(Place place) {
   at_[across_] = place.first;
   at_[along_] = place.second;
   for (size_t i = 0; i < at_.size(); ++i) o_.values_[static_cast<size_t>(block_.params[i])] = {at_[i]};
+  if (is_turned_) o_.values_[static_cast<size_t>(block_.params.back())] = {b_.getInt64(channels_ - 1)};  // the first that is read
   for (const ir::ValueId id : block_.ops) {
     if (id != block_.result) o_.EmitOp(id);
   }
@@ -226,7 +233,8 @@ void BodyEmitter::Transposition::EmitPixel(Place place) {
   llvm::Type* type = llvm::FixedVectorType::get(Element(), static_cast<unsigned>(channels_));
   llvm::LoadInst* pixel = b_.CreateAlignedLoad(type, From(place), Alignment());
   o_.TagLoad(pixel);
-  o_.TagStore(b_.CreateAlignedStore(pixel, To(place), Alignment()));
+  Value* moved = is_turned_ ? b_.CreateVectorReverse(pixel) : pixel;
+  o_.TagStore(b_.CreateAlignedStore(moved, To(place), Alignment()));
 }
 
 Value* BodyEmitter::Transposition::Widened(Value* pixels) {
@@ -280,25 +288,65 @@ void BodyEmitter::Transposition::EmitTile(Place first) {
   }
 }
 
-// A vector holds whole pixels and perhaps bytes of one more, which are read, and written where the next turn writes over them: the last
-// pixels of a row, one at least, are for themselves.
+// Of `vectors` that hold whole pixels, and perhaps bytes of one more, those to write: byte by byte the one that comes there.
+void BodyEmitter::Transposition::EmitMirroredVectors(Place first, uint64_t vectors) {
+  const uint64_t bytes = vectors * kVectorBytes, side = bytes / pixel_, element = Alignment().value();
+  const bool is_mirrored = across_step_ < 0;
+  Value* read = is_mirrored ? b_.CreateAdd(first.first, b_.getInt64(side - 1), "", true, true) : first.first;
+  const uint64_t before = is_mirrored ? bytes % pixel_ : 0;
+  Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), From({read, read}), b_.getInt64(-before));
+  std::vector<Value*> in, out;
+  for (uint64_t i = 0; i < vectors; ++i) {
+    Value* address = b_.CreateInBoundsGEP(b_.getInt8Ty(), from, b_.getInt64(i * kVectorBytes));
+    llvm::LoadInst* vector = b_.CreateAlignedLoad(Bytes(kVectorBytes), address, llvm::Align(1));
+    o_.TagLoad(vector);
+    in.push_back(vector);
+  }
+  for (uint64_t i = 0; i < vectors; ++i) {
+    Value* made = nullptr;
+    for (uint64_t k = 0; k < vectors; ++k) {
+      llvm::SmallVector<int, kVectorBytes> order;  // the bytes that come from vector k, those that there are, or none in particular
+      bool has_any = false;
+      for (uint64_t byte = 0; byte < kVectorBytes; ++byte) {
+        const uint64_t to = i * kVectorBytes + byte, pixel = to / pixel_, channel = to % pixel_ / element;
+        const uint64_t source = (is_mirrored ? side - 1 - pixel : pixel) * channels_ + (is_turned_ ? channels_ - 1 - channel : channel);
+        const uint64_t at = before + source * element + to % element;
+        const bool is_here = pixel < side && at / kVectorBytes == k;
+        has_any |= is_here;
+        const int there = made == nullptr ? -1 : static_cast<int>(byte);
+        order.push_back(is_here ? static_cast<int>((made == nullptr ? 0 : kVectorBytes) + at % kVectorBytes) : there);
+      }
+      if (has_any) made = made == nullptr ? b_.CreateShuffleVector(in[k], order) : b_.CreateShuffleVector(made, in[k], order);
+    }
+    out.push_back(made);
+  }
+  Value* to = To(first);
+  for (uint64_t i = 0; i < vectors; ++i) {
+    Value* address = b_.CreateInBoundsGEP(b_.getInt8Ty(), to, b_.getInt64(i * kVectorBytes));
+    o_.TagStore(b_.CreateAlignedStore(out[i], address, llvm::Align(1)));
+  }
+}
+
+// Pixels of three bytes fill three vectors. The rest goes by one: the bytes in it beyond whole pixels are read, and written where the next
+// turn writes over them, so that the last pixels of a row, one at least, are for themselves. Not all by one: what is loaded would lie where
+// something was stored just before but for a multiple of 4 KiB, which CPUs take for the same.
 void BodyEmitter::Transposition::EmitMirrored() {
-  const uint64_t side = kVectorBytes / pixel_, more = kVectorBytes % pixel_;
-  llvm::SmallVector<int, kVectorBytes> order(kVectorBytes, -1);
-  for (uint64_t i = 0; i < side * pixel_; ++i) order[i] = static_cast<int>(more + (side - 1 - i / pixel_) * pixel_ + i % pixel_);
-  Value* count = nest_.extents[across_];
-  Value* turns = b_.CreateUDiv(b_.CreateSub(count, b_.getInt64(1), "", true, true), b_.getInt64(side));
-  o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], side), [&](Value* turn) {
-    Value* first = b_.CreateMul(turn, b_.getInt64(side), "", true, true);
-    Value* last = b_.CreateAdd(first, b_.getInt64(side - 1), "", true, true);
-    Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), From({last, last}), b_.getInt64(-more));
-    llvm::LoadInst* pixels = b_.CreateAlignedLoad(Bytes(kVectorBytes), from, llvm::Align(1));
-    o_.TagLoad(pixels);
-    o_.TagStore(b_.CreateAlignedStore(b_.CreateShuffleVector(pixels, order), To({first, first}), llvm::Align(1)));
-  });
-  Value* done = b_.CreateMul(turns, b_.getInt64(side), "", true, true);
-  o_.For(b_.CreateSub(count, done, "", true, true), 0, [&](Value* pixel) {
-    Value* x = b_.CreateAdd(done, pixel, "", true, true);
+  Value *count = nest_.extents[across_], *done = b_.getInt64(0);
+  const auto turns_of = [&](uint64_t vectors, Value* left) {
+    const uint64_t side = vectors * kVectorBytes / pixel_;
+    Value *turns = b_.CreateUDiv(left, b_.getInt64(side)), *start = done;
+    o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], side), [&](Value* turn) {
+      Value* first = b_.CreateAdd(start, b_.CreateMul(turn, b_.getInt64(side), "", true, true), "", true, true);
+      EmitMirroredVectors({first, first}, vectors);
+    });
+    done = b_.CreateAdd(start, b_.CreateMul(turns, b_.getInt64(side), "", true, true), "", true, true);
+  };
+  if (kVectorBytes % pixel_ != 0) turns_of(pixel_, count);
+  Value* left = b_.CreateSub(count, done, "", true, true);
+  turns_of(1, kVectorBytes % pixel_ == 0 ? left : b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, left, b_.getInt64(1)));
+  Value* start = done;
+  o_.For(b_.CreateSub(count, start, "", true, true), 0, [&](Value* pixel) {
+    Value* x = b_.CreateAdd(start, pixel, "", true, true);
     EmitPixel({x, x});
   });
 }

@@ -101,7 +101,7 @@ class BodyEmitter {
   Value* Allocate(Value* bytes, uint64_t align);                                               // wf_alloc, failing when it does
   Value* Scratch(ir::ValueId site, Value* bytes);                                              // for what does not outlive its block
   Value* Grown(llvm::AllocaInst* memory, llvm::AllocaInst* size, Value* bytes);
-  void CopyBytes(Value* to, Value* from, Value* bytes);
+  void CopyBytes(Value* to, Value* from, Value* bytes), CopyFew(Value* to, Value* from, Value* bytes, uint64_t least);
 
   // ---- tensors: tensor.cc, reduce.cc ----
   Leaves EmitBuild(ir::ValueId id);

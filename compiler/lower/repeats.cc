@@ -14,8 +14,8 @@ using llvm::Value;
 namespace {
 constexpr uint64_t kMostRepeats = 8, kRepeatLanes = 16;  // of shuffles for a known number
 constexpr uint64_t kShortBytes = 16, kLongBytes = 32;    // of vectors that hold one element in all lanes
-constexpr uint64_t kShortestRow = 64;                    // of a stated length, which LLVM writes out
-constexpr uint64_t kCopied = 16384;                      // elements between two looks at whether to stop
+constexpr uint64_t kShortestRepeats = 64;                // of a stated length, which LLVM writes out
+constexpr uint64_t kCopiedAtOnce = 16384;                // elements between two looks at whether to stop
 constexpr uint64_t kRunBytes = 8192;                     // runs that are at least so long are copied as they are
 }  // namespace
 
@@ -93,7 +93,7 @@ bool BodyEmitter::Repeats::IsShuffled() const {
 
 bool BodyEmitter::Repeats::IsShort() const {
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count_);
-  return known != nullptr && known->getZExtValue() < kShortestRow && o_.body_[divisor_].kind == OpKind::kScalar;
+  return known != nullptr && known->getZExtValue() < kShortestRepeats && o_.body_[divisor_].kind == OpKind::kScalar;
 }
 
 void BodyEmitter::Repeats::EmitSteady() {
@@ -219,13 +219,13 @@ void BodyEmitter::Repeats::EmitLast() {
 // What is read, once. From then on runs of what is written, which grow to twice their length as soon as there is so much.
 void BodyEmitter::Repeats::EmitRuns() {
   const uint64_t size = ir::SizeOf(DType());
-  Value *step = b_.getInt64(kCopied), *read = b_.CreateAdd(last_, b_.getInt64(1), "", true, true), *from = From();
+  Value *step = b_.getInt64(kCopiedAtOnce), *read = b_.CreateAdd(last_, b_.getInt64(1), "", true, true), *from = From();
   Value *to = To(b_.getInt64(0)), *bytes = b_.getInt64(size);
   const auto copy = [&](Value* target, Value* source, Value* count) {
     o_.CopyBytes(b_.CreateInBoundsGEP(Type(), to, target), source, b_.CreateMul(count, bytes, "", true, true));
   };
   const auto umin = [&](Value* a, Value* c) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, c); };
-  o_.For(b_.CreateUDiv(b_.CreateAdd(read, b_.getInt64(kCopied - 1)), step), kCopied * Work(), [&](Value* turn) {
+  o_.For(b_.CreateUDiv(b_.CreateAdd(read, b_.getInt64(kCopiedAtOnce - 1)), step), kCopiedAtOnce * Work(), [&](Value* turn) {
     Value* done = b_.CreateMul(turn, step, "", true, true);
     copy(done, b_.CreateInBoundsGEP(Type(), from, done), umin(b_.CreateSub(read, done, "", true, true), step));
   });

@@ -13,9 +13,9 @@ namespace wf::lower {
 using llvm::Value;
 
 namespace {
-constexpr uint64_t kVectorBytes = 16, kMostPixelBytes = 8, kMostSpread = 4, kPlaneBytes = 32;
-constexpr int64_t kStrip = 64;     // rows that are read at a time: their lines are still there for the tiles beside
-constexpr int64_t kShortest = 16;  // of an axis whose extent is stated
+constexpr uint64_t kMovedBytes = 16, kMostPixelBytes = 8, kMostSpread = 4, kPlaneBytes = 32;
+constexpr int64_t kStripRows = 64;  // rows that are read at a time: their lines are still there for the tiles beside
+constexpr int64_t kShortest = 16;   // of an axis whose extent is stated
 }  // namespace
 
 // One such build: of its axes, `across_` is the last, and moves from row to row of what is read; `along_` moves along these rows. A pixel
@@ -44,7 +44,7 @@ class BodyEmitter::Transposition {
   llvm::Type* Element() const { return o_.context_.Memory(o_.context_.type(nest_.op.type).dtype); }
   llvm::Align Alignment() const { return llvm::Align(ir::SizeOf(o_.context_.type(nest_.op.type).dtype)); }
   llvm::FixedVectorType* Bytes(uint64_t count) const { return llvm::FixedVectorType::get(b_.getInt8Ty(), static_cast<unsigned>(count)); }
-  uint64_t Side() const { return kVectorBytes / unit_; }  // of a tile
+  uint64_t Side() const { return kMovedBytes / unit_; }  // of a tile
 
   BodyEmitter& o_;
   const Nest& nest_;
@@ -179,18 +179,18 @@ void BodyEmitter::Transposition::EmitOuter(size_t axis) {
 
 // Tiles, and what is left of rows and of columns pixel by pixel.
 void BodyEmitter::Transposition::EmitStrips() {
-  Value *width = nest_.extents[across_], *height = nest_.extents[along_], *side = b_.getInt64(Side()), *strip = b_.getInt64(kStrip);
+  Value *width = nest_.extents[across_], *height = nest_.extents[along_], *side = b_.getInt64(Side()), *strip = b_.getInt64(kStripRows);
   width = b_.CreateSelect(b_.CreateICmpEQ(height, b_.getInt64(0)), b_.getInt64(0), width);
   const auto plus = [&](Value* a, Value* c) { return b_.CreateAdd(a, c, "", true, true); };
   const auto times = [&](Value* a, Value* c) { return b_.CreateMul(a, c, "", true, true); };
-  o_.For(b_.CreateUDiv(plus(width, b_.getInt64(kStrip - 1)), strip), kUnknownWork, [&](Value* number) {
+  o_.For(b_.CreateUDiv(plus(width, b_.getInt64(kStripRows - 1)), strip), kUnknownWork, [&](Value* number) {
     Value* left = times(number, strip);
     Value* size = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(width, left, "", true, true), strip);
     Value* tiles = b_.CreateUDiv(size, side);
     const auto pixels = [&](Value* from, Value* y) {
       o_.For(b_.CreateSub(size, from, "", true, true), 0, [&](Value* x) { EmitPixel({plus(plus(left, from), x), y}); });
     };
-    o_.For(b_.CreateUDiv(height, side), Side() * kStrip, [&](Value* row) {
+    o_.For(b_.CreateUDiv(height, side), Side() * kStripRows, [&](Value* row) {
       Value* top = times(row, side);
       o_.For(tiles, 0, [&](Value* tile) { EmitTile({plus(left, times(tile, side)), top}); });
       o_.For(side, 0, [&](Value* y) { pixels(times(tiles, side), plus(top, y)); });
@@ -239,8 +239,8 @@ void BodyEmitter::Transposition::EmitPixel(Place place) {
 
 Value* BodyEmitter::Transposition::Widened(Value* pixels) {
   if (pixel_ != unit_) {
-    llvm::SmallVector<int, kVectorBytes> from;
-    for (uint64_t i = 0; i < kVectorBytes; ++i) from.push_back(i % unit_ < pixel_ ? static_cast<int>(i / unit_ * pixel_ + i % unit_) : -1);
+    llvm::SmallVector<int, kMovedBytes> from;
+    for (uint64_t i = 0; i < kMovedBytes; ++i) from.push_back(i % unit_ < pixel_ ? static_cast<int>(i / unit_ * pixel_ + i % unit_) : -1);
     pixels = b_.CreateShuffleVector(pixels, from);
   }
   return b_.CreateBitCast(pixels,
@@ -248,9 +248,9 @@ Value* BodyEmitter::Transposition::Widened(Value* pixels) {
 }
 
 Value* BodyEmitter::Transposition::Narrowed(Value* pixels) {
-  pixels = b_.CreateBitCast(pixels, Bytes(kVectorBytes));
+  pixels = b_.CreateBitCast(pixels, Bytes(kMovedBytes));
   if (pixel_ == unit_) return pixels;
-  llvm::SmallVector<int, kVectorBytes> from;
+  llvm::SmallVector<int, kMovedBytes> from;
   for (uint64_t i = 0; i < Side() * pixel_; ++i) from.push_back(static_cast<int>(i / pixel_ * unit_ + i % pixel_));
   return b_.CreateShuffleVector(pixels, from);
 }
@@ -271,7 +271,7 @@ void BodyEmitter::Transposition::EmitTile(Place first) {
     rows.push_back(Widened(row));
   }
   const auto interleaved = [&](Value* a, Value* c, uint64_t from_pixel) {
-    llvm::SmallVector<int, kVectorBytes> order;
+    llvm::SmallVector<int, kMovedBytes> order;
     for (uint64_t i = 0; i < side; ++i) order.push_back(static_cast<int>(from_pixel + i / 2 + i % 2 * side));
     return b_.CreateShuffleVector(a, c, order);
   };
@@ -290,31 +290,31 @@ void BodyEmitter::Transposition::EmitTile(Place first) {
 
 // Of `vectors` that hold whole pixels, and perhaps bytes of one more, those to write: byte by byte the one that comes there.
 void BodyEmitter::Transposition::EmitMirroredVectors(Place first, uint64_t vectors) {
-  const uint64_t bytes = vectors * kVectorBytes, side = bytes / pixel_, element = Alignment().value();
+  const uint64_t bytes = vectors * kMovedBytes, side = bytes / pixel_, element = Alignment().value();
   const bool is_mirrored = across_step_ < 0;
   Value* read = is_mirrored ? b_.CreateAdd(first.first, b_.getInt64(side - 1), "", true, true) : first.first;
   const uint64_t before = is_mirrored ? bytes % pixel_ : 0;
   Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), From({read, read}), b_.getInt64(-before));
   std::vector<Value*> in, out;
   for (uint64_t i = 0; i < vectors; ++i) {
-    Value* address = b_.CreateInBoundsGEP(b_.getInt8Ty(), from, b_.getInt64(i * kVectorBytes));
-    llvm::LoadInst* vector = b_.CreateAlignedLoad(Bytes(kVectorBytes), address, llvm::Align(1));
+    Value* address = b_.CreateInBoundsGEP(b_.getInt8Ty(), from, b_.getInt64(i * kMovedBytes));
+    llvm::LoadInst* vector = b_.CreateAlignedLoad(Bytes(kMovedBytes), address, llvm::Align(1));
     o_.TagLoad(vector);
     in.push_back(vector);
   }
   for (uint64_t i = 0; i < vectors; ++i) {
     Value* made = nullptr;
     for (uint64_t k = 0; k < vectors; ++k) {
-      llvm::SmallVector<int, kVectorBytes> order;  // the bytes that come from vector k, those that there are, or none in particular
+      llvm::SmallVector<int, kMovedBytes> order;  // the bytes that come from vector k, those that there are, or none in particular
       bool has_any = false;
-      for (uint64_t byte = 0; byte < kVectorBytes; ++byte) {
-        const uint64_t to = i * kVectorBytes + byte, pixel = to / pixel_, channel = to % pixel_ / element;
+      for (uint64_t byte = 0; byte < kMovedBytes; ++byte) {
+        const uint64_t to = i * kMovedBytes + byte, pixel = to / pixel_, channel = to % pixel_ / element;
         const uint64_t source = (is_mirrored ? side - 1 - pixel : pixel) * channels_ + (is_turned_ ? channels_ - 1 - channel : channel);
         const uint64_t at = before + source * element + to % element;
-        const bool is_here = pixel < side && at / kVectorBytes == k;
+        const bool is_here = pixel < side && at / kMovedBytes == k;
         has_any |= is_here;
         const int there = made == nullptr ? -1 : static_cast<int>(byte);
-        order.push_back(is_here ? static_cast<int>((made == nullptr ? 0 : kVectorBytes) + at % kVectorBytes) : there);
+        order.push_back(is_here ? static_cast<int>((made == nullptr ? 0 : kMovedBytes) + at % kMovedBytes) : there);
       }
       if (has_any) made = made == nullptr ? b_.CreateShuffleVector(in[k], order) : b_.CreateShuffleVector(made, in[k], order);
     }
@@ -322,7 +322,7 @@ void BodyEmitter::Transposition::EmitMirroredVectors(Place first, uint64_t vecto
   }
   Value* to = To(first);
   for (uint64_t i = 0; i < vectors; ++i) {
-    Value* address = b_.CreateInBoundsGEP(b_.getInt8Ty(), to, b_.getInt64(i * kVectorBytes));
+    Value* address = b_.CreateInBoundsGEP(b_.getInt8Ty(), to, b_.getInt64(i * kMovedBytes));
     o_.TagStore(b_.CreateAlignedStore(out[i], address, llvm::Align(1)));
   }
 }
@@ -333,7 +333,7 @@ void BodyEmitter::Transposition::EmitMirroredVectors(Place first, uint64_t vecto
 void BodyEmitter::Transposition::EmitMirrored() {
   Value *count = nest_.extents[across_], *done = b_.getInt64(0);
   const auto turns_of = [&](uint64_t vectors, Value* left) {
-    const uint64_t side = vectors * kVectorBytes / pixel_;
+    const uint64_t side = vectors * kMovedBytes / pixel_;
     Value *turns = b_.CreateUDiv(left, b_.getInt64(side)), *start = done;
     o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], side), [&](Value* turn) {
       Value* first = b_.CreateAdd(start, b_.CreateMul(turn, b_.getInt64(side), "", true, true), "", true, true);
@@ -341,9 +341,9 @@ void BodyEmitter::Transposition::EmitMirrored() {
     });
     done = b_.CreateAdd(start, b_.CreateMul(turns, b_.getInt64(side), "", true, true), "", true, true);
   };
-  if (kVectorBytes % pixel_ != 0) turns_of(pixel_, count);
+  if (kMovedBytes % pixel_ != 0) turns_of(pixel_, count);
   Value* left = b_.CreateSub(count, done, "", true, true);
-  turns_of(1, kVectorBytes % pixel_ == 0 ? left : b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, left, b_.getInt64(1)));
+  turns_of(1, kMovedBytes % pixel_ == 0 ? left : b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, left, b_.getInt64(1)));
   Value* start = done;
   o_.For(b_.CreateSub(count, start, "", true, true), 0, [&](Value* pixel) {
     Value* x = b_.CreateAdd(start, pixel, "", true, true);
@@ -357,17 +357,17 @@ void BodyEmitter::Transposition::EmitSpread() {
     llvm::LoadInst* levels = b_.CreateAlignedLoad(Bytes(bytes), From({x, x}), llvm::Align(1));
     o_.TagLoad(levels);
     Value* to = To({x, x});
-    for (uint64_t first = 0; first < bytes * channels_; first += kVectorBytes) {
-      llvm::SmallVector<int, kVectorBytes> from;
-      for (uint64_t i = first; i < std::min(first + kVectorBytes, bytes * channels_); ++i) from.push_back(static_cast<int>(i / channels_));
+    for (uint64_t first = 0; first < bytes * channels_; first += kMovedBytes) {
+      llvm::SmallVector<int, kMovedBytes> from;
+      for (uint64_t i = first; i < std::min(first + kMovedBytes, bytes * channels_); ++i) from.push_back(static_cast<int>(i / channels_));
       Value* there = b_.CreateInBoundsGEP(b_.getInt8Ty(), to, b_.getInt64(first));
       o_.TagStore(b_.CreateAlignedStore(b_.CreateShuffleVector(levels, from), there, llvm::Align(1)));
     }
   };
-  Value *count = nest_.extents[across_], *side = b_.getInt64(kVectorBytes);
+  Value *count = nest_.extents[across_], *side = b_.getInt64(kMovedBytes);
   Value *turns = b_.CreateUDiv(count, side), *done = b_.CreateMul(turns, side, "", true, true);
-  o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], kVectorBytes),
-         [&](Value* turn) { spread(b_.CreateMul(turn, side, "", true, true), kVectorBytes); });
+  o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], kMovedBytes),
+         [&](Value* turn) { spread(b_.CreateMul(turn, side, "", true, true), kMovedBytes); });
   o_.For(b_.CreateSub(count, done, "", true, true), 0, [&](Value* rest) { spread(b_.CreateAdd(done, rest, "", true, true), 1); });
 }
 

@@ -48,6 +48,7 @@ class BodyEmitter {
   class LaneBlock;      // lanes.cc
   class FoldMemory;     // fold.cc
   class Piece;          // pieces.cc
+  class Repeats;        // repeats.cc
   class Tiles;          // tiles.cc
   class Transposition;  // transpose.cc
 
@@ -99,7 +100,7 @@ class BodyEmitter {
   Value* Allocate(Value* bytes, uint64_t align);                                               // wf_alloc, failing when it does
   Value* Scratch(ir::ValueId site, Value* bytes);                                              // for what does not outlive its block
   Value* Grown(llvm::AllocaInst* memory, llvm::AllocaInst* size, Value* bytes);
-  void CopyBytes(Value* to, Value* from, Value* bytes);
+  void CopyBytes(Value* to, Value* from, Value* bytes), CopyFew(Value* to, Value* from, Value* bytes, uint64_t least);
 
   // ---- tensors: tensor.cc, reduce.cc ----
   Leaves EmitBuild(ir::ValueId id);
@@ -118,8 +119,7 @@ class BodyEmitter {
   Value* AssumeUnpadded(const ir::Type& type, Leaves& tensor);
   bool IsPointwise(const ir::Op& op) const;
   Value *AllDense(const Nest& nest), *TargetIsDense(const Nest& nest),
-      *AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents);
-  Value* Total(llvm::ArrayRef<Value*> extents);
+      *AreDense(llvm::ArrayRef<Value*> strides, llvm::ArrayRef<Value*> extents), *Total(llvm::ArrayRef<Value*> extents);
   void EmitElement(const Nest& nest, llvm::ArrayRef<Value*> at, Value* offset), StoreElement(const Nest& nest, Value* value, Value* offset);
   // rows.cc
   // A row of `count` elements from `offset` on, several at once; false: nothing written, LLVM's own vectoriser will do better.

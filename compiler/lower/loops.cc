@@ -62,6 +62,8 @@ size_t AxesOf(const ir::Op& op) {
   return is_loop ? 1 : 0;
 }
 
+constexpr uint64_t kBlockBytes = 32, kFewBytes = 128;
+
 // Says of a loop that it is not worth vectorising or unrolling.
 llvm::MDNode* AsItStands(llvm::LLVMContext& context) {
   llvm::Metadata* no = llvm::ConstantAsMetadata::get(llvm::ConstantInt::getFalse(context));
@@ -236,6 +238,27 @@ Value* BodyEmitter::Grown(llvm::AllocaInst* memory, llvm::AllocaInst* size, Valu
   b_.CreateBr(enough);
   b_.SetInsertPoint(enough);
   return b_.CreateLoad(b_.getPtrTy(), memory, "grown");
+}
+
+// Up to kFewBytes, and as many as `least`, without a call: twice as many as are sure, the second half of them up to the end.
+void BodyEmitter::CopyFew(Value* to, Value* from, Value* bytes, uint64_t least) {
+  const auto copy = [&](uint64_t unit, uint64_t count) {
+    llvm::Type* type = unit == kBlockBytes ? static_cast<llvm::Type*>(llvm::FixedVectorType::get(b_.getInt8Ty(), kBlockBytes))
+                                           : b_.getIntNTy(static_cast<unsigned>(8 * unit));
+    llvm::SmallVector<std::pair<Value*, Value*>, 4> parts;  // what is loaded, and where it is written
+    for (uint64_t i = 0; i < count; ++i) {
+      Value* at = i < count / 2 ? static_cast<Value*>(b_.getInt64(i * unit)) : b_.CreateSub(bytes, b_.getInt64((count - i) * unit));
+      Value* part = b_.CreateAlignedLoad(type, b_.CreateInBoundsGEP(b_.getInt8Ty(), from, at), llvm::Align(1));
+      parts.emplace_back(part, b_.CreateInBoundsGEP(b_.getInt8Ty(), to, at));
+    }
+    for (const auto& [part, address] : parts) b_.CreateAlignedStore(part, address, llvm::Align(1));
+  };
+  const std::function<void(uint64_t)> from_on = [&](uint64_t sure) {
+    if (sure >= kFewBytes) return CopyBytes(to, from, bytes);
+    const uint64_t unit = std::min(sure, kBlockBytes), twice = 2 * sure;
+    EmitEither(b_.CreateICmpULE(bytes, b_.getInt64(twice)), [&] { copy(unit, twice / unit); }, [&] { from_on(twice); });
+  };
+  from_on(least);
 }
 
 void BodyEmitter::CopyBytes(Value* to, Value* from, Value* bytes) {

@@ -16,11 +16,12 @@ using ir::ValueId;
 using llvm::Value;
 
 namespace {
-constexpr size_t kMostOps = 32;                       // of a block that is written several times
-constexpr size_t kMostChoices = 2;                    // each doubles the loops
-constexpr int64_t kShortestRow = 64;                  // of a stated length, as a stated period: pieces have a price of their own
-constexpr uint64_t kCopied = 16384;                   // elements between two looks at whether to stop
-constexpr uint64_t kShortestPiece = 16, kStrip = 64;  // what is shorter is run with so many elements as the row would be
+constexpr size_t kMostOps = 32;                          // of a block that is written several times
+constexpr size_t kMostChoices = 2;                       // each doubles the loops
+constexpr int64_t kShortestRow = 64;                     // of a stated length, as a stated period: pieces have a price of their own
+constexpr uint64_t kCopied = 16384;                      // elements between two looks at whether to stop
+constexpr uint64_t kShortestPiece = 16, kStrip = 64;     // what is shorter is run with so many elements as the row would be
+constexpr uint64_t kShortestCopy = 4, kFewCopied = 128;  // such a piece where it is copied; bytes that no call is made for
 }  // namespace
 
 Pieces::Pieces(const ir::TypeTable& types, const ir::Body& body, const ir::Block& block)
@@ -131,6 +132,7 @@ class BodyEmitter::Piece {
  public:
   // Computes what is known all over the piece at its first element, which the row's index stands for; at most `most` follow.
   Piece(BodyEmitter& emitter, const Pieces& pieces, Value* most);
+  static void EmitRow(BodyEmitter& o, const Pieces& pieces, const Nest& nest, Value* offset, const Indices& at);
   Value* more() const { return more_; }  // unsigned
   Value* fits() const { return fits_; }  // no check fails
   Value* Of(ValueId id, llvm::IRBuilder<>& b) const;
@@ -142,6 +144,7 @@ class BodyEmitter::Piece {
     uint64_t work;
   };
   bool EmitCopy(const Nest& nest, const Span& span);
+  bool MayCopy(ValueId result) const;               // in one of the ways in which the choices may fall?
   void set_index(Value* index) { index_ = index; }  // from the first on, of the element being written
 
  private:
@@ -149,7 +152,7 @@ class BodyEmitter::Piece {
   bool IsLine(ValueId id) const { return pieces_.Of(id) == Pieces::Role::kLine; }
   Value* MoreOf(const ir::Op& op, Value* value);
   Value* Fits(const Pieces::Check& check);
-  const ir::Op* CopiedLoad(ValueId result) const;
+  const ir::Op *CopiedLoad(ValueId result) const, *CopiedBy(const ir::Op& load) const;
 
   BodyEmitter& emitter_;
   const Pieces& pieces_;
@@ -251,11 +254,23 @@ const ir::Op* BodyEmitter::Piece::CopiedLoad(ValueId result) const {
     const size_t arm = condition->isOne() ? 0 : 1;
     result = choice.kind == OpKind::kIf ? emitter_.body_[choice.blocks[arm]].result : choice.args[1 + arm];
   }
-  const ir::Op& load = emitter_.body_[result];
+  return CopiedBy(emitter_.body_[result]);
+}
+
+const ir::Op* BodyEmitter::Piece::CopiedBy(const ir::Op& load) const {
   if (load.kind != OpKind::kLoad || load.args.size() < 2 || !IsLine(load.args.back())) return nullptr;
   const bool is_run =
       std::all_of(load.args.begin(), load.args.end() - 1, [&](ValueId arg) { return pieces_.Of(arg) == Pieces::Role::kSteady; });
   return is_run && emitter_.HasElements(load) == nullptr ? &load : nullptr;
+}
+
+bool BodyEmitter::Piece::MayCopy(ValueId result) const {
+  const ir::Op& op = emitter_.body_[result];
+  if (op.kind == OpKind::kIf) {
+    return std::any_of(op.blocks.begin(), op.blocks.end(), [&](ir::BlockId arm) { return MayCopy(emitter_.body_[arm].result); });
+  }
+  if (op.kind == OpKind::kSelect) return MayCopy(op.args[1]) || MayCopy(op.args[2]);
+  return CopiedBy(op) != nullptr;
 }
 
 // As memory is copied, which is faster than any loop where it is long; false: the piece does more than that.
@@ -273,52 +288,77 @@ bool BodyEmitter::Piece::EmitCopy(const Nest& nest, const Span& span) {
   const auto at = [&](Value* data, Value* offset) { return b_.CreateInBoundsGEP(element, data, offset); };
   Value* source = at(emitter_.DataOf(load->args[0]), emitter_.ElementOffset(emitter_.Get(load->args[0]), from));
   Value *target = at(nest.target.data, span.to), *step = b_.getInt64(kCopied);
-  Value* turns = b_.CreateUDiv(b_.CreateAdd(span.size, b_.getInt64(kCopied - 1)), step);
-  emitter_.For(turns, kCopied * span.work, [&](Value* turn) {
-    Value* done = b_.CreateMul(turn, step, "", true, true);
-    Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(span.size, done), step);
-    emitter_.CopyBytes(at(target, done), at(source, done), b_.CreateMul(count, b_.getInt64(ir::SizeOf(dtype)), "", true, true));
-  });
+  const uint64_t size = ir::SizeOf(dtype);
+  Value* bytes = b_.CreateMul(span.size, b_.getInt64(size), "", true, true);
+  const auto few = [&] { emitter_.CopyFew(target, source, bytes, kShortestCopy * size); };
+  const auto many = [&] {
+    Value* turns = b_.CreateUDiv(b_.CreateAdd(span.size, b_.getInt64(kCopied - 1)), step);
+    emitter_.For(turns, kCopied * span.work, [&](Value* turn) {
+      Value* done = b_.CreateMul(turn, step, "", true, true);
+      Value* count = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(span.size, done), step);
+      emitter_.CopyBytes(at(target, done), at(source, done), b_.CreateMul(count, b_.getInt64(size), "", true, true));
+    });
+  };
+  emitter_.EmitEither(b_.CreateICmpULE(bytes, b_.getInt64(kFewCopied)), few, many);
   return true;
 }
 
-bool BodyEmitter::EmitPieces(const Nest& nest, Value* offset, const llvm::SmallVector<Value*, 8>& at) {
-  const ir::Block& block = body_[nest.op.blocks[0]];
+void BodyEmitter::Piece::EmitRow(BodyEmitter& o, const Pieces& pieces, const Nest& nest, Value* offset, const Indices& at) {
+  llvm::IRBuilder<>& b = o.b_;
+  const ir::Block& block = o.body_[nest.op.blocks[0]];
   Value* count = nest.extents.back();
-  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count); known != nullptr && known->getSExtValue() < kShortestRow) return false;
-  const Pieces pieces(context_.types(), body_, block);
-  if (!pieces.is_worth_it()) return false;
-  const uint64_t work = WorkToLookAt(nest.op.args.back(), WorkOf(nest.op.blocks[0]));
-  const Loop loop = BeginLoop(count, "piece");
+  const uint64_t work = o.WorkToLookAt(nest.op.args.back(), o.WorkOf(nest.op.blocks[0]));
+  const Loop loop = o.BeginLoop(count, "piece");
   Value* first = loop.index;
-  if (work != 0) CheckStop();
-  for (size_t i = 0; i < at.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
-  values_[static_cast<size_t>(block.params.back())] = {first};
-  Value* left = b_.CreateSub(count, first, "left", true, true);
-  Piece piece(*this, pieces, b_.CreateSub(left, b_.getInt64(1)));
-  Value* is_short = b_.CreateICmpULT(piece.more(), b_.getInt64(kShortestPiece - 1));
-  Value* strip = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, b_.getInt64(kStrip));
-  Value* size = b_.CreateSelect(is_short, strip, b_.CreateAdd(piece.more(), b_.getInt64(1)), "size");
+  if (work != 0) o.CheckStop();
+  for (size_t i = 0; i < at.size(); ++i) o.values_[static_cast<size_t>(block.params[i])] = {at[i]};
+  o.values_[static_cast<size_t>(block.params.back())] = {first};
+  Value* left = b.CreateSub(count, first, "left", true, true);
+  Piece piece(o, pieces, b.CreateSub(left, b.getInt64(1)));
+  const uint64_t shortest = piece.MayCopy(block.result) ? kShortestCopy : kShortestPiece;
+  Value* is_short = b.CreateICmpULT(piece.more(), b.getInt64(shortest - 1));
+  Value* strip = b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, b.getInt64(kStrip));
+  Value* size = b.CreateSelect(is_short, strip, b.CreateAdd(piece.more(), b.getInt64(1)), "size");
   const auto row = [&] {
-    For(size, work, [&](Value* index) {
+    o.For(size, work, [&](Value* index) {
       llvm::SmallVector<Value*, 8> where(at);
-      where.push_back(b_.CreateAdd(first, index, "", true, true));
+      where.push_back(b.CreateAdd(first, index, "", true, true));
       piece.set_index(index);
-      EmitElement(nest, where, at.empty() ? where.back() : b_.CreateAdd(offset, where.back(), "", true, true));
+      o.EmitElement(nest, where, at.empty() ? where.back() : b.CreateAdd(offset, where.back(), "", true, true));
     });
   };
   const auto unchecked = [&] {
-    const Piece* outer = std::exchange(piece_, &piece);
-    Value* to = at.empty() ? first : b_.CreateAdd(offset, first, "", true, true);
+    const Piece* outer = std::exchange(o.piece_, &piece);
+    Value* to = at.empty() ? first : b.CreateAdd(offset, first, "", true, true);
     if (!piece.EmitCopy(nest, {first, size, to, work})) row();
-    piece_ = outer;
+    o.piece_ = outer;
   };
-  EmitEither(b_.CreateAnd(piece.fits(), b_.CreateNot(is_short)), [&] { piece.Choose(0, unchecked); }, row);
-  Value* next = b_.CreateAdd(first, size, "next", true, true);
-  loop.index->addIncoming(next, b_.GetInsertBlock());
-  b_.CreateCondBr(b_.CreateICmpSLT(next, count), loop.body, loop.exit);
-  b_.SetInsertPoint(loop.exit);
-  --loops_;
+  o.EmitEither(b.CreateAnd(piece.fits(), b.CreateNot(is_short)), [&] { piece.Choose(0, unchecked); }, row);
+  Value* next = b.CreateAdd(first, size, "next", true, true);
+  loop.index->addIncoming(next, b.GetInsertBlock());
+  b.CreateCondBr(b.CreateICmpSLT(next, count), loop.body, loop.exit);
+  b.SetInsertPoint(loop.exit);
+  --o.loops_;
+}
+
+bool BodyEmitter::EmitPieces(const Nest& nest, Value* offset, const Indices& at) {
+  Value* count = nest.extents.back();
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
+  if (known != nullptr && known->getSExtValue() < kShortestRow) return false;
+  const Pieces pieces(context_.types(), body_, body_[nest.op.blocks[0]]);
+  if (!pieces.is_worth_it()) return false;
+  if (known != nullptr || at.empty()) {
+    Piece::EmitRow(*this, pieces, nest, offset, at);
+    return true;
+  }
+  const auto as_it_stands = [&] {
+    Indices where(at);
+    const bool was_cold = std::exchange(is_cold_, true);
+    EmitAxis(nest, offset, where);
+    is_cold_ = was_cold;
+  };
+  EmitEither(b_.CreateICmpULT(count, b_.getInt64(2 * kShortestCopy)), as_it_stands,
+             [&] { Piece::EmitRow(*this, pieces, nest, offset, at); });
   return true;
 }
 

@@ -261,7 +261,8 @@ void BodyEmitter::Tiles::EmitSums(std::vector<Sum>& sums) {
 }
 
 // The lanes of the sums come in an order in which each is added to what it belongs to as soon as both are there: 0, 8, 4, 12, 2 and so on,
-// so that few partial sums wait.
+// so that few partial sums wait. A lane starts from its first element and not from 0, which changes nothing but the sign of a sum that is
+// 0: adding 0 to all in the end makes that positive.
 void BodyEmitter::Tiles::EmitSumsOfColumns(std::vector<Sum>& sums) {
   const ir::Op& op = o_.body_[sum_];
   const ir::DType dtype = o_.context_.type(op.type).dtype;
@@ -276,16 +277,30 @@ void BodyEmitter::Tiles::EmitSumsOfColumns(std::vector<Sum>& sums) {
   const auto place = [&](Value* level, size_t i) { return b_.CreateInBoundsGEP(row_type, partial, {level, b_.getInt64(i)}); };
   Value* count = o_.NotNegative(o_.Scalar(op.args[0]));
   const uint64_t work = sums.size() * o_.WorkOf(op.blocks[0]);
+  const auto term_of = [&](size_t i, Value* at) {
+    Enter(sums[i]);
+    o_.values_[static_cast<size_t>(term.params[0])] = {at};
+    return sums[i].lanes->EmitTerm(term);
+  };
   o_.For(b_.getInt64(depth), work, [&](Value* turn) {
-    for (llvm::AllocaInst* accumulator : accumulators) b_.CreateStore(identity, accumulator);
-    Value* lane = b_.CreateLShr(b_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, turn), 64 - bits, "lane");
+    // In eight bits: one shift of 64 LLVM would join with that of the index, so that no address goes up by a step.
+    Value* reversed = b_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, b_.CreateTrunc(turn, b_.getInt8Ty()));
+    Value* lane = b_.CreateZExt(b_.CreateLShr(reversed, 8 - bits), b_.getInt64Ty(), "lane");
     Value* turns = b_.CreateLShr(b_.CreateSub(b_.CreateAdd(count, b_.getInt64(depth - 1), "", true, true), lane, "", true, true), bits);
-    o_.For(turns, work, [&](Value* index) {
-      Value* at = b_.CreateAdd(b_.CreateShl(index, bits, "", true, true), lane, "k", true, true);
+    const auto begin = [&] {
+      for (size_t i = 0; i < sums.size(); ++i) b_.CreateStore(term_of(i, lane), accumulators[i]);
+    };
+    const auto none = [&] {
+      for (llvm::AllocaInst* accumulator : accumulators) b_.CreateStore(identity, accumulator);
+    };
+    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
+    const bool has_all = known != nullptr && known->getZExtValue() >= depth;
+    o_.EmitEither(has_all ? b_.getTrue() : b_.CreateICmpULT(lane, count), begin, none);
+    o_.For(b_.CreateSub(turns, b_.getInt64(1)), work, [&](Value* index) {
+      Value* next = b_.CreateAdd(index, b_.getInt64(1), "", true, true);
+      Value* at = b_.CreateAdd(b_.CreateShl(next, bits, "", true, true), lane, "k", true, true);
       for (size_t i = 0; i < sums.size(); ++i) {
-        Enter(sums[i]);
-        o_.values_[static_cast<size_t>(term.params[0])] = {at};
-        Value* element = sums[i].lanes->EmitTerm(term);
+        Value* element = term_of(i, at);
         b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(identity->getType(), accumulators[i]), element), accumulators[i]);
       }
     });
@@ -300,7 +315,8 @@ void BodyEmitter::Tiles::EmitSumsOfColumns(std::vector<Sum>& sums) {
   });
   for (size_t i = 0; i < sums.size(); ++i) {
     Enter(sums[i]);
-    sums[i].lanes->Give(sum_, b_.CreateLoad(identity->getType(), place(b_.getInt64(bits), i)));
+    Value* result = b_.CreateLoad(identity->getType(), place(b_.getInt64(bits), i));
+    sums[i].lanes->Give(sum_, EmitReduceStep(b_, kind, dtype, result, identity));
   }
 }
 

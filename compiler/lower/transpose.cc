@@ -1,5 +1,5 @@
 // Builds that only move elements, from columns into rows: in tiles that pass through registers, of strips that stay in the cache. And those
-// that mirror rows of pixels, make pixels of levels, or planes of pixels.
+// that mirror rows of pixels, turn their channels round, make pixels of levels, or planes of pixels.
 
 #include <algorithm>
 
@@ -13,10 +13,9 @@ namespace wf::lower {
 using llvm::Value;
 
 namespace {
-constexpr uint64_t kVectorBytes = 16, kMostPixelBytes = 8, kMostSpread = 4, kPlaneBytes = 32;
-constexpr uint64_t kMostRepeats = 8, kRepeatLanes = 16;
-constexpr int64_t kStrip = 64;     // rows that are read at a time: their lines are still there for the tiles beside
-constexpr int64_t kShortest = 16;  // of an axis whose extent is stated
+constexpr uint64_t kMovedBytes = 16, kMostPixelBytes = 8, kMostSpread = 4, kPlaneBytes = 32;
+constexpr int64_t kStripRows = 64;  // rows that are read at a time: their lines are still there for the tiles beside
+constexpr int64_t kShortest = 16;   // of an axis whose extent is stated
 }  // namespace
 
 // One such build: of its axes, `across_` is the last, and moves from row to row of what is read; `along_` moves along these rows. A pixel
@@ -25,8 +24,7 @@ class BodyEmitter::Transposition {
  public:
   Transposition(BodyEmitter& emitter, const Nest& nest)
       : o_(emitter), nest_(nest), b_(emitter.b_), block_(emitter.body_[nest.op.blocks[0]]), load_(emitter.body_[block_.result]) {}
-  static uint64_t RepeatsOf(const ir::Body& body, const Nest& nest);
-  bool Finds() { return MovesOnly() && (FindSpread() || FindPlanes() || (FindPixel() && (FindAxes() || FindMirror()))); }
+  bool Finds() { return MovesOnly() && (FindSpread() || FindPlanes() || (FindPixel() && ((!is_turned_ && FindAxes()) || FindMirror()))); }
   void Emit() {
     at_.assign(block_.params.size(), b_.getInt64(0));
     EmitOuter(0);
@@ -39,13 +37,14 @@ class BodyEmitter::Transposition {
   std::optional<int64_t> OnlyStep(size_t param, size_t axis) const;
   size_t SourceRank() const { return load_.args.size() - 1; }
   void EmitOuter(size_t axis), EmitStrips(), EmitTile(Place first), EmitPixel(Place place), EmitMirrored(), EmitSpread(), EmitPlanes();
+  void EmitMirroredVectors(Place first, uint64_t vectors);
   void ComputeIndices(Place place);
   Value *From(Place place), *To(Place place);  // addresses
   Value *Widened(Value* pixels), *Narrowed(Value* pixels);
   llvm::Type* Element() const { return o_.context_.Memory(o_.context_.type(nest_.op.type).dtype); }
   llvm::Align Alignment() const { return llvm::Align(ir::SizeOf(o_.context_.type(nest_.op.type).dtype)); }
   llvm::FixedVectorType* Bytes(uint64_t count) const { return llvm::FixedVectorType::get(b_.getInt8Ty(), static_cast<unsigned>(count)); }
-  uint64_t Side() const { return kVectorBytes / unit_; }  // of a tile
+  uint64_t Side() const { return kMovedBytes / unit_; }  // of a tile
 
   BodyEmitter& o_;
   const Nest& nest_;
@@ -55,6 +54,7 @@ class BodyEmitter::Transposition {
   size_t across_ = 0, along_ = 0, row_axis_ = 0;  // row_axis_: of what is read; across_ is along_: rows are mirrored
   int64_t across_step_ = 0, along_step_ = 0;      // -1: backwards
   uint64_t channels_ = 1, pixel_ = 0, unit_ = 0;  // bytes; unit_: of a pixel in a vector
+  bool is_turned_ = false;                        // the channels of a pixel are written from the last to the first
   bool is_spread_ = false;                        // each element is read for all channels
   bool has_planes_ = false;                       // along_ is the axis of channels, of which each has a plane
   llvm::SmallVector<Value*, 8> at_;
@@ -126,7 +126,9 @@ bool BodyEmitter::Transposition::FindPixel() {
     channels_ = count->getZExtValue();
     const bool is_whole =
         is(source[SourceRank()], channels_) && is(source[2 * SourceRank() - 1], channels_) && is(nest_.target.strides[rank - 2], channels_);
-    if (!is_whole || load_.args.back() != block_.params.back() || OnlyStep(rank - 1, SourceRank() - 1) != 1) return false;
+    const std::optional<int64_t> step = OnlyStep(rank - 1, SourceRank() - 1);
+    is_turned_ = step == -1;
+    if (!is_whole || (!is_turned_ && (load_.args.back() != block_.params.back() || step != 1))) return false;
   }
   pixel_ = channels_ * element;
   unit_ = pixel_ == 3 ? 4 : pixel_;
@@ -152,11 +154,13 @@ bool BodyEmitter::Transposition::FindAxes() {
   return !is_short(across_) && !is_short(along_);
 }
 
-// Do pixels of several channels move along their row, backwards? Vectors of single elements LLVM turns round itself.
+// Do pixels of several channels move along their row, backwards, or stay there with their channels turned round? Vectors of single elements
+// LLVM turns round itself.
 bool BodyEmitter::Transposition::FindMirror() {
   if (channels_ == 1) return false;
   across_ = along_ = nest_.extents.size() - 2;
-  return OnlyStep(across_, SourceRank() - 2) == -1;
+  across_step_ = OnlyStep(across_, SourceRank() - 2).value_or(0);
+  return across_step_ == -1 || (is_turned_ && across_step_ == 1);
 }
 
 void BodyEmitter::Transposition::EmitOuter(size_t axis) {
@@ -175,18 +179,18 @@ void BodyEmitter::Transposition::EmitOuter(size_t axis) {
 
 // Tiles, and what is left of rows and of columns pixel by pixel.
 void BodyEmitter::Transposition::EmitStrips() {
-  Value *width = nest_.extents[across_], *height = nest_.extents[along_], *side = b_.getInt64(Side()), *strip = b_.getInt64(kStrip);
+  Value *width = nest_.extents[across_], *height = nest_.extents[along_], *side = b_.getInt64(Side()), *strip = b_.getInt64(kStripRows);
   width = b_.CreateSelect(b_.CreateICmpEQ(height, b_.getInt64(0)), b_.getInt64(0), width);
   const auto plus = [&](Value* a, Value* c) { return b_.CreateAdd(a, c, "", true, true); };
   const auto times = [&](Value* a, Value* c) { return b_.CreateMul(a, c, "", true, true); };
-  o_.For(b_.CreateUDiv(plus(width, b_.getInt64(kStrip - 1)), strip), kUnknownWork, [&](Value* number) {
+  o_.For(b_.CreateUDiv(plus(width, b_.getInt64(kStripRows - 1)), strip), kUnknownWork, [&](Value* number) {
     Value* left = times(number, strip);
     Value* size = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, b_.CreateSub(width, left, "", true, true), strip);
     Value* tiles = b_.CreateUDiv(size, side);
     const auto pixels = [&](Value* from, Value* y) {
       o_.For(b_.CreateSub(size, from, "", true, true), 0, [&](Value* x) { EmitPixel({plus(plus(left, from), x), y}); });
     };
-    o_.For(b_.CreateUDiv(height, side), Side() * kStrip, [&](Value* row) {
+    o_.For(b_.CreateUDiv(height, side), Side() * kStripRows, [&](Value* row) {
       Value* top = times(row, side);
       o_.For(tiles, 0, [&](Value* tile) { EmitTile({plus(left, times(tile, side)), top}); });
       o_.For(side, 0, [&](Value* y) { pixels(times(tiles, side), plus(top, y)); });
@@ -200,6 +204,7 @@ void BodyEmitter::Transposition::ComputeIndices(Place place) {
   at_[across_] = place.first;
   at_[along_] = place.second;
   for (size_t i = 0; i < at_.size(); ++i) o_.values_[static_cast<size_t>(block_.params[i])] = {at_[i]};
+  if (is_turned_) o_.values_[static_cast<size_t>(block_.params.back())] = {b_.getInt64(channels_ - 1)};  // the first that is read
   for (const ir::ValueId id : block_.ops) {
     if (id != block_.result) o_.EmitOp(id);
   }
@@ -228,13 +233,14 @@ void BodyEmitter::Transposition::EmitPixel(Place place) {
   llvm::Type* type = llvm::FixedVectorType::get(Element(), static_cast<unsigned>(channels_));
   llvm::LoadInst* pixel = b_.CreateAlignedLoad(type, From(place), Alignment());
   o_.TagLoad(pixel);
-  o_.TagStore(b_.CreateAlignedStore(pixel, To(place), Alignment()));
+  Value* moved = is_turned_ ? b_.CreateVectorReverse(pixel) : pixel;
+  o_.TagStore(b_.CreateAlignedStore(moved, To(place), Alignment()));
 }
 
 Value* BodyEmitter::Transposition::Widened(Value* pixels) {
   if (pixel_ != unit_) {
-    llvm::SmallVector<int, kVectorBytes> from;
-    for (uint64_t i = 0; i < kVectorBytes; ++i) from.push_back(i % unit_ < pixel_ ? static_cast<int>(i / unit_ * pixel_ + i % unit_) : -1);
+    llvm::SmallVector<int, kMovedBytes> from;
+    for (uint64_t i = 0; i < kMovedBytes; ++i) from.push_back(i % unit_ < pixel_ ? static_cast<int>(i / unit_ * pixel_ + i % unit_) : -1);
     pixels = b_.CreateShuffleVector(pixels, from);
   }
   return b_.CreateBitCast(pixels,
@@ -242,9 +248,9 @@ Value* BodyEmitter::Transposition::Widened(Value* pixels) {
 }
 
 Value* BodyEmitter::Transposition::Narrowed(Value* pixels) {
-  pixels = b_.CreateBitCast(pixels, Bytes(kVectorBytes));
+  pixels = b_.CreateBitCast(pixels, Bytes(kMovedBytes));
   if (pixel_ == unit_) return pixels;
-  llvm::SmallVector<int, kVectorBytes> from;
+  llvm::SmallVector<int, kMovedBytes> from;
   for (uint64_t i = 0; i < Side() * pixel_; ++i) from.push_back(static_cast<int>(i / pixel_ * unit_ + i % pixel_));
   return b_.CreateShuffleVector(pixels, from);
 }
@@ -265,7 +271,7 @@ void BodyEmitter::Transposition::EmitTile(Place first) {
     rows.push_back(Widened(row));
   }
   const auto interleaved = [&](Value* a, Value* c, uint64_t from_pixel) {
-    llvm::SmallVector<int, kVectorBytes> order;
+    llvm::SmallVector<int, kMovedBytes> order;
     for (uint64_t i = 0; i < side; ++i) order.push_back(static_cast<int>(from_pixel + i / 2 + i % 2 * side));
     return b_.CreateShuffleVector(a, c, order);
   };
@@ -282,25 +288,65 @@ void BodyEmitter::Transposition::EmitTile(Place first) {
   }
 }
 
-// A vector holds whole pixels and perhaps bytes of one more, which are read, and written where the next turn writes over them: the last
-// pixels of a row, one at least, are for themselves.
+// Of `vectors` that hold whole pixels, and perhaps bytes of one more, those to write: byte by byte the one that comes there.
+void BodyEmitter::Transposition::EmitMirroredVectors(Place first, uint64_t vectors) {
+  const uint64_t bytes = vectors * kMovedBytes, side = bytes / pixel_, element = Alignment().value();
+  const bool is_mirrored = across_step_ < 0;
+  Value* read = is_mirrored ? b_.CreateAdd(first.first, b_.getInt64(side - 1), "", true, true) : first.first;
+  const uint64_t before = is_mirrored ? bytes % pixel_ : 0;
+  Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), From({read, read}), b_.getInt64(-before));
+  std::vector<Value*> in, out;
+  for (uint64_t i = 0; i < vectors; ++i) {
+    Value* address = b_.CreateInBoundsGEP(b_.getInt8Ty(), from, b_.getInt64(i * kMovedBytes));
+    llvm::LoadInst* vector = b_.CreateAlignedLoad(Bytes(kMovedBytes), address, llvm::Align(1));
+    o_.TagLoad(vector);
+    in.push_back(vector);
+  }
+  for (uint64_t i = 0; i < vectors; ++i) {
+    Value* made = nullptr;
+    for (uint64_t k = 0; k < vectors; ++k) {
+      llvm::SmallVector<int, kMovedBytes> order;  // the bytes that come from vector k, those that there are, or none in particular
+      bool has_any = false;
+      for (uint64_t byte = 0; byte < kMovedBytes; ++byte) {
+        const uint64_t to = i * kMovedBytes + byte, pixel = to / pixel_, channel = to % pixel_ / element;
+        const uint64_t source = (is_mirrored ? side - 1 - pixel : pixel) * channels_ + (is_turned_ ? channels_ - 1 - channel : channel);
+        const uint64_t at = before + source * element + to % element;
+        const bool is_here = pixel < side && at / kMovedBytes == k;
+        has_any |= is_here;
+        const int there = made == nullptr ? -1 : static_cast<int>(byte);
+        order.push_back(is_here ? static_cast<int>((made == nullptr ? 0 : kMovedBytes) + at % kMovedBytes) : there);
+      }
+      if (has_any) made = made == nullptr ? b_.CreateShuffleVector(in[k], order) : b_.CreateShuffleVector(made, in[k], order);
+    }
+    out.push_back(made);
+  }
+  Value* to = To(first);
+  for (uint64_t i = 0; i < vectors; ++i) {
+    Value* address = b_.CreateInBoundsGEP(b_.getInt8Ty(), to, b_.getInt64(i * kMovedBytes));
+    o_.TagStore(b_.CreateAlignedStore(out[i], address, llvm::Align(1)));
+  }
+}
+
+// Pixels of three bytes fill three vectors. The rest goes by one: the bytes in it beyond whole pixels are read, and written where the next
+// turn writes over them, so that the last pixels of a row, one at least, are for themselves. Not all by one: what is loaded would lie where
+// something was stored just before but for a multiple of 4 KiB, which CPUs take for the same.
 void BodyEmitter::Transposition::EmitMirrored() {
-  const uint64_t side = kVectorBytes / pixel_, more = kVectorBytes % pixel_;
-  llvm::SmallVector<int, kVectorBytes> order(kVectorBytes, -1);
-  for (uint64_t i = 0; i < side * pixel_; ++i) order[i] = static_cast<int>(more + (side - 1 - i / pixel_) * pixel_ + i % pixel_);
-  Value* count = nest_.extents[across_];
-  Value* turns = b_.CreateUDiv(b_.CreateSub(count, b_.getInt64(1), "", true, true), b_.getInt64(side));
-  o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], side), [&](Value* turn) {
-    Value* first = b_.CreateMul(turn, b_.getInt64(side), "", true, true);
-    Value* last = b_.CreateAdd(first, b_.getInt64(side - 1), "", true, true);
-    Value* from = b_.CreateInBoundsGEP(b_.getInt8Ty(), From({last, last}), b_.getInt64(-more));
-    llvm::LoadInst* pixels = b_.CreateAlignedLoad(Bytes(kVectorBytes), from, llvm::Align(1));
-    o_.TagLoad(pixels);
-    o_.TagStore(b_.CreateAlignedStore(b_.CreateShuffleVector(pixels, order), To({first, first}), llvm::Align(1)));
-  });
-  Value* done = b_.CreateMul(turns, b_.getInt64(side), "", true, true);
-  o_.For(b_.CreateSub(count, done, "", true, true), 0, [&](Value* pixel) {
-    Value* x = b_.CreateAdd(done, pixel, "", true, true);
+  Value *count = nest_.extents[across_], *done = b_.getInt64(0);
+  const auto turns_of = [&](uint64_t vectors, Value* left) {
+    const uint64_t side = vectors * kMovedBytes / pixel_;
+    Value *turns = b_.CreateUDiv(left, b_.getInt64(side)), *start = done;
+    o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], side), [&](Value* turn) {
+      Value* first = b_.CreateAdd(start, b_.CreateMul(turn, b_.getInt64(side), "", true, true), "", true, true);
+      EmitMirroredVectors({first, first}, vectors);
+    });
+    done = b_.CreateAdd(start, b_.CreateMul(turns, b_.getInt64(side), "", true, true), "", true, true);
+  };
+  if (kMovedBytes % pixel_ != 0) turns_of(pixel_, count);
+  Value* left = b_.CreateSub(count, done, "", true, true);
+  turns_of(1, kMovedBytes % pixel_ == 0 ? left : b_.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, left, b_.getInt64(1)));
+  Value* start = done;
+  o_.For(b_.CreateSub(count, start, "", true, true), 0, [&](Value* pixel) {
+    Value* x = b_.CreateAdd(start, pixel, "", true, true);
     EmitPixel({x, x});
   });
 }
@@ -311,17 +357,17 @@ void BodyEmitter::Transposition::EmitSpread() {
     llvm::LoadInst* levels = b_.CreateAlignedLoad(Bytes(bytes), From({x, x}), llvm::Align(1));
     o_.TagLoad(levels);
     Value* to = To({x, x});
-    for (uint64_t first = 0; first < bytes * channels_; first += kVectorBytes) {
-      llvm::SmallVector<int, kVectorBytes> from;
-      for (uint64_t i = first; i < std::min(first + kVectorBytes, bytes * channels_); ++i) from.push_back(static_cast<int>(i / channels_));
+    for (uint64_t first = 0; first < bytes * channels_; first += kMovedBytes) {
+      llvm::SmallVector<int, kMovedBytes> from;
+      for (uint64_t i = first; i < std::min(first + kMovedBytes, bytes * channels_); ++i) from.push_back(static_cast<int>(i / channels_));
       Value* there = b_.CreateInBoundsGEP(b_.getInt8Ty(), to, b_.getInt64(first));
       o_.TagStore(b_.CreateAlignedStore(b_.CreateShuffleVector(levels, from), there, llvm::Align(1)));
     }
   };
-  Value *count = nest_.extents[across_], *side = b_.getInt64(kVectorBytes);
+  Value *count = nest_.extents[across_], *side = b_.getInt64(kMovedBytes);
   Value *turns = b_.CreateUDiv(count, side), *done = b_.CreateMul(turns, side, "", true, true);
-  o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], kVectorBytes),
-         [&](Value* turn) { spread(b_.CreateMul(turn, side, "", true, true), kVectorBytes); });
+  o_.For(turns, o_.WorkToLookAt(nest_.op.args[across_], kMovedBytes),
+         [&](Value* turn) { spread(b_.CreateMul(turn, side, "", true, true), kMovedBytes); });
   o_.For(b_.CreateSub(count, done, "", true, true), 0, [&](Value* rest) { spread(b_.CreateAdd(done, rest, "", true, true), 1); });
 }
 
@@ -351,67 +397,6 @@ bool BodyEmitter::EmitTransposed(const Nest& nest) {
   Transposition transposition(*this, nest);
   if (!transposition.Finds()) return false;
   transposition.Emit();
-  return true;
-}
-
-// By how many elements of a row one of what is read is repeated, as `x[i / 3]` says; 0: it is no such row.
-uint64_t BodyEmitter::Transposition::RepeatsOf(const ir::Body& body, const Nest& nest) {
-  const ir::Block& block = body[nest.op.blocks[0]];
-  const ir::Op& load = body[block.result];
-  const auto is_inside = [&](ir::ValueId id) { return std::find(block.ops.begin(), block.ops.end(), id) != block.ops.end(); };
-  if (load.kind != ir::OpKind::kLoad || load.args.size() < 2 || !is_inside(block.result) || is_inside(load.args[0])) return 0;
-  const ir::ValueId index = block.params.back(), source = load.args.back();
-  const ir::Op& quotient = body[source];
-  if (quotient.kind != ir::OpKind::kDiv || !is_inside(source) || quotient.args[0] != index) return 0;
-  const ir::Op& times = body[quotient.args[1]];
-  if (times.kind != ir::OpKind::kScalar || times.imm < 2 || times.imm > kMostRepeats) return 0;
-  for (const ir::ValueId id : block.ops) {
-    const std::vector<ir::ValueId>& args = body[id].args;
-    const auto read = [&](ir::ValueId value) { return std::count(args.begin(), args.end(), value); };
-    const bool is_fine = read(index) == (id == source ? 1 : 0) && read(source) == (id == block.result ? 1 : 0);
-    if (!is_fine || !body[id].blocks.empty()) return 0;
-  }
-  return times.imm;
-}
-
-// Vectors of what is read, each element of which is spread to its places: there is no division.
-bool BodyEmitter::EmitRepeated(const Nest& nest, Value* offset, const Indices& at) {
-  const uint64_t times = has_lanes_ && piece_ == nullptr ? Transposition::RepeatsOf(body_, nest) : 0;
-  if (times == 0) return false;
-  const ir::Block& block = body_[nest.op.blocks[0]];
-  const ir::Op& load = body_[block.result];
-  const ir::DType dtype = context_.type(nest.op.type).dtype;
-  llvm::Type* element = context_.Memory(dtype);
-  const llvm::Align align(ir::SizeOf(dtype));
-  const uint64_t work = WorkToLookAt(nest.op.args.back(), WorkOf(nest.op.blocks[0]));
-  Value *count = nest.extents.back(), *step = b_.getInt64(kRepeatLanes * times), *turns = b_.CreateUDiv(count, step);
-  if (Value* some = HasElements(load); some != nullptr) turns = b_.CreateSelect(some, turns, b_.getInt64(0));
-  for (size_t i = 0; i < at.size(); ++i) values_[static_cast<size_t>(block.params[i])] = {at[i]};
-  For(turns, kRepeatLanes * times * work, [&](Value* turn) {
-    Value* first = b_.CreateMul(turn, step, "first", true, true);
-    llvm::SmallVector<Value*, 8> from;
-    for (const ir::ValueId id : block.ops) {
-      if (id != block.result && id != load.args.back()) EmitOp(id);
-    }
-    for (size_t i = 1; i + 1 < load.args.size(); ++i) from.push_back(Scalar(load.args[i]));
-    from.push_back(b_.CreateMul(turn, b_.getInt64(kRepeatLanes), "", true, true));
-    Value* address = b_.CreateInBoundsGEP(element, DataOf(load.args[0]), ElementOffset(Get(load.args[0]), from));
-    llvm::LoadInst* elements = b_.CreateAlignedLoad(llvm::FixedVectorType::get(element, kRepeatLanes), address, align);
-    TagLoad(elements);
-    Value* to = b_.CreateInBoundsGEP(element, nest.target.data, b_.CreateAdd(offset, first, "", true, true));
-    for (uint64_t part = 0; part < times; ++part) {
-      llvm::SmallVector<int, kRepeatLanes> order;
-      for (uint64_t i = 0; i < kRepeatLanes; ++i) order.push_back(static_cast<int>((part * kRepeatLanes + i) / times));
-      Value* there = b_.CreateInBoundsGEP(element, to, b_.getInt64(part * kRepeatLanes));
-      TagStore(b_.CreateAlignedStore(b_.CreateShuffleVector(elements, order), there, align));
-    }
-  });
-  Value* done = b_.CreateMul(turns, step, "done", true, true);
-  For(b_.CreateSub(count, done, "", true, true), work, [&](Value* rest) {
-    llvm::SmallVector<Value*, 8> where(at);
-    where.push_back(b_.CreateAdd(done, rest, "", true, true));
-    EmitElement(nest, where, b_.CreateAdd(offset, where.back(), "", true, true));
-  });
   return true;
 }
 

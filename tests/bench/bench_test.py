@@ -144,6 +144,22 @@ class Pipelines(unittest.TestCase):
         self.assertGreater(both, alone)
 
 
+class Alone(unittest.TestCase):
+    FOLDER = Path(bench.__file__).resolve().parent
+
+    def test_peers_take_the_kernels_for_this_cpu_on_one_thread(self):
+        import os
+        told = "import os, alone; print([os.environ.get(name) for name in ('OPENBLAS_CORETYPE', 'OPENBLAS_L2_SIZE', 'OPENBLAS_NUM_THREADS')])"
+        set_elsewhere = {**os.environ, "OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_L2_SIZE": "256", "OPENBLAS_NUM_THREADS": "8"}
+        done = subprocess.run([sys.executable, "-B", "-c", told], cwd=self.FOLDER, env=set_elsewhere, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.strip(), "[None, None, '1']")
+
+    def test_it_is_what_peers_import_first(self):
+        for path in (*self.FOLDER.glob("std_*peers.py"), self.FOLDER / "kernels/measure.py"):
+            imported = re.findall(r"(?m)^import (\w+)", path.read_text())
+            self.assertLess(imported.index("alone"), imported.index("numpy"), path)
+
+
 class Programs(unittest.TestCase):
     def test_chains_have_as_many_nodes_as_their_names_say(self):
         import harness

@@ -2,19 +2,16 @@
 import calendar
 import datetime
 import json
-import os
 import sys
 from pathlib import Path
 
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"
-
-import fast_ctc_decode  # noqa: E402
-import numpy as np  # noqa: E402
-import scipy.ndimage  # noqa: E402
-import scipy.special  # noqa: E402
-import xxhash  # noqa: E402
-from std_peers_loop import serve  # noqa: E402
+import alone  # noqa: F401, I001: before numpy
+import fast_ctc_decode
+import numpy as np
+import scipy.ndimage
+import scipy.special
+import xxhash
+from std_peers_loop import serve
 
 F32 = np.float32
 dice = np.random.default_rng(5)

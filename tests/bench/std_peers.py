@@ -5,6 +5,7 @@ import json
 import sys
 from pathlib import Path
 
+import alone  # noqa: F401, I001: before numpy
 import cv2
 import ml_dtypes
 import numpy as np

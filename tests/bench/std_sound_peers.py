@@ -1,17 +1,14 @@
 """std_sound_peers.py FOLDER: as std_peers.py, for sound. Each library is held to one thread."""
 import io
 import json
-import os
 import sys
 from pathlib import Path
 
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[name] = "1"
-
-import librosa  # noqa: E402
-import numpy as np  # noqa: E402
-import soundfile  # noqa: E402
-from std_peers_loop import serve  # noqa: E402
+import alone  # noqa: F401, I001: before numpy
+import librosa
+import numpy as np
+import soundfile
+from std_peers_loop import serve
 
 RATE, SECONDS = 16000, 10
 

@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 from statistics import median
 
-import numpy as np
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import alone  # noqa: E402, F401: before numpy
+import numpy as np  # noqa: E402
 
 DTYPES = {np.dtype(np.int64): 5, np.dtype(np.uint8): 6, np.dtype(np.float32): 12}  # as in runtime/abi/values.h
 MEAN, DEVIATION = np.array([0.485, 0.456, 0.406], np.float32), np.array([0.229, 0.224, 0.225], np.float32)

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <llvm/Support/raw_ostream.h>
+
 #include "compiler/ir/scalar.h"
 #include "tests/unit/compiler/lower/harness.h"
 
@@ -32,6 +34,15 @@ class BodyTest : public ::testing::Test {
   bool with_o0_ = true;
   bool watched_ = true;  // the generic copy is instrumented where the test is: of long bodies, a minute
   bool wide_ = false;    // needs a CPU that has x86-64-v4
+
+  // The module of all cases, for CPUs with AVX2, as it is before LLVM's passes.
+  std::string Printed() const {
+    llvm::LLVMContext context;
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    Lower(cases_.program, context, {.target_cpu = "x86-64-v3"})->print(out, nullptr);
+    return text;
+  }
 
   // All cases on all copies, against the interpreter. Where the CPU has x86-64-v4, that is what the generic copy runs.
   void Check(const std::vector<int64_t>& sizes, int rounds = 1) {

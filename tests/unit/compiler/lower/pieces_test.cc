@@ -165,6 +165,47 @@ TEST_F(PiecesTest, RowsOfTablesAreSplitToo) {
   Check(kSizes, 3);
 }
 
+// Pieces of every length up to those that a call copies: of `size / 2 + 1` elements and of `size`.
+TEST_F(PiecesTest, ShortPieces) {
+  for (const DType dtype : {DType::kBool, DType::kU8, DType::kI16, DType::kF32, DType::kF64}) {
+    const TypeId matrix = Tensor(dtype, {-1, -1}), vector = Tensor(dtype, {-1});
+    cases_.Add("a row and the same behind each", {matrix, vector}, matrix, [this, dtype](Builder& b, const In& in) {
+      const ValueId width = b.Dim(in[0], 1), more = b.Dim(in[1], 0);
+      const ir::BlockId block = b.Open({I64(), I64()});
+      const ValueId y = b.Param(0), x = b.Param(1);
+      b.Close(
+          Choose(b, b.Binary(OpKind::kLt, x, width), [&] { return b.Load(in[0], {y, x}); }, [&] { return At(b, in[1], b.Sub(x, width)); }));
+      return b.Build(dtype, {b.Binary(OpKind::kMin, b.Dim(in[0], 0), b.I64(3)), b.Add(width, more)}, block);
+    });
+    EXPECT_TRUE(IsSplit());
+    cases_.program.slots.back().store = ir::Store::kStaged;  // its rows are padded
+    cases_.Add("moved round", {vector}, matrix, [this, dtype](Builder& b, const In& in) {
+      const ValueId n = b.Dim(in[0], 0);
+      const ir::BlockId block = b.Open({I64(), I64()});
+      b.Close(At(b, in[0], b.Binary(OpKind::kRem, b.Add(b.Param(1), b.Param(0)), CheckDivisor(b, n))));
+      return b.Build(dtype, {b.Binary(OpKind::kMin, n, b.I64(5)), b.Mul(n, b.I64(2))}, block);
+    });
+    EXPECT_TRUE(IsSplit());
+  }
+  std::vector<int64_t> sizes;
+  for (int64_t size = 0; size < 36; ++size) sizes.push_back(size);
+  for (const int64_t size : {48, 63, 64, 65, 127, 128, 129, 255}) sizes.push_back(size);
+  Check(sizes, 1);
+}
+
+// Short pieces that are copied go without a call, through vectors of bytes; those that compute their elements do not.
+TEST_F(PiecesTest, WhatIsCopiedInVectors) {
+  for (const bool is_copied : {true, false}) {
+    cases_ = Cases();
+    AddRow("tile", [is_copied](Builder& b, const In& in, ValueId index) {
+      const ValueId one = At(b, in[0], b.Binary(OpKind::kRem, b.Add(index, b.I64(1)), CheckDivisor(b, b.Dim(in[0], 0))));
+      return is_copied ? one : b.Add(one, b.F32(1));
+    });
+    EXPECT_TRUE(IsSplit());
+    EXPECT_EQ(Printed().find("store <32 x i8>") != std::string::npos, is_copied);
+  }
+}
+
 TEST_F(PiecesTest, WhatIsNotSplit) {
   AddRow("no condition", [](Builder& b, const In&, ValueId index) { return b.Convert(index, DType::kF32); });
   EXPECT_FALSE(IsSplit());

@@ -215,6 +215,38 @@ TEST_F(TilesTest, OtherElements) {
   Check({0, 1, 3, 16, 17, 31, 40});
 }
 
+// Down columns: sums of nothing but -0 are 0, as those that begin with 0 are.
+TEST_F(TilesTest, SumsOfZerosBelowZero) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    AddBuild({"zeros", {Bytes(2), Bytes(2)}, Floats(2, dtype), 0, ColumnsOfBoth, [dtype](Builder& b, const In& in, const Ids& at) {
+                return SumOver(b, dtype, at.back(), [&](ValueId k) {
+                  const ValueId none = dtype == DType::kF64 ? b.F64(0) : b.F32(0);
+                  const ValueId left = b.Mul(b.Convert(b.Load(in[0], {k, at[0]}), dtype), none);
+                  return b.Mul(left, b.Unary(OpKind::kNeg, b.Convert(b.Load(in[1], {k, at[1]}), dtype)));
+                });
+              }});
+  }
+  Check({0, 1, 8, 16, 17, 33, 40});
+}
+
+// A lane of a sum that has as many elements as there are lanes begins with the first: nothing is set to 0, and added to.
+TEST_F(TilesTest, LanesBeginWithTheirFirstElements) {
+  for (const int64_t depth : {15, 17, 40}) {
+    cases_ = Cases();
+    AddBuild({"down columns",
+              {Tensor(DType::kF32, {8, depth}), Tensor(DType::kF32, {depth, 32})},
+              Tensor(DType::kF32, {8, 32}),
+              1,
+              [](Builder& b, const In&) { return Ids{b.I64(8), b.I64(32)}; },
+              [depth](Builder& b, const In& in, const Ids& at) {
+                return SumOver(b, DType::kF32, b.I64(depth),
+                               [&](ValueId k) { return b.Mul(b.Load(in[0], {at[0], k}), b.Load(in[1], {k, at[1]})); });
+              }});
+    EXPECT_EQ(Printed().find("store <8 x float> zeroinitializer"), std::string::npos) << depth;
+    EXPECT_EQ(Printed().find("bitreverse.i8") != std::string::npos, depth > 16) << depth;
+  }
+}
+
 // They are no tiles.
 TEST_F(TilesTest, SumsOfSums) {
   const DType f32 = DType::kF32;

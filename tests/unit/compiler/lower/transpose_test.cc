@@ -57,6 +57,50 @@ TEST_F(BodyTest, ColumnsOfPixelsBecomeRows) {
   Check(kSides, 1);
 }
 
+// Pixels that stay where they are, or are mirrored, with their channels from the last to the first.
+TEST_F(BodyTest, ChannelsAreTurnedRound) {
+  for (const DType dtype : {DType::kU8, DType::kI16, DType::kF32}) {
+    for (const int64_t channels : {1, 2, 3, 4, 5}) {
+      const TypeId picture = Tensor(dtype, {-1, -1, channels});
+      for (const bool is_mirrored : {false, true}) {
+        cases_.Add("turned round", {picture}, picture, [this, dtype, channels, is_mirrored](Builder& b, const In& in) {
+          const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1);
+          const ir::BlockId block = b.Open({I64(), I64(), I64()});
+          const ValueId x = is_mirrored ? Backwards(b, width, b.Param(1)) : b.Param(1);
+          b.Close(b.Load(in[0], {Backwards(b, height, b.Param(0)), x, Backwards(b, b.I64(channels), b.Param(2))}));
+          return b.Build(dtype, {height, width, b.I64(channels)}, block);
+        });
+        if (is_mirrored) cases_.program.slots.back().store = ir::Store::kStaged;  // its rows are padded
+      }
+      cases_.Add("all but the first channel", {picture}, Tensor(dtype, {-1, -1, channels - 1}), [=, this](Builder& b, const In& in) {
+        const ir::BlockId block = b.Open({I64(), I64(), I64()});
+        b.Close(b.Load(in[0], {b.Param(0), b.Param(1), Backwards(b, b.I64(channels), b.Param(2))}));
+        return b.Build(dtype, {b.Dim(in[0], 0), b.Dim(in[0], 1), b.I64(channels - 1)}, block);
+      });
+    }
+  }
+  Check({0, 1, 5, 6, 7, 16, 17, 33, 53}, 1);
+}
+
+TEST_F(BodyTest, WhatIsTurnedRoundInVectors) {
+  const auto has_vectors = [&](int64_t channels, const std::function<ValueId(Builder&, ValueId)>& channel) {
+    cases_ = Cases();
+    const TypeId picture = Tensor(DType::kU8, {-1, -1, channels});
+    cases_.Add("a picture", {picture}, picture, [&](Builder& b, const In& in) {
+      const ir::BlockId block = b.Open({I64(), I64(), I64()});
+      b.Close(b.Load(in[0], {b.Param(0), b.Param(1), channel(b, b.Param(2))}));
+      return b.Build(DType::kU8, {b.Dim(in[0], 0), b.Dim(in[0], 1), b.I64(channels)}, block);
+    });
+    return Printed().find("shufflevector <16 x i8>") != std::string::npos;
+  };
+  for (const int64_t channels : {2, 3, 4}) {
+    EXPECT_TRUE(has_vectors(channels, [&](Builder& b, ValueId c) { return Backwards(b, b.I64(channels), c); })) << channels;
+    EXPECT_FALSE(has_vectors(channels, [](Builder&, ValueId c) { return c; })) << channels;
+    EXPECT_FALSE(has_vectors(channels, [](Builder& b, ValueId) { return b.I64(1); })) << channels;
+  }
+  EXPECT_FALSE(has_vectors(5, [](Builder& b, ValueId c) { return Backwards(b, b.I64(5), c); }));
+}
+
 TEST_F(BodyTest, LevelsBecomePixels) {
   for (const DType dtype : {DType::kBool, DType::kU8, DType::kI16}) {
     const TypeId matrix = Tensor(dtype, {-1, -1});
@@ -117,39 +161,6 @@ TEST_F(BodyTest, PixelsBecomePlanes) {
     }
   }
   Check(kSides, 1);
-}
-
-TEST_F(BodyTest, ElementsAreRepeated) {
-  for (const DType dtype : {DType::kBool, DType::kU8, DType::kF32}) {
-    const TypeId vector = Tensor(dtype, {-1}), matrix = Tensor(dtype, {-1, -1});
-    for (const int64_t times : {2, 3, 8, 9}) {
-      const auto quotient = [times](Builder& b, ValueId index) { return b.Binary(OpKind::kDiv, index, b.I64(times)); };
-      cases_.Add("of a vector", {vector}, vector, [this, dtype, times, quotient](Builder& b, const In& in) {
-        const ir::BlockId block = b.Open({I64()});
-        b.Close(b.Load(in[0], {quotient(b, b.Param(0))}));
-        return b.Build(dtype, {b.Mul(b.Dim(in[0], 0), b.I64(times))}, block);
-      });
-      cases_.Add("the last not as often", {vector}, vector, [this, dtype, times, quotient](Builder& b, const In& in) {
-        const ir::BlockId block = b.Open({I64()});
-        b.Close(b.Load(in[0], {quotient(b, b.Param(0))}));
-        const ValueId all = b.Mul(b.Dim(in[0], 0), b.I64(times));
-        return b.Build(dtype, {b.Binary(OpKind::kMax, b.Sub(all, b.I64(1)), b.I64(0))}, block);
-      });
-      cases_.Add("of rows that are, too", {matrix}, matrix, [this, dtype, times, quotient](Builder& b, const In& in) {
-        const ir::BlockId block = b.Open({I64(), I64()});
-        b.Close(b.Load(in[0], {quotient(b, b.Param(0)), quotient(b, b.Param(1))}));
-        return b.Build(dtype, {b.Mul(b.Dim(in[0], 0), b.I64(times)), b.Mul(b.Dim(in[0], 1), b.I64(times))}, block);
-      });
-      if (times == 3) cases_.program.slots.back().store = ir::Store::kStaged;  // its rows are padded
-      cases_.Add("where it may be outside", {matrix}, matrix, [this, dtype, times, quotient](Builder& b, const In& in) {
-        const ValueId height = b.Dim(in[0], 0), width = b.Dim(in[0], 1);
-        const ir::BlockId block = b.Open({I64(), I64()});
-        b.Close(b.Load(in[0], {b.CheckIndex(b.Param(0), height), quotient(b, b.Param(1))}));
-        return b.Build(dtype, {b.Add(height, b.I64(1)), b.Mul(width, b.I64(times))}, block);
-      });
-    }
-  }
-  Check({0, 1, 5, 16, 35, 70}, 1);
 }
 
 TEST_F(BodyTest, AxesThatChangePlacesAmongOthers) {

@@ -6,6 +6,7 @@
 #include "compiler/sema/check_call.h"
 #include "compiler/sema/consts.h"
 #include "compiler/sema/default_value.h"
+#include "compiler/sema/instantiation.h"
 #include "compiler/sema/mentions.h"
 #include "compiler/sema/model_outputs.h"
 #include "compiler/sema/names.h"
@@ -13,92 +14,6 @@
 
 namespace wf::sema {
 namespace {
-
-// The callee's type in the caller's terms.
-class Instantiation {
- public:
-  enum class Open : uint8_t { kUnknown, kNamed };  // what has no value yet: `_` and poison; or, for messages, its name and `any`
-  Instantiation(Types& types, const DimSolver& solver, const TypeBindings& bindings, Open open = Open::kUnknown)
-      : types_(types), solver_(solver), bindings_(bindings), open_(open) {}
-
-  // Poison where a dimension has no value that can be computed; `faulty` is that of the callee then.
-  TypeRef Of(TypeRef type) {
-    switch (type->kind) {
-      case TypeKind::kTensor:
-        return Tensor(*type);
-      case TypeKind::kVariable: {
-        const auto bound = bindings_.types.find(type->name);
-        return bound == bindings_.types.end() ? Unbound(type->name) : bound->second;
-      }
-      case TypeKind::kList:
-        return types_.List(Of(type->element));
-      case TypeKind::kMap:
-        return types_.Map(Of(type->element));
-      case TypeKind::kOptional:
-        return types_.Optional(Of(type->element));
-      case TypeKind::kRecord: {
-        if (!type->name.empty()) return type;
-        std::vector<Field> fields = type->fields;
-        for (Field& field : fields) field.type = Of(field.type);
-        return types_.Record("", std::move(fields));
-      }
-      case TypeKind::kError:
-      case TypeKind::kNever:
-      case TypeKind::kNone:
-      case TypeKind::kScalar:
-      case TypeKind::kString:
-      case TypeKind::kBytes:
-        break;
-    }
-    return type;
-  }
-  const std::optional<Dim>& faulty() const { return faulty_; }
-
- private:
-  TypeRef Tensor(const Type& type) {
-    DType dtype = type.dtype;
-    if (type.element != nullptr) {
-      const TypeRef element = Of(type.element);
-      if (element->kind == TypeKind::kVariable) return OfAny(type, element);
-      if (element->kind != TypeKind::kScalar) return types_.Error();
-      dtype = element->dtype;
-    }
-    std::vector<Dim> dims;
-    for (const Dim& dim : type.dims) {
-      if (IsRest(dim)) {
-        const auto rest = bindings_.rests.find(dim.symbol()->substr(1));
-        if (rest != bindings_.rests.end()) {
-          dims.insert(dims.end(), rest->second.begin(), rest->second.end());
-        } else if (open_ == Open::kNamed) {
-          dims.push_back(dim);
-        } else {
-          return types_.Error();
-        }
-      } else {
-        dims.push_back(solver_.ValueOf(dim).value_or(open_ == Open::kNamed ? dim : AnyDim()));
-        if (dims.back().fault() != Dim::Fault::kNone) faulty_ = dims.back() = dim;
-      }
-    }
-    if (faulty_ && open_ == Open::kUnknown) return types_.Error();
-    return dims.empty() ? types_.Scalar(dtype) : types_.Tensor(dtype, std::move(dims));
-  }
-  TypeRef Unbound(const std::string& name) const {
-    Type any;
-    if (open_ == Open::kNamed) any.kind = TypeKind::kVariable;
-    if (open_ == Open::kNamed) any.name = name;
-    return types_.Intern(std::move(any));
-  }
-  TypeRef OfAny(Type tensor, TypeRef element) const {
-    tensor.element = element;
-    return types_.Intern(std::move(tensor));
-  }
-
-  Types& types_;
-  const DimSolver& solver_;
-  const TypeBindings& bindings_;
-  const Open open_;
-  std::optional<Dim> faulty_;
-};
 
 bool IsIntegerParam(const SigParam& param) { return param.type->kind == TypeKind::kScalar && IsInteger(param.type->dtype); }
 
@@ -115,14 +30,24 @@ bool LeavesAxesOpen(const Body& body, const SigParam& param, const GivenArgument
   return param.default_value != nullptr && DefaultOf(body, param).LeavesOpen();
 }
 
-// `[]`, given or as a default.
-bool IsEmptyList(const Body& body, const SigParam& param, const GivenArgument& given) {
+// `[]` or `[[], []]`, given or as a default: how many rows it has on each axis, to the first that has none. Nothing of other arguments.
+std::vector<int64_t> RowsOfEmpty(const Body& body, const SigParam& param, const GivenArgument& given) {
+  std::vector<int64_t> rows;
   if (given.value != nullptr) {
     const auto* list = ast::DynAs<ast::ListExpr>(*given.value);
-    return list != nullptr && list->elements.empty();
+    for (; list != nullptr; list = ast::DynAs<ast::ListExpr>(*list->elements.front())) {
+      rows.push_back(static_cast<int64_t>(list->elements.size()));
+      if (list->elements.empty()) return rows;
+    }
+    return {};
   }
   const DefaultPart known = param.default_value != nullptr ? DefaultOf(body, param) : DefaultPart{};
-  return known.value != nullptr && known.type->kind == TypeKind::kTensor && known.value->dims[0] == 0;
+  if (known.value == nullptr || known.type->kind != TypeKind::kTensor) return {};
+  for (const int64_t extent : known.value->dims) {
+    rows.push_back(extent);
+    if (extent == 0) return rows;
+  }
+  return {};
 }
 
 // Lists that hold nothing, at any depth: no element has a shape.
@@ -223,17 +148,16 @@ class SignatureCall {
     bool sound = true;
     args_.resize(given.size());
     marks_.assign(given.size(), UINT32_MAX);
-    for (const Certainty certainty : kCertainties) {
-      for (size_t i = 0; i < given.size(); ++i) {
-        if (certainties[i] != certainty) continue;
-        marks_[i] = body_.NextSymbol();
-        is_last_ = certainty == Certainty::kOpen;
-        for (size_t other = i + 1; other < given.size(); ++other)
-          is_last_ = is_last_ && (certainties[other] != certainty || IsEmptyList(body_, signature_.params[other], given[other]));
-        later_ = LeavesAxesOpen(body_, signature_.params[i], given[i]) ? FirstOfLater(given, i) : UINT32_MAX;
-        args_[i] = Argument(signature_.params[i], given[i], certainty, call_span);
-        sound = sound && args_[i] != nullptr;
-      }
+    const std::vector<size_t> order = InOrder(given, certainties);
+    for (size_t at = 0; at < order.size(); ++at) {
+      const size_t i = order[at];
+      marks_[i] = body_.NextSymbol();
+      const auto says_nothing = [&](size_t other) { return !RowsOfEmpty(body_, signature_.params[other], given[other]).empty(); };
+      is_last_ =
+          certainties[i] == Certainty::kOpen && std::all_of(order.begin() + static_cast<ptrdiff_t>(at) + 1, order.end(), says_nothing);
+      later_ = LeavesAxesOpen(body_, signature_.params[i], given[i]) ? FirstOfLater(given, i) : UINT32_MAX;
+      args_[i] = Argument(signature_.params[i], given[i], certainties[i], call_span);
+      sound = sound && args_[i] != nullptr;
     }
     solver_.Finish();
     return sound && !solver_.failed() && BindVariables(call_span) && (is_never_ || FinishArguments());
@@ -299,6 +223,30 @@ class SignatureCall {
     }
   }
 
+  // What says more comes first, and `[]` last of all; of these is known how many rows they have.
+  std::vector<size_t> InOrder(const std::vector<GivenArgument>& given, const std::vector<Certainty>& certainties) {
+    std::vector<std::pair<Certainty, bool>> keys;
+    std::vector<size_t> order;
+    for (size_t i = 0; i < given.size(); ++i) {
+      const std::vector<int64_t> rows = RowsOfEmpty(body_, signature_.params[i], given[i]);
+      keys.emplace_back(certainties[i], certainties[i] == Certainty::kOpen && !rows.empty());
+      order.push_back(i);
+      const TypeRef type =
+          signature_.params[i].type->kind == TypeKind::kOptional ? signature_.params[i].type->element : signature_.params[i].type;
+      const bool is_tensor = type->kind == TypeKind::kTensor && std::none_of(type->dims.begin(), type->dims.end(), IsRest);
+      for (uint32_t axis = 0; is_tensor && axis < std::min(rows.size(), type->dims.size()); ++axis)
+        rows_.push_back({type->dims[axis], Dim(rows[axis]), axis});
+    }
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return keys[a] < keys[b]; });
+    return order;
+  }
+
+  // What symbols are where nothing says more: by the rows of each `[]`, and then as small as they may be.
+  void LearnLeast(DimSolver& known, const std::vector<Dim>& open) const {
+    for (const DimPair& pair : rows_) known.Learn(pair);
+    for (const Dim& dim : open) known.LearnLeast(dim);
+  }
+
   // The first symbol that is born in an argument which is computed behind number `index`, of those that were checked before it.
   uint32_t FirstOfLater(const std::vector<GivenArgument>& given, size_t index) const {
     uint32_t first = UINT32_MAX;
@@ -331,10 +279,11 @@ class SignatureCall {
     const bool is_held = param.type->kind == TypeKind::kOptional && known.type->kind != TypeKind::kOptional;
     const TypeRef type = is_held ? param.type->element : param.type;
     DimSolver told = solver_;
-    for (uint32_t axis = 0; is_last_ && type->kind == TypeKind::kTensor && axis < std::min(type->dims.size(), known.type->dims.size());
-         ++axis) {
-      if (known.LeavesOpen(axis)) told.LearnLeast(type->dims[axis]);
+    std::vector<Dim> left;
+    for (uint32_t axis = 0; type->kind == TypeKind::kTensor && axis < std::min(type->dims.size(), known.type->dims.size()); ++axis) {
+      if (known.LeavesOpen(axis)) left.push_back(type->dims[axis]);
     }
+    if (is_last_) LearnLeast(told, left);
     Instantiation open(body_.env.types, told, bindings_);
     const TypeRef wanted = WithoutLater(open.Of(type));
     return ReadDefault(body_, param.name, known, open.faulty() ? nullptr : wanted, call_span);
@@ -386,9 +335,11 @@ class SignatureCall {
     if (!MatchTypes(body_.env.types, wanted, value->type, &bindings, pairs)) return;
     DimSolver known = solver_;
     for (const DimPair& pair : pairs) known.Learn(pair);
-    for (size_t i = 0; is_last_ && IsKnownButEmpty(*value) && i < pairs.size(); ++i) {
-      if (IsAny(pairs[i].found)) known.LearnLeast(pairs[i].wanted);
+    std::vector<Dim> left;
+    for (const DimPair& pair : pairs) {
+      if (IsAny(pair.found)) left.push_back(pair.wanted);
     }
+    if (is_last_ && IsKnownButEmpty(*value)) LearnLeast(known, left);
     Instantiation closed(body_.env.types, known, bindings);
     const TypeRef type = WithoutBorn(closed.Of(wanted), std::min(mark, later_));
     if (!closed.faulty() && type->kind != TypeKind::kError) CloseAxes(body_, value, type);
@@ -543,6 +494,7 @@ class SignatureCall {
   std::map<std::string, TypeRef> wanted_;           // of the type variables of the result
   std::set<std::pair<std::string, TypeRef>> told_;  // type variables that something else than what they are was told to be given
   std::vector<ExprPtr> args_;
+  std::vector<DimPair> rows_;    // of each `[]`
   std::vector<uint32_t> marks_;  // of the arguments: no symbol of one was born before
   uint32_t later_ = UINT32_MAX;  // of the one that is checked: what is born from here on is of those behind it
   bool is_last_ = false;         // what stands behind it says nothing of the axes that it leaves open

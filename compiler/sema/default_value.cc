@@ -12,7 +12,7 @@
 namespace wf::sema {
 namespace {
 
-constexpr int64_t kMostRows = 64;  // `[[], []]`, as it is written; of a value that is computed there may be any number
+constexpr int64_t kMostRows = 4096;  // `[[], []]`, as it is written; of a value that is computed there may be any number
 
 TypeRef RowType(Types& types, TypeRef tensor) { return types.Tensor(tensor->dtype, {tensor->dims.begin() + 1, tensor->dims.end()}); }
 
@@ -26,6 +26,15 @@ ExprPtr EmptyTensor(Body& body, TypeRef type, std::span<const int64_t> rows, con
   tensor->index = static_cast<uint32_t>(Builtin::kStack);
   tensor->args.push_back(std::move(list));
   return tensor;
+}
+
+// Of `[]` and of its rows, which keep what is to be checked of them.
+void GiveExtents(Types& types, Expr& empty, TypeRef type) {
+  empty.type = type;
+  Expr& list = *empty.args[0];
+  const TypeRef row = RowType(types, type);
+  list.type = types.List(row);
+  for (const ExprPtr& one : list.args) GiveExtents(types, *one, row);
 }
 
 }  // namespace
@@ -124,15 +133,11 @@ void CloseAxes(Body& body, ExprPtr& value, TypeRef wanted) {
     value->type = types.Record("", std::move(fields));
   }
   if (type->kind != TypeKind::kTensor || wanted->dims.size() != type->dims.size() || !IsWrittenEmpty(*value)) return;
-  std::vector<int64_t> rows;
   std::vector<Dim> dims = type->dims;
   for (size_t axis = 0; axis < dims.size(); ++axis) {
     if (IsAny(dims[axis])) dims[axis] = wanted->dims[axis];
-    if (rows.empty() || rows.back() != 0) rows.push_back(dims[axis].constant().value_or(0));
   }
-  ExprPtr closed = EmptyTensor(body, types.Tensor(type->dtype, std::move(dims)), rows, value->span);
-  closed->checks = std::move(value->checks);  // of axes that it has
-  value = std::move(closed);
+  GiveExtents(types, *value, types.Tensor(type->dtype, std::move(dims)));
 }
 
 }  // namespace wf::sema

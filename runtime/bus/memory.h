@@ -58,6 +58,7 @@ class ChunkMemory final : public Memory {
   int64_t request_bytes(int64_t held) const noexcept override {
     return std::min({request_bytes_, most_bytes(), std::max<int64_t>(limit_bytes_ - held, 0)});
   }
+  int64_t limit_bytes() const { return limit_bytes_; }
   int64_t in_use_bytes() const { return in_use_.load(std::memory_order_relaxed); }
 
  private:

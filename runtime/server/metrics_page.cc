@@ -216,6 +216,10 @@ void AddBatchers(const MetricsSources& sources, MetricsText* out) {
 }
 
 void AddServer(const MetricsSources& sources, MetricsText* out) {
+  out->Family("wf_request_memory_bytes", "gauge", "Memory that requests, answers and what models keep for shapes of requests have now.");
+  out->Sample({}, static_cast<double>(sources.memory.bytes));
+  out->Family("wf_request_memory_limit_bytes", "gauge", "What all of it together may be: `limits.memory_bytes`.");
+  out->Sample({}, static_cast<double>(sources.memory.limit_bytes));
   out->Family("wf_model_info", "gauge", "Versions that are served.");
   for (const NamedVersion& at : sources.versions) out->Sample({{"model", at.model}, {"version", std::to_string(at.version)}}, 1);
   out->Family("wf_config_reloads_total", "counter", "Configurations read again, by what came of it.");

@@ -36,6 +36,9 @@ struct Retuned {
   const wf_plan* plan = nullptr;
   std::span<const NodeSetting> nodes;
 };
+struct MemoryInUse {
+  int64_t bytes = 0, limit_bytes = 0;  // of `limits.memory_bytes`
+};
 struct MetricsSources {
   std::span<const sched::EngineStats* const> engines;
   std::span<const NamedBatcher> batchers;
@@ -43,6 +46,7 @@ struct MetricsSources {
   std::span<const NamedVersion> versions;
   Reloads reloads;
   Retuned retuned;
+  MemoryInUse memory;
   const Exporter* exporter = nullptr;  // null: nothing is traced
 };
 

@@ -140,6 +140,8 @@ bool HasNode(const wf_plan& plan, std::string_view path) {
 }
 
 std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const std::string& source, std::vector<NodeSetting>* nodes) {
+  constexpr char kSizes[] = "several sizes are one text, as `pad: \"64, 128\"`";
+  if (entry.path.size() > 3 && entry.path[2] == "pad") return "expected sizes for `pad`, found a mapping; " + std::string(kSizes);
   if (entry.path.size() == 1 || entry.path.size() > 3) return "expected `nodes: {NODE: {batch: 8}}`";
   const std::string& path = entry.path[1];
   if (!HasNode(plan, path)) {
@@ -160,7 +162,7 @@ std::string AddNodeSetting(const wf_plan& plan, const ConfigEntry& entry, const 
   const std::vector<std::string> known(kNodeMembers.begin(), kNodeMembers.end());
   const bool is_number =
       entry.no_value && !member.empty() && member.find_first_not_of("0123456789") == std::string::npos;  // `{pad: 64, 128}`
-  if (is_number) return Quoted(member) + " is no setting of a node; several sizes are one text, as `pad: \"64, 128\"`";
+  if (is_number) return Quoted(member) + " is no setting of a node; " + kSizes;
   if (std::find(known.begin(), known.end(), member) == known.end())
     return "unknown setting " + Quoted(member) + " of a node" + DidYouMean(member, known);
   if (!entry.problem.empty()) return entry.problem;

@@ -383,6 +383,7 @@ std::string Server::Metrics() const {
                                models_.served(),
                                reloads,
                                {running.tuned, running.settings.nodes},
+                               {memory_->in_use_bytes(), memory_->limit_bytes()},
                                exporter_.get()});
 }
 

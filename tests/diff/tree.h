@@ -11,7 +11,8 @@
 
 namespace wf::diff {
 
-constexpr int32_t kNoted = 0;  // among codes: a loop over elements went on where this evaluator did not, and may have noted more
+constexpr int32_t kNoted = 0;       // among codes: a loop over elements went on where this evaluator did not, and may have noted more
+constexpr int32_t kUnsettled = -1;  // among codes: extents did not fit, which is a mistake of the checker unless something else fails
 
 // What the checked tree says of a call: values, or the codes of the failures of which any may be the first.
 struct TreeAnswer {

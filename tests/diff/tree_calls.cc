@@ -84,7 +84,7 @@ void TreeRun::BindParams(Frame& frame, size_t n_params, Made& made, int32_t code
 }
 
 // What the checker says of the callee's symbols, beside what the arguments really have. One that no argument says has its value from there.
-void TreeRun::CompareSymbols(const Expr& expr, Frame& callee, const Made& made) {
+void TreeRun::CompareSymbols(const Expr& expr, Frame& callee, Made& made) {
   if (!made.codes.empty()) return;
   for (const auto& [symbol, dim] : expr.symbols) {
     std::set<int32_t> codes;
@@ -93,8 +93,8 @@ void TreeRun::CompareSymbols(const Expr& expr, Frame& callee, const Made& made) 
     const auto [own, is_new] = callee.symbols.try_emplace(symbol, *said);
     if (*said == own->second) continue;
     const std::string name = (*callee.names).empty() ? "" : (*callee.names)[0].name;
-    Broken("`" + symbol + "` of the callee is " + std::to_string(own->second) + ", and `" + dim.ToString() + "` of the caller " +
-           std::to_string(*said));
+    Unsettle(made, "`" + symbol + "` of the callee is " + std::to_string(own->second) + ", and `" + dim.ToString() + "` of the caller " +
+                       std::to_string(*said));
   }
 }
 

@@ -27,6 +27,12 @@ Made TreeRun::Broken(const std::string& what) {
   return {};
 }
 
+void TreeRun::Unsettle(Made& made, const std::string& what) {
+  if (unsettled_.empty()) unsettled_ = what;
+  made.codes.insert(kUnsettled);
+  made.value.reset();
+}
+
 bool TreeRun::Step(size_t steps) {
   steps_ += steps;
   if (steps_ > kMostStepsOfTree) Unknown("steps");

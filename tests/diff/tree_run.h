@@ -73,6 +73,7 @@ class TreeRun {
   void BindLoop(const sema::Loop& loop, const std::vector<ir::Value>& sources, int64_t index);
   Made Failed(int32_t code, const Expr* message);
   Made Unknown(const std::string& why), Broken(const std::string& what);
+  void Unsettle(Made& made, const std::string& what);  // Broken, unless something fails
   bool stopped() const { return !answer_.unknown.empty() || !answer_.broken.empty(); }
   bool Step(size_t steps = 1);          // false: the run has stopped
   void Note(Made& made, int32_t code);  // in a loop over elements it is noted that more may be; the value goes
@@ -91,7 +92,7 @@ class TreeRun {
   // ---- tree_calls.cc ----
   Made OfCall(const Expr& expr), OfModel(const Expr& expr), OfWorkflow(const Expr& expr), OfEach(const Expr& expr);
   void BindParams(Frame& frame, size_t n_params, Made& made, int32_t code);
-  void CompareSymbols(const Expr& expr, Frame& callee, const Made& made);
+  void CompareSymbols(const Expr& expr, Frame& callee, Made& made);
   ir::TypeId TypeOf(TypeRef type);
   ir::Value Zero(TypeRef type);
 
@@ -124,6 +125,7 @@ class TreeRun {
   Frame* frame_ = nullptr;
   const Input* input_ = nullptr;
   TreeAnswer answer_;
+  std::string unsettled_;  // what the first kUnsettled was
   size_t steps_ = 0;
   int tensor_depth_ = 0, loop_depth_ = 0, each_depth_ = 0;
   uint32_t limit_ = 0;  // of the node at hand

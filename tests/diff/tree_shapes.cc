@@ -142,7 +142,8 @@ void TreeRun::Check(const Expr& expr, Made& made) {
     const std::optional<int64_t> left = Value(check.left, made.codes), right = Value(check.right, made.codes);
     if (!left || !right) {
       made.value.reset();
-      if (made.codes.empty()) Broken("`" + check.left.ToString() + "` and `" + check.right.ToString() + "` are compared without values");
+      if (made.codes.empty())
+        Unsettle(made, "`" + check.left.ToString() + "` and `" + check.right.ToString() + "` are compared without values");
       continue;
     }
     if (check.is_least ? *left <= *right : *left == *right) continue;

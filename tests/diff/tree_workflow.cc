@@ -23,6 +23,7 @@ TreeAnswer Tree::Answer(const std::string& workflow, const std::vector<ir::Value
 
 TreeAnswer TreeRun::Answer(const std::string& name, const std::vector<ir::Value>& inputs, const Input& input) {
   answer_ = {};
+  unsettled_.clear();
   steps_ = 0;
   tensor_depth_ = loop_depth_ = each_depth_ = 0;
   input_ = &input;
@@ -38,6 +39,7 @@ TreeAnswer TreeRun::Answer(const std::string& name, const std::vector<ir::Value>
   frame_ = &frame;
   if (made.codes.empty() && RunWorkflow(made.codes) == Passed::kOn && !stopped()) Broken("no statement returns");
   frame_ = nullptr;
+  if (made.codes.erase(kUnsettled) != 0 && made.codes.empty()) Broken(unsettled_);
   if (made.codes.empty() && !stopped()) answer_.values = std::move(*frame.returned);
   answer_.codes = std::move(made.codes);
   return std::move(answer_);

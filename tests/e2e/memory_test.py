@@ -132,11 +132,16 @@ class Memory(FloodCase):
         refused = self.refused() - before
         self.assertLess((1200 - refused) * 30_000, 16 << 20)  # what is held is claimed of `limits.memory_bytes`
         self.assertLess(refused, 900)
+        metrics = self.server.metrics()
+        self.assertEqual(metrics["wf_request_memory_limit_bytes"], 16 << 20)
+        self.assertGreater(metrics["wf_request_memory_bytes"], 8 << 20)
+        self.assertLessEqual(metrics["wf_request_memory_bytes"], 16 << 20)
         with self.server.connect() as late:
             late.send(head)
             reply = late.receive()
         self.assertEqual((reply.status, reply.headers["retry-after"], reply.error["code"]), (429, "1", 3010), reply)
         flood.close()
+        self.assertEqual(self.server.settled("wf_request_memory_bytes", 0), 0)
 
 
 class Held(FloodCase):

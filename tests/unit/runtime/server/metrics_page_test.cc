@@ -24,5 +24,14 @@ TEST(MetricsPage, WhateverARequestEndedAsItIsAbandonedUntilItIsDrained) {
   EXPECT_TRUE(has("\nwf_abandoned_inflight 0\n"));
 }
 
+TEST(MetricsPage, MemoryOfRequestsStandsBesideWhatItMayBe) {
+  const Router router(wf_plan_main);
+  const oip::Names names(wf_plan_main);
+  const base::SystemClock clock;
+  const std::string page = MetricsPage({wf_plan_main, router, names, clock}, {.memory = {.bytes = 4096, .limit_bytes = 1 << 20}});
+  EXPECT_NE(page.find("\nwf_request_memory_bytes 4096\n"), std::string::npos) << page;
+  EXPECT_NE(page.find("\nwf_request_memory_limit_bytes 1048576\n"), std::string::npos) << page;
+}
+
 }  // namespace
 }  // namespace wf::server

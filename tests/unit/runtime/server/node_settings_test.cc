@@ -222,6 +222,8 @@ TEST(NodeSettings, WhatCannotBeAppliedIsAnErrorThatSaysSo) {
       {"nodes: {Classify/logits: {bach: [2]}}\n", "config:1: unknown setting `bach` of a node; did you mean `batch`"},
       {"nodes: {Classify/logits: {pad: 64, 128}}\n",
        "config:1: `128` is no setting of a node; several sizes are one text, as `pad: \"64, 128\"`"},
+      {"nodes: {Classify/logits: {pad: {w: 64}}}\n",
+       "config:1: expected sizes for `pad`, found a mapping; several sizes are one text, as `pad: \"64, 128\"`"},
       {"nodes: {Classify/logits: {bach: }}\n", "config:1: unknown setting `bach` of a node; did you mean `batch`"},
       {"nodes: {Classify: {priority: high}}\n", "config:1: unknown node `Classify`"},
       {"nodes: {Classify/logit: [2]}\n", "config:1: unknown node `Classify/logit`; did you mean `Classify/logits`"},

@@ -30,7 +30,8 @@ struct Extent {
 
   std::string Text() const {
     if (mul == 0) return std::to_string(add);
-    const std::string product = mul == 1 ? symbol : std::to_string(mul) + "*" + symbol;
+    const std::string product = mul == 1 || mul == -1 ? symbol : std::to_string(mul < 0 ? -mul : mul) + "*" + symbol;
+    if (mul < 0) return std::to_string(add) + " - " + product;
     return add == 0 ? product : product + (add < 0 ? " - " : " + ") + std::to_string(add < 0 ? -add : add);
   }
 };
@@ -113,7 +114,7 @@ class FormWriter {
   static Form Optional(const Form& held) { return held.kind == FormKind::kOptional ? held : Form{FormKind::kOptional, {held}}; }
 
   Extent AnyExtent() {
-    static constexpr std::array<std::pair<int, int>, 6> kForms{{{1, 0}, {0, 2}, {2, 0}, {1, 1}, {2, -1}, {0, 0}}};
+    static constexpr std::array<std::pair<int, int>, 7> kForms{{{1, 0}, {0, 2}, {2, 0}, {1, 1}, {2, -1}, {0, 0}, {-1, 3}}};
     const auto [mul, add] = kForms[Below(kForms.size())];
     return {mul, add, Below(2) == 0 ? "n" : "m"};
   }
@@ -125,6 +126,7 @@ class FormWriter {
       case 1:
         return {};
       case 2:
+        if (OneIn(3)) return {FormKind::kTensor, {}, {AnyExtent(), AnyExtent(), AnyExtent()}};
         return {FormKind::kTensor, {}, {AnyExtent(), AnyExtent()}};
       case 3:
         return Optional(AnyForm(depth - 1));
@@ -328,7 +330,10 @@ class FormWriter {
     const Extent& first = shape.extents[0];
     const uint32_t form = Below(8);
     if (form == 7) return Reshaped(shape, depth);
-    if (form == 3 && ((first.mul == 0 && first.add == 0) || OneIn(4))) return "[]";
+    if (form == 3 && ((first.mul == 0 && first.add == 0) || OneIn(4))) {
+      static constexpr std::array<const char*, 4> kNothing{"[]", "[]", "[[]]", "[[], []]"};
+      return shape.extents.size() == 1 ? "[]" : kNothing[Below(kNothing.size())];
+    }
     if (form == 5 && shape.extents.size() == 1) return InWorkflow() && Below(3) == 2 ? Slice(first) : "line(" + first.Text() + ")";
     if (form == 5 && shape.extents.size() == 2 && shape.extents[1].Text() == "2") return "rows(" + first.Text() + ")";
     if (form == 6 && shape.extents.size() == 1 && first.mul % 2 == 0 && first.add % 2 == 0)

@@ -30,7 +30,7 @@ class Runner:
         given = options.parse_intermixed_args()
         folder = (self.folder or given.folder).resolve()
         cases = [case for case in self.cases(folder) if not given.names or self.name_of(case) in given.names]
-        cases = cases[::given.every]
+        cases = cases[min(given.every, len(cases)) - 1 :: given.every] if cases else []
         if not cases:
             sys.exit(f"no cases in {folder.name}")
         with ThreadPoolExecutor(self.at_once) as pool:

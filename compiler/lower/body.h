@@ -65,7 +65,7 @@ class BodyEmitter {
   void FailWhen(Value* condition), FailUnlessZero(Value* code);  // WF_FAILED: recorded already; what a runtime function returned
   void Fail(Value* condition, Value* code, uint32_t line, Value* text, Value* length);
   Block* StickyFailed();
-  void SetSticky(int code, Value* condition), LeaveWhenNoted(uint32_t bits), BeforeEffect();  // of effects outside tensor blocks
+  void SetSticky(int code, Value* condition), LeaveWhenNoted(uint32_t bits), BeforeEffect();  // leaves, but among elements
   void FinishRun(const Leaves& result), StoreTensorResult(const Leaves& result);
   std::optional<Target> PrepareOut(llvm::ArrayRef<Value*> extents);
 

@@ -98,7 +98,7 @@ class FirstCalls(harness.ServerCase):
                     took.append(time.monotonic() - at)
                 self.assertEqual(one.receive().status, 200)
             print(f"beside a first {workflow}: {max(took) * 1e3:.1f} ms at most")
-            self.assertLess(max(took), 0.05, workflow)
+            self.assertLess(max(took), 0.05 if harness.BUILD.name == "release" else 0.25, workflow)
             server.kill()
 
 

@@ -88,7 +88,7 @@ def mistakes_in(program, wfc):
     if taken == 0:
         return mistakes
     program.write_text(text, encoding="utf-8")
-    done = run("test")
+    done = run("test", "-O0")  # test_blocks.py has them optimised
     passed = f"\n{len(test_blocks.TEST.findall(text))} passed ("
     if done.returncode != 0 or passed not in "\n" + done.stdout:
         mistakes.append(f"{program.name}: exit status {done.returncode}\n{done.stdout}{done.stderr}\nof\n{text}")

@@ -225,9 +225,12 @@ void DimSolver::Finish() {
       const bool is_empty = std::any_of(dims.begin(), dims.end(), [](const Dim& dim) { return dim.constant() == 0; });
       if (IsWrittenEmpty(*item.argument) && IsSolvedBy0(item)) continue;
       failed_ = true;
+      const std::string no_value = " gives `" + item.pair.wanted.ToString() + "` no value; ";
+      const bool is_optional = item.argument->type->kind == TypeKind::kOptional;
       body_.env.Report(item.argument->span, kTypeMismatch, {ToString(item.wanted), ToString(item.argument->type)})
-          .Help(is_empty ? "a list of nothing gives `" + item.pair.wanted.ToString() + "` no value; `[i < 0, j < 3] => 0.0` has one"
-                         : "`_` gives `" + item.pair.wanted.ToString() + "` no value; elements of one shape are needed");
+          .Help(is_empty      ? "a list of nothing" + no_value + "`[i < 0, j < 3] => 0.0` has one"
+                : is_optional ? "`_`" + no_value + "`match` it first: what is there has one"
+                              : "`_`" + no_value + "elements of one shape are needed");
     }
   }
   waiting_.clear();

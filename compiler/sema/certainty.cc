@@ -42,9 +42,7 @@ Certainty CertaintyOfCall(const Body& body, const Call& call) {
 }  // namespace
 
 Certainty CertaintyOf(const Body& body, const ast::Expr& expr) {
-  const ast::Expr* at = &expr;
-  while (const auto* paren = ast::DynAs<ast::ParenExpr>(*at)) at = paren->inner.get();
-  const ast::Expr& bare = *at;
+  const ast::Expr& bare = Bare(expr);
   if (IsLiteral(bare)) return Certainty::kNumber;
   Certainty all = Certainty::kOpen;
   const auto add = [&](const ast::Expr& part) { all = std::min(all, CertaintyOf(body, part)); };

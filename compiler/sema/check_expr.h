@@ -58,7 +58,9 @@ inline bool IsScalarBool(TypeRef type) { return type->kind == TypeKind::kScalar 
 // Marks every name in `expr` as used and the body as not wholly looked at: after a construct that is reported as not built.
 ExprPtr SkipUnchecked(Body& body, const ast::Expr& expr);
 
-// literal.cc: numbers, and arithmetic over nothing but numbers, take the type that is wanted
+// literal.cc: an expression without the parentheses around it; numbers, and arithmetic over nothing but them, take the type that is
+// wanted
+const ast::Expr& Bare(const ast::Expr& expr);
 bool IsLiteral(const ast::Expr& expr);
 ExprPtr CheckLiteral(Body& body, const ast::Expr& expr, TypeRef wanted);
 

@@ -177,8 +177,7 @@ constexpr std::string_view kToGrow =
 
 // What is wanted of what an accumulator begins as: of a number none that may be none, for each step has one.
 TypeRef WantedOfInitial(Body& body, const ast::Expr& initial, TypeRef wanted) {
-  const ast::Expr* bare = &initial;
-  while (const auto* paren = ast::DynAs<ast::ParenExpr>(*bare)) bare = paren->inner.get();
+  const ast::Expr* const bare = &Bare(initial);
   const TypeRef value = wanted->kind == TypeKind::kOptional ? wanted->element : wanted;
   if (IsLiteral(*bare)) return value;
   const auto* tuple = ast::DynAs<ast::TupleExpr>(*bare);

@@ -34,8 +34,8 @@ bool LeavesAxesOpen(const Body& body, const SigParam& param, const GivenArgument
 std::vector<int64_t> RowsOfEmpty(const Body& body, const SigParam& param, const GivenArgument& given) {
   std::vector<int64_t> rows;
   if (given.value != nullptr) {
-    const auto* list = ast::DynAs<ast::ListExpr>(*given.value);
-    for (; list != nullptr; list = ast::DynAs<ast::ListExpr>(*list->elements.front())) {
+    const auto* list = ast::DynAs<ast::ListExpr>(Bare(*given.value));
+    for (; list != nullptr; list = ast::DynAs<ast::ListExpr>(Bare(*list->elements.front()))) {
       rows.push_back(static_cast<int64_t>(list->elements.size()));
       if (list->elements.empty()) return rows;
     }
@@ -65,11 +65,11 @@ bool HoldsNothing(const Body& body, const Expr& list) {
 // How many axes a list or `[i < n, ..] => e` says that it has; 0 for other expressions.
 size_t WrittenRank(const ast::Expr& value) {
   size_t rank = 0;
-  const ast::Expr* inner = &value;
+  const ast::Expr* inner = &Bare(value);
   for (const auto* list = ast::DynAs<ast::ListExpr>(*inner); list != nullptr; list = ast::DynAs<ast::ListExpr>(*inner)) {
     ++rank;
     if (list->elements.empty()) return rank;
-    inner = list->elements.front().get();
+    inner = &Bare(*list->elements.front());
   }
   const auto* lambda = ast::DynAs<ast::LambdaExpr>(*inner);
   return lambda != nullptr ? rank + lambda->indices.size() : rank;

@@ -86,9 +86,8 @@ ExprPtr ReadDefault(Body& body, const std::string& name, const DefaultPart& know
 }
 
 bool LeavesAxesOpen(const ast::Expr& written, TypeRef wanted) {
-  if (const auto* paren = ast::DynAs<ast::ParenExpr>(written)) return LeavesAxesOpen(*paren->inner, wanted);
   if (wanted->kind == TypeKind::kOptional) return LeavesAxesOpen(written, wanted->element);
-  if (const auto* tuple = ast::DynAs<ast::TupleExpr>(written)) {
+  if (const auto* tuple = ast::DynAs<ast::TupleExpr>(Bare(written))) {
     return IsTuple(wanted) && std::any_of(tuple->fields.begin(), tuple->fields.end(), [&](const ast::TupleExpr::Field& field) {
              const auto is_it = [&](const Field& other) { return other.name == field.label.text; };
              const auto of = std::find_if(wanted->fields.begin(), wanted->fields.end(), is_it);
@@ -96,9 +95,9 @@ bool LeavesAxesOpen(const ast::Expr& written, TypeRef wanted) {
            });
   }
   if (wanted->kind != TypeKind::kTensor || std::any_of(wanted->dims.begin(), wanted->dims.end(), IsRest)) return false;
-  const auto* list = ast::DynAs<ast::ListExpr>(written);
+  const auto* list = ast::DynAs<ast::ListExpr>(Bare(written));
   size_t depth = 1;
-  for (; list != nullptr && !list->elements.empty(); ++depth) list = ast::DynAs<ast::ListExpr>(*list->elements.front());
+  for (; list != nullptr && !list->elements.empty(); ++depth) list = ast::DynAs<ast::ListExpr>(Bare(*list->elements.front()));
   return list != nullptr && depth < wanted->dims.size();
 }
 

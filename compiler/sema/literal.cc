@@ -18,15 +18,16 @@
 #include "runtime/base/number_text.h"
 
 namespace wf::sema {
-namespace {
-
-using Wide = __int128;
 
 const ast::Expr& Bare(const ast::Expr& expr) {
   const ast::Expr* at = &expr;
   while (const auto* paren = ast::DynAs<ast::ParenExpr>(*at)) at = paren->inner.get();
   return *at;
 }
+
+namespace {
+
+using Wide = __int128;
 
 bool IsArithmetic(ast::BinaryOp op) { return op <= ast::BinaryOp::kSub; }
 

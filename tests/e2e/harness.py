@@ -76,7 +76,7 @@ def environment(name, *packages):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not stamp.exists() or stamp.read_text() != str(packages):
             subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=300, capture_output=True)
-            subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True, timeout=600, capture_output=True)
+            subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], check=True, timeout=1200, capture_output=True)
             stamp.write_text(str(packages))
     return python
 

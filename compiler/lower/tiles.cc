@@ -15,10 +15,9 @@ using llvm::Value;
 
 namespace {
 constexpr size_t kMostTermOps = 16;          // of the element that is summed: a tile writes them sixteen times
-constexpr size_t kMostOps = 32;              // around the sum
+constexpr size_t kMostOpsAround = 32;        // around the sum
 constexpr uint64_t kPanelBytes = 256 << 10;  // a part of the cache of a core, whose second level has 256 KiB to 2 MiB
 constexpr unsigned kFewRows = 2;             // of a tile of columns, where there are no more
-constexpr unsigned kFromOutside = 0, kRow = 1, kColumn = 2, kTerm = 4;
 
 bool IsPlainKind(OpKind kind) {
   return ir::IsScalarArithmetic(kind) || ir::IsMath(kind) || kind == OpKind::kLoad || kind == OpKind::kScalar || kind == OpKind::kExtent ||
@@ -47,7 +46,7 @@ ValueId BodyEmitter::Tiles::FindSum() const {
   for (const ValueId id : block_.ops) {
     if (o_.body_[id].kind == OpKind::kReduce) sum = id;
   }
-  if (sum == ValueId::kNone || block_.ops.size() > kMostOps || !IsPlain(block_, sum)) return ValueId::kNone;
+  if (sum == ValueId::kNone || block_.ops.size() > kMostOpsAround || !IsPlain(block_, sum)) return ValueId::kNone;
   const ir::Op& op = o_.body_[sum];
   const auto kind = static_cast<ir::ReduceKind>(op.imm);
   if (!ir::IsFloat(o_.context_.type(op.type).dtype) || (kind != ir::ReduceKind::kSum && kind != ir::ReduceKind::kProd))
@@ -108,6 +107,7 @@ void BodyEmitter::Tiles::Choose() {
   lanes_ = columns.widest == 8 || !is_wide ? 8 : 16;
   wide_ = is_wide || !rows_share ? 4 : 2;
   rows_ = rows_share ? 4 : 1;
+  if (rows_share) ChoosePacked(needs);
 }
 
 Value* BodyEmitter::Tiles::HasRoom() const {
@@ -120,10 +120,14 @@ Value* BodyEmitter::Tiles::HasRoom() const {
   return b_.CreateAnd(rows, columns);
 }
 
+uint64_t BodyEmitter::Tiles::DeepestPanel() const {
+  return kPanelBytes / (uint64_t{wide_} * lanes_ * ir::SizeOf(o_.context_.type(o_.body_[sum_].type).dtype));
+}
+
 // As many columns, in whole tiles, as the panel may have.
 Value* BodyEmitter::Tiles::PanelWidth() const {
   const ir::Op& sum = o_.body_[sum_];
-  const uint64_t step = uint64_t{wide_} * lanes_, most = kPanelBytes / (step * ir::SizeOf(o_.context_.type(sum.type).dtype));
+  const uint64_t step = uint64_t{wide_} * lanes_, most = DeepestPanel();
   Value* longest = o_.NotNegative(o_.Scalar(sum.args[0]));
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(longest); known != nullptr)
     return b_.getInt64(std::max<uint64_t>(most / std::max<uint64_t>(known->getZExtValue(), 1), 1) * step);
@@ -170,7 +174,13 @@ void BodyEmitter::Tiles::EmitPanel(Value* rows, Value* from, Value* to) {
         EmitStrip(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, last), count, from, to);
       });
     };
-    return o_.EmitEither(b_.CreateICmpUGE(rows, most), [&] { tiles_of(rows_); }, [&] { tiles_of(kFewRows); });
+    const auto packed = [&] {
+      Pack(from, to);
+      tiles_of(rows_);
+      panel_ = nullptr;
+    };
+    const auto many = [&] { o_.EmitEither(IsWorthPacking(rows), packed, [&] { tiles_of(rows_); }); };
+    return o_.EmitEither(b_.CreateICmpUGE(rows, most), many, [&] { tiles_of(kFewRows); });
   }
   Value *tiles = b_.CreateUDiv(rows, most), *done = b_.CreateMul(tiles, most, "", true, true);
   For(tiles, kUnknownWork, [&](Value* index) { EmitStrip(first(index), rows_, from, to); });
@@ -185,8 +195,10 @@ void BodyEmitter::Tiles::EmitStrip(Value* row, unsigned rows, Value* from, Value
   const uint64_t work = rows * o_.WorkOf(nest_.op.blocks[0]);  // of one vector or column
   Value* tiles = b_.CreateUDiv(b_.CreateSub(to, from, "", true, true), b_.getInt64(step));
   For(tiles, wide_ * work, [&](Value* index) {
+    packed_tile_ = TileOfPanel(index);
     EmitTile({row, b_.CreateAdd(from, b_.CreateMul(index, b_.getInt64(step), "", true, true), "column", true, true)}, rows, wide_);
   });
+  packed_tile_ = nullptr;
   Value* next = b_.CreateAdd(from, b_.CreateMul(tiles, b_.getInt64(step), "", true, true), "", true, true);
   Value* left = b_.CreateSub(to, next, "left", true, true);
   Value* vectors = b_.CreateUDiv(b_.CreateAdd(left, b_.getInt64(lanes_ - 1), "", true, true), b_.getInt64(lanes_));
@@ -224,7 +236,7 @@ void BodyEmitter::Tiles::EmitTile(Corner corner, unsigned rows, unsigned columns
   }
   for (const ValueId id : block_.ops) {
     if (id == sum_) {
-      has_columns_ ? EmitSumsOfColumns(sums) : EmitSums(sums);
+      has_columns_ ? EmitSumsOfColumns(sums, columns) : EmitSums(sums);
       continue;
     }
     for (Sum& sum : sums) EmitOf(sum, id);
@@ -263,7 +275,7 @@ void BodyEmitter::Tiles::EmitSums(std::vector<Sum>& sums) {
 // The lanes of the sums come in an order in which each is added to what it belongs to as soon as both are there: 0, 8, 4, 12, 2 and so on,
 // so that few partial sums wait. A lane starts from its first element and not from 0, which changes nothing but the sign of a sum that is
 // 0: adding 0 to all in the end makes that positive.
-void BodyEmitter::Tiles::EmitSumsOfColumns(std::vector<Sum>& sums) {
+void BodyEmitter::Tiles::EmitSumsOfColumns(std::vector<Sum>& sums, unsigned columns) {
   const ir::Op& op = o_.body_[sum_];
   const ir::DType dtype = o_.context_.type(op.type).dtype;
   const auto kind = static_cast<ir::ReduceKind>(op.imm);
@@ -277,18 +289,20 @@ void BodyEmitter::Tiles::EmitSumsOfColumns(std::vector<Sum>& sums) {
   const auto place = [&](Value* level, size_t i) { return b_.CreateInBoundsGEP(row_type, partial, {level, b_.getInt64(i)}); };
   Value* count = o_.NotNegative(o_.Scalar(op.args[0]));
   const uint64_t work = sums.size() * o_.WorkOf(op.blocks[0]);
-  const auto term_of = [&](size_t i, Value* at) {
-    Enter(sums[i]);
-    o_.values_[static_cast<size_t>(term.params[0])] = {at};
-    return sums[i].lanes->EmitTerm(term);
+  const auto terms = [&](Value* at, const std::vector<Value*>& packed, const auto& each) {
+    for (size_t i = 0; i < sums.size(); ++i) {
+      Enter(sums[i]);
+      o_.values_[static_cast<size_t>(term.params[0])] = {at};
+      if (!packed.empty()) sums[i].lanes->Give(packed_, packed[i % columns]);
+      each(sums[i].lanes->EmitTerm(term), accumulators[i]);
+    }
   };
   o_.For(b_.getInt64(depth), work, [&](Value* turn) {
-    // In eight bits: one shift of 64 LLVM would join with that of the index, so that no address goes up by a step.
-    Value* reversed = b_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, b_.CreateTrunc(turn, b_.getInt8Ty()));
-    Value* lane = b_.CreateZExt(b_.CreateLShr(reversed, 8 - bits), b_.getInt64Ty(), "lane");
+    Value* lane = LaneOf(turn);
     Value* turns = b_.CreateLShr(b_.CreateSub(b_.CreateAdd(count, b_.getInt64(depth - 1), "", true, true), lane, "", true, true), bits);
     const auto begin = [&] {
-      for (size_t i = 0; i < sums.size(); ++i) b_.CreateStore(term_of(i, lane), accumulators[i]);
+      terms(lane, PackedVectors(turn, b_.getInt64(0), columns),
+            [&](Value* element, Value* accumulator) { b_.CreateStore(element, accumulator); });
     };
     const auto none = [&] {
       for (llvm::AllocaInst* accumulator : accumulators) b_.CreateStore(identity, accumulator);
@@ -299,10 +313,10 @@ void BodyEmitter::Tiles::EmitSumsOfColumns(std::vector<Sum>& sums) {
     o_.For(b_.CreateSub(turns, b_.getInt64(1)), work, [&](Value* index) {
       Value* next = b_.CreateAdd(index, b_.getInt64(1), "", true, true);
       Value* at = b_.CreateAdd(b_.CreateShl(next, bits, "", true, true), lane, "k", true, true);
-      for (size_t i = 0; i < sums.size(); ++i) {
-        Value* element = term_of(i, at);
-        b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(identity->getType(), accumulators[i]), element), accumulators[i]);
-      }
+      terms(at, PackedVectors(turn, next, columns), [&](Value* element, Value* accumulator) {
+        Value* old = b_.CreateLoad(identity->getType(), accumulator);
+        b_.CreateStore(EmitReduceStep(b_, kind, dtype, old, element), accumulator);
+      });
     });
     Value* level = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateNot(turn), b_.getTrue());
     o_.For(level, 0, [&](Value* lower) {

@@ -21,6 +21,23 @@ using llvm::Value;
 
 constexpr size_t kManyTensors = 128;  // that a body reads
 
+// The sticky bit that the operation may set.
+uint32_t NotedBy(const ir::Op& op) {
+  const auto bit = [](int32_t code) { return 1u << (code - ir::kFirstSticky); };
+  switch (op.kind) {
+    case OpKind::kCheckIndex:
+      return bit(code::kIndex);
+    case OpKind::kCheckDivisor:
+      return bit(code::kDivisor);
+    case OpKind::kStickyIf:
+      return bit(static_cast<int32_t>(op.imm));
+    case OpKind::kTensorOfList:
+      return bit(code::kDimension);
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::Task& task, llvm::Function* function,
@@ -45,9 +62,10 @@ BodyEmitter::BodyEmitter(Context& context, const FrameLayout& frames, const ir::
   size_t tensors = 0;
   for (const ir::Op& op : body_.ops) {
     tensors += op.kind == OpKind::kSlot && context_.type(op.type).kind == ir::TypeKind::kTensor ? 1 : 0;
-    uses_sticky_ |= op.kind == OpKind::kCheckIndex || op.kind == OpKind::kCheckDivisor || op.kind == OpKind::kStickyIf ||
-                    op.kind == OpKind::kTensorOfList;
+    noted_ |= NotedBy(op);
   }
+  const bool is_divisor_first = body_.divisor_first && (noted_ >> ir::kDivisorBit & 1) != 0;
+  decisive_ = is_divisor_first ? 1u << ir::kDivisorBit : noted_ & (~noted_ + 1);
   has_many_tensors_ = tensors >= kManyTensors;
   alias_domain_ = llvm::MDBuilder(context.llvm()).createAnonymousAliasScopeDomain("body");
 }
@@ -56,14 +74,14 @@ std::vector<Places::Entry> BodyEmitter::Emit() {
   entry_ = Block::Create(context_.llvm(), "entry", function_);
   Block* start = Block::Create(context_.llvm(), "start", function_);
   b_.SetInsertPoint(entry_);
-  if (uses_sticky_) {
+  if (noted_ != 0) {
     sticky_ = b_.CreateAlloca(b_.getInt32Ty(), nullptr, "sticky");
     b_.CreateStore(b_.getInt32(0), sticky_);
   }
   b_.CreateBr(start);
   b_.SetInsertPoint(start);
   const Leaves result = EmitBlock(ir::BlockId{0}, {});
-  CheckSticky();
+  LeaveWhenNoted(noted_);
   if (is_pick_) {
     WF_CHECK(result.size() == 1, result.size());
     b_.CreateRet(b_.CreateSExtOrTrunc(result[0], b_.getInt64Ty()));
@@ -199,36 +217,40 @@ void BodyEmitter::SetSticky(int code, Value* condition) {
   b_.CreateStore(b_.CreateOr(b_.CreateLoad(b_.getInt32Ty(), sticky_), flag), sticky_);
 }
 
-// Leaves with the sticky code that is told when one is set.
-void BodyEmitter::CheckSticky() {
-  if (!uses_sticky_) return;
-  if (sticky_failed_ == nullptr) {
-    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
-    sticky_failed_ = Block::Create(context_.llvm(), "sticky_failed", function_);
-    b_.SetInsertPoint(sticky_failed_);
-    Value* bit = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getFalse());
-    if (body_.divisor_first) {
-      Value* divides = b_.CreateAnd(b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getInt32(1u << ir::kDivisorBit));
-      bit = b_.CreateSelect(b_.CreateIsNotNull(divides), b_.getInt32(ir::kDivisorBit), bit);
-    }
-    Value* code = b_.CreateAdd(bit, b_.getInt32(ir::kFirstSticky));
-    Value *text = nullptr, *length = nullptr;
-    for (int i = ir::kFirstSticky; i <= ir::kLastSticky; ++i) {
-      const std::string_view message = ir::StickyText(i);
-      Value* is_it = b_.CreateICmpEQ(code, b_.getInt32(static_cast<uint32_t>(i)));
-      text = text == nullptr ? context_.Text(message) : b_.CreateSelect(is_it, context_.Text(message), text);
-      length = length == nullptr ? b_.getInt64(message.size()) : b_.CreateSelect(is_it, b_.getInt64(message.size()), length);
-    }
-    Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, b_.getInt32(0), text, length}));
+// Where a body is left that has noted a failure, with the code that is told.
+BodyEmitter::Block* BodyEmitter::StickyFailed() {
+  if (sticky_failed_ != nullptr) return sticky_failed_;
+  const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  sticky_failed_ = Block::Create(context_.llvm(), "sticky_failed", function_);
+  b_.SetInsertPoint(sticky_failed_);
+  Value* bit = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getFalse());
+  if (body_.divisor_first) {
+    Value* divides = b_.CreateAnd(b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getInt32(1u << ir::kDivisorBit));
+    bit = b_.CreateSelect(b_.CreateIsNotNull(divides), b_.getInt32(ir::kDivisorBit), bit);
   }
+  Value* code = b_.CreateAdd(bit, b_.getInt32(ir::kFirstSticky));
+  Value *text = nullptr, *length = nullptr;
+  for (int i = ir::kFirstSticky; i <= ir::kLastSticky; ++i) {
+    const std::string_view message = ir::StickyText(i);
+    Value* is_it = b_.CreateICmpEQ(code, b_.getInt32(static_cast<uint32_t>(i)));
+    text = text == nullptr ? context_.Text(message) : b_.CreateSelect(is_it, context_.Text(message), text);
+    length = length == nullptr ? b_.getInt64(message.size()) : b_.CreateSelect(is_it, b_.getInt64(message.size()), length);
+  }
+  Return(b_.CreateCall(context_.Runtime("wf_fail"), {ctx_, code, b_.getInt32(0), text, length}));
+  return sticky_failed_;
+}
+
+void BodyEmitter::LeaveWhenNoted(uint32_t bits) {
+  if (bits == 0) return;
   Block* next = Block::Create(context_.llvm(), "next", function_);
-  Value* set = b_.CreateICmpNE(b_.CreateLoad(b_.getInt32Ty(), sticky_), b_.getInt32(0));
-  b_.CreateCondBr(set, sticky_failed_, next, llvm::MDBuilder(context_.llvm()).createBranchWeights(1, 1 << 20));
+  Value* noted = b_.CreateLoad(b_.getInt32Ty(), sticky_);
+  if (bits != noted_) noted = b_.CreateAnd(noted, b_.getInt32(bits));
+  b_.CreateCondBr(b_.CreateIsNotNull(noted), StickyFailed(), next, llvm::MDBuilder(context_.llvm()).createBranchWeights(1, 1 << 20));
   b_.SetInsertPoint(next);
 }
 
 void BodyEmitter::BeforeEffect() {
-  if (tensor_blocks_ == 0) CheckSticky();
+  if (tensor_blocks_ == 0) LeaveWhenNoted(noted_);
 }
 
 // ---- the result ----

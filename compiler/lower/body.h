@@ -59,14 +59,13 @@ class BodyEmitter {
   Value* InFrame(uint32_t up, uint32_t offset);
   Value *SlotAddress(ir::SlotId slot), *ElementIndex(), *DataOf(ir::ValueId tensor);
   Leaves SlotValue(ir::SlotId slot, ir::TypeId type), ConstantTensor(ir::ValueId id, const Leaves& leaves);
-  llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name = "");  // in the entry block
-  llvm::AllocaInst* LocalBytes(uint64_t bytes, uint64_t align);
-  void Return(Value* code);          // of a runtime function: as it is, or negative for a pick function
-  void FailWhen(Value* condition);   // WF_FAILED: recorded already
-  void FailUnlessZero(Value* code);  // hands on what a runtime function returned
+  llvm::AllocaInst *Local(llvm::Type* type, const llvm::Twine& name = ""),
+      *LocalBytes(uint64_t bytes, uint64_t align);               // in the entry block
+  void Return(Value* code);                                      // of a runtime function: as it is, or negative for a pick function
+  void FailWhen(Value* condition), FailUnlessZero(Value* code);  // WF_FAILED: recorded already; what a runtime function returned
   void Fail(Value* condition, Value* code, uint32_t line, Value* text, Value* length);
-  void CheckSticky(), BeforeEffect();  // the latter: effects outside tensor blocks come after a look at the sticky bits
-  void SetSticky(int code, Value* condition);
+  Block* StickyFailed();
+  void SetSticky(int code, Value* condition), LeaveWhenNoted(uint32_t bits), BeforeEffect();  // of effects outside tensor blocks
   void FinishRun(const Leaves& result), StoreTensorResult(const Leaves& result);
   std::optional<Target> PrepareOut(llvm::ArrayRef<Value*> extents);
 
@@ -174,8 +173,9 @@ class BodyEmitter {
   llvm::IRBuilder<> b_;
   Value *ctx_, *frame_array_, *stop_ = nullptr;  // stop_: what ctx->stop is, once wanted
   Places places_;
-  bool is_pick_, masks_bytes_;  // masks_bytes_: the CPU loads and stores bytes under a mask
-  bool uses_sticky_ = false, has_many_tensors_ = false, has_lanes_ = true, is_cold_ = false;  // may rows be lanes? is this hardly ever run?
+  bool is_pick_, masks_bytes_;         // masks_bytes_: the CPU loads and stores bytes under a mask
+  uint32_t noted_ = 0, decisive_ = 0;  // sticky bits: those that some operation sets; the one that is told whatever else there is
+  bool has_many_tensors_ = false, has_lanes_ = true, is_cold_ = false;  // may rows be lanes? is this hardly ever run?
   PartCutter parts_;
   LongLists long_lists_;
   BuildDepths builds_;

@@ -166,6 +166,7 @@ void BodyEmitter::CheckStop() {
   set->setAtomic(llvm::AtomicOrdering::Unordered);
   set->setAlignment(llvm::Align(4));
   FailWhen(b_.CreateICmpNE(set, b_.getInt32(0)));
+  LeaveWhenNoted(decisive_);
 }
 
 // A known extent stays known: the builder itself folds no intrinsic.
@@ -198,6 +199,7 @@ Value* BodyEmitter::Bytes(llvm::ArrayRef<Value*> extents, uint64_t element) {
 }
 
 Value* BodyEmitter::Allocate(Value* bytes, uint64_t align) {
+  LeaveWhenNoted(decisive_);  // the failure is that, and not what memory there is
   Value* some = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, bytes, b_.getInt64(1));
   llvm::CallInst* memory = b_.CreateCall(context_.Runtime("wf_alloc"), {ctx_, some, b_.getInt64(align)}, "memory");
   memory->addRetAttr(llvm::Attribute::NoAlias);

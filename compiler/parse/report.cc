@@ -484,6 +484,7 @@ std::optional<std::string> Reporter::HelpFor(const Mistake& mistake) const {
     return TypeAt(at - 1) == T::KW_AS ? "behind `as` stands the name of a status: `as not_found`"
                                       : "an error has a code and a text: `error Bad = 100001 \"what happened\";`";
   }
+  if (mistake.rule == P::RuleTypeBody && Expects(mistake, T::LBRACE)) return "a type is made of fields: `type T { x: i64; }`";
   const bool ends_block = Expects(mistake, T::RBRACE) && !Expects(mistake, T::SEMI);
   switch (type) {
     case T::ASSIGN:

@@ -199,7 +199,6 @@ Help Reporter::HelpForAssign(const Mistake& mistake) const {
     const std::string record = braces > 0 ? Spelling(static_cast<size_t>(braces) - 1) : "P";
     return fmt::format("a field has no default; leave it out, and give each field a value where the record is built, in `{}(..)`", record);
   }
-  if (mistake.rule == P::RuleTypeBody) return "a type is made of fields: `type T { x: i64; }`";
   if ((mistake.rule == P::RuleBody || mistake.rule == P::RuleWorkflowHead) && Expects(mistake, T::LBRACE) && !Expects(mistake, T::SEMI))
     return "a workflow has a body: `{ return (y: x); }`";
   if ((mistake.rule == P::RuleParams || mistake.rule == P::RuleStubStmt) && at > 1 && TypeAt(at - 2) == T::KW_STUB)

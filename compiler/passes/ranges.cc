@@ -51,8 +51,7 @@ class RangeProver : public Rewriter {
   ValueId Rewrite(ValueId id, const ir::Op& op) override {
     if (op.kind == OpKind::kCheckIndex || op.kind == OpKind::kIndexOrZero) {
       const ValueId index = Mapped(op.args[0]), extent = Mapped(op.args[1]);
-      const bool is_natural = LeastOf(index, 0) >= 0 || IsLearned({}, LinearOf(index, 0), 0);
-      if (is_natural && (IsBelow(index, extent, 0) || IsLearned(LinearOf(index, 0), LinearOf(extent, 0), 1))) return index;
+      if (IsNatural(index, 0) && (IsBelow(index, extent, 0) || IsLearned(LinearOf(index, 0), LinearOf(extent, 0), 1))) return index;
     }
     if (op.kind == OpKind::kCheckDivisor) {
       const ValueId divisor = Mapped(op.args[0]);
@@ -62,7 +61,10 @@ class RangeProver : public Rewriter {
     if (compares && IsNever(op.kind, Mapped(op.args[0]), Mapped(op.args[1]))) return b_.Bool(false);
     if (op.kind == OpKind::kIf && !b_.IsConstant(Mapped(op.args[0]))) return Choice(op);
     const ValueId copy = Copy(id, op);
-    if (op.kind == OpKind::kFailIf && b_.depth() == 0) KeepEqual(At(Mapped(op.args[0])));
+    if (op.kind == OpKind::kFailIf && b_.depth() == 0) {
+      KeepEqual(At(Mapped(op.args[0])));
+      if (facts_.size() < kMostFacts / 2) Learn(Mapped(op.args[0]), false);  // arms are left the rest
+    }
     return copy;
   }
 
@@ -124,6 +126,13 @@ class RangeProver : public Rewriter {
     return kLeast <= least && most <= kMost;
   }
 
+  bool IsNatural(ValueId id, int depth) {
+    if (LeastOf(id, depth) >= 0 || IsLearned({}, LinearOf(id, 0), 0)) return true;
+    const ir::Op& op = At(id);
+    const auto is = [&](size_t arg) { return depth < kMaxDepth && IsNatural(op.args[arg], depth + 1); };
+    return (op.kind == OpKind::kMin && is(0) && is(1)) || (op.kind == OpKind::kMax && (is(0) || is(1)));
+  }
+
   // That `more` is at least `less` plus `by`, since the arms around ask for what is no more than what is left between them.
   bool IsLearned(const Linear& less, const Linear& more, int64_t by) {
     if (facts_.empty() || !IsExact(less) || !IsExact(more)) return false;
@@ -140,7 +149,7 @@ class RangeProver : public Rewriter {
   bool IsNever(OpKind kind, ValueId a, ValueId b) {
     const bool is_le = kind == OpKind::kLe;
     if (IsNear(a) && IsNear(b) && (is_le ? IsBelow(b, a, 0) : IsAtMost(b, a))) return true;
-    return IsLearned(LinearOf(b, 0), LinearOf(a, 0), is_le);
+    return IsLearned(LinearOf(b, 0), LinearOf(a, 0), is_le) || (!is_le && b_.IsConstant(b, 0) && IsNatural(a, 0));
   }
 
   bool IsNear(ValueId id) const {
@@ -149,7 +158,8 @@ class RangeProver : public Rewriter {
     return -kNear <= bounds.least && bounds.most <= kNear;
   }
 
-  // What fails where two differ is passed only where they are equal: all that follows outside of blocks, where nothing moves before it.
+  // What fails where two differ is passed only where they are equal: all that follows outside of blocks, where nothing moves before it. So
+  // does what a `require` asked for.
   void KeepEqual(const ir::Op& condition) {
     if (condition.kind != OpKind::kNe || b_.DTypeOf(condition.args[0]) != ir::DType::kI64) return;
     ValueId a = EqualTo(condition.args[0]), b = EqualTo(condition.args[1]);
@@ -222,6 +232,8 @@ class RangeProver : public Rewriter {
       case OpKind::kDiv:
       case OpKind::kRem:
         return least(0) >= 0 && least(1) >= 1 ? 0 : kLeast;
+      case OpKind::kCheckDivisor:  // 1 in place of 0
+        return least(0) >= 0 ? 1 : kLeast;
       case OpKind::kAdd:
       case OpKind::kSub:
       case OpKind::kMul:
@@ -307,9 +319,11 @@ class RangeProver : public Rewriter {
         break;
       case OpKind::kRem:  // below its divisor, whatever the sign
         if (LeastOf(op.args[1], depth + 1) >= 1 && IsAtMost(op.args[1], extent)) return true;
+        if (IsPartOfProduct(op, extent)) return true;
         break;
       case OpKind::kDiv:  // of a natural: not above the dividend
         if (LeastOf(op.args[0], depth + 1) >= 0 && LeastOf(op.args[1], depth + 1) >= 1 && IsBelowQuotient(op, extent, depth)) return true;
+        if (IsPartOfProduct(op, extent)) return true;
         break;
       case OpKind::kCheckIndex:
       case OpKind::kIndexOrZero:
@@ -327,23 +341,48 @@ class RangeProver : public Rewriter {
     return LeastOfSum(room, ValueId::kNone, depth) >= 0;
   }
 
+  // Of a loop over h * w, k / w is below h, and k % w below w, which may be one factor of several; so may k / .. % w. They change with the
+  // index of the loop, so that they stay in it, and where it is run no factor is 0. A product that wraps is below the real one.
+  bool IsPartOfProduct(const ir::Op& op, ValueId extent) {
+    ValueId index = op.args[0];
+    while (op.kind == OpKind::kRem && At(index).kind == OpKind::kDiv) index = At(index).args[0];
+    const ir::Op& divisor_op = At(op.args[1]);
+    const ValueId divisor = EqualTo(divisor_op.kind == OpKind::kCheckDivisor ? divisor_op.args[0] : op.args[1]);
+    const ValueId product = ExtentOf(index);
+    if (product == ValueId::kNone || LeastOf(divisor, 0) < 0) return false;
+    if (op.kind == OpKind::kRem) return divisor == EqualTo(extent) && HasFactor(product, divisor, 0);
+    const ir::Op& factors = At(product);
+    if (factors.kind != OpKind::kMul || LeastOf(extent, 0) < 0) return false;
+    const ValueId a = EqualTo(factors.args[0]), b = EqualTo(factors.args[1]), other = EqualTo(extent);
+    return (a == divisor && b == other) || (b == divisor && a == other);
+  }
+
+  bool HasFactor(ValueId product, ValueId factor, int depth) {
+    if (EqualTo(product) == factor) return true;
+    const ir::Op& op = At(EqualTo(product));
+    return op.kind == OpKind::kMul && depth < kMaxDepth &&
+           (HasFactor(op.args[0], factor, depth + 1) || HasFactor(op.args[1], factor, depth + 1));
+  }
+
+  // Of the loop that the parameter counts, where that is run.
+  ValueId ExtentOf(ValueId param) {
+    const auto found = extents_.find(param);
+    if (found == extents_.end()) return ValueId::kNone;
+    const auto unclamped = unclamped_.find(param);
+    return EqualTo(unclamped == unclamped_.end() ? found->second : unclamped->second);
+  }
+
   // row * width + column, of a loop over `width` columns, is below rows * width: and that is no more than the extent where the width is
   // what this has for each of so many rows.
   bool IsElementOfRow(const ir::Op& sum, ValueId extent) {
-    const auto extent_of = [&](ValueId param) {
-      const auto found = extents_.find(param);
-      if (found == extents_.end()) return ValueId::kNone;
-      const auto unclamped = unclamped_.find(param);
-      return EqualTo(unclamped == unclamped_.end() ? found->second : unclamped->second);
-    };
     const auto is_row = [&](ValueId row, ValueId width) {
-      const ValueId rows = extent_of(row);
+      const ValueId rows = ExtentOf(row);
       const ir::Op& quotient = At(width);
       if (rows == ValueId::kNone || quotient.kind != OpKind::kDiv || EqualTo(quotient.args[0]) != EqualTo(extent)) return false;
       return EqualTo(quotient.args[1]) == rows && LeastOf(extent, 0) >= 0 && LeastOf(rows, 0) >= 1;
     };
     for (const size_t side : {0, 1}) {
-      const ValueId width = extent_of(sum.args[side]);
+      const ValueId width = ExtentOf(sum.args[side]);
       const ir::Op& start = At(sum.args[1 - side]);
       if (width == ValueId::kNone || start.kind != OpKind::kMul) continue;
       for (const size_t factor : {0, 1}) {
@@ -390,7 +429,7 @@ class RangeProver : public Rewriter {
   ir::Counters unclamped_;                                      // n, of those that are max(n, 0)
   std::map<ValueId, ValueId> equal_;                            // what may stand for it
   std::map<std::pair<ValueId, uint64_t>, ValueId> extents_of_;  // of an axis of a tensor, of a list: the first that is read
-  std::vector<Linear> facts_;                                   // at least 0 in the arms around
+  std::vector<Linear> facts_;                                   // at least 0: in the arms around, and behind what would have failed
 };
 
 }  // namespace

@@ -97,17 +97,27 @@ ValueId BodyWriter::WriteOne(const Expr& expr) {
   return value;
 }
 
-// The expression between the checks of its arguments and those of its own value.
+namespace {
+// A call's arguments are values before anything of it is compared.
+bool ReadsArgsFirst(ExprKind kind) { return kind == ExprKind::kCallFn || kind == ExprKind::kCallExtern || kind == ExprKind::kBuiltin; }
+}  // namespace
+
+// The expression between the checks of its arguments and those of its own value: all that it has are written here, once.
 ValueId BodyWriter::WriteChecked(const Expr& expr) {
-  std::vector<bool> done = ChecksOfResult(expr);
-  const std::vector<bool> of_result = done;
-  const bool reads_args_first = expr.kind == ExprKind::kCallFn || expr.kind == ExprKind::kCallExtern || expr.kind == ExprKind::kBuiltin;
-  if (!reads_args_first) WriteChecksOf(expr, done, false);
-  ValueId value = WriteKind(expr);
-  if (!reads_args_first) WriteChecksOf(expr, done, true);
+  const std::vector<bool> of_result = ChecksOfResult(expr);
+  std::vector<bool> done = of_result;
+  ValueId value = ValueId::kNone;
+  if (ReadsArgsFirst(expr.kind)) {
+    if (const auto args = WriteArgs(expr)) value = expr.kind == ExprKind::kBuiltin ? WriteBuiltin(expr, *args) : WriteCall(expr, *args);
+  } else {
+    WriteChecksOf(expr, done, false);
+    value = WriteKind(expr);
+    WriteChecksOf(expr, done, true);
+  }
   if (value == ValueId::kNone) value = b_.Zero(TypeOf(expr.type));  // it always fails; what reads it is written like any other
   BindFresh(expr.fresh, value, expr.type);
-  for (size_t i = 0; i < of_result.size(); ++i) done[i] = !of_result[i];
+  done = of_result;
+  done.flip();
   WriteChecksOf(expr, done, true);
   return Checked(value, expr);
 }
@@ -141,14 +151,13 @@ void BodyWriter::PassOver(const Expr& expr) {
   ForEachInside(expr, [&](const Expr& inner) {
     for (const FreshSymbol& fresh : inner.fresh) frame_->symbols[fresh.symbol] = b_.I64(0);
   });
+  Name(expr);
 }
 
-bool BodyWriter::WriteArgs(const Expr& expr, std::vector<ValueId>& args) {
-  auto written = WriteAsTheyStand(expr.args);
-  if (!written) return false;
-  args = *std::move(written);
-  WriteChecksOfArgs(expr);
-  return true;
+std::optional<std::vector<ValueId>> BodyWriter::WriteArgs(const Expr& call) {
+  auto args = WriteAsTheyStand(call.args);
+  if (args) WriteChecksOfArgs(call);
+  return args;
 }
 
 ValueId BodyWriter::WriteKind(const Expr& expr) {
@@ -186,11 +195,6 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
       return WriteIndex(expr);
     case ExprKind::kCoalesce:
       return WriteCoalesce(expr);
-    case ExprKind::kCallFn:
-    case ExprKind::kCallExtern:
-      return WriteCall(expr);
-    case ExprKind::kBuiltin:
-      return WriteBuiltin(expr);
     case ExprKind::kListIndex:
       return WriteListIndex(expr);
     case ExprKind::kSome:
@@ -212,6 +216,9 @@ ValueId BodyWriter::WriteKind(const Expr& expr) {
     case ExprKind::kCallWorkflow:
     case ExprKind::kCallRemote:
     case ExprKind::kEach:
+    case ExprKind::kCallFn:
+    case ExprKind::kCallExtern:
+    case ExprKind::kBuiltin:
       break;  // written elsewhere
   }
   WF_CHECK(false, static_cast<int>(expr.kind));
@@ -337,7 +344,7 @@ void BodyWriter::WriteNever(const Expr& expr) {
       WriteBlock(expr);
       return;
     case ExprKind::kCallFn:
-      WriteCall(expr);
+      if (const auto args = WriteArgs(expr)) WriteCall(expr, *args);
       return;
     default:
       for (const ExprPtr& arg : expr.args) {

@@ -26,9 +26,10 @@ class BodyWriter {
   BodyWriter(BuildContext& context, ir::Body& body, Outer* outer) : c_(context), b_(context.out, body), outer_(outer) { frame_ = &root_; }
   ir::Builder& builder() { return b_; }
 
-  ir::ValueId Write(const Expr& expr);                                                            // kNone: of type never
-  std::optional<std::vector<ir::ValueId>> WriteAsTheyStand(const std::vector<ExprPtr>& exprs);    // in the text; null: one is of type never
-  void PassOver(const Expr& expr);                                                                // not computed
+  ir::ValueId Write(const Expr& expr);                                                          // kNone: of type never
+  std::optional<std::vector<ir::ValueId>> WriteAsTheyStand(const std::vector<ExprPtr>& exprs);  // in the text; null: one is of type never
+  void PassOver(const Expr& expr);                                                              // not computed
+  void Name(const Expr& expr);                                                                  // nor needed, but what it names is awaited
   void WriteFailure(int32_t code, const Expr* message, ir::ValueId condition, const Span& span);  // fails when `condition`
   ir::ValueId WriteIf(const Expr& expr, size_t first);                                            // kIf from the condition args[first] on
   ir::ValueId WriteChoice(const std::vector<const Expr*>& conditions);  // i64: the first that holds, or how many there are
@@ -71,7 +72,7 @@ class BodyWriter {
   bool IsTooLarge(const Expr& expr);
   void StopBeyond(const char* limit);
   ir::ValueId WriteChecked(const Expr& expr);
-  bool WriteArgs(const Expr& expr, std::vector<ir::ValueId>& args);  // false: one is of type never
+  std::optional<std::vector<ir::ValueId>> WriteArgs(const Expr& call);  // and what they are checked for; null: one is of type never
   void WriteNever(const Expr& expr);
   ir::ValueId WriteMessage(int32_t code, const Expr* message);
 
@@ -88,7 +89,8 @@ class BodyWriter {
   ir::ValueId Equal(ir::ValueId a, ir::ValueId b), EqualLists(ir::ValueId a, ir::ValueId b), EqualOptionals(ir::ValueId a, ir::ValueId b);
   ir::ValueId WriteLazy(const Expr& expr, ir::ValueId first), WriteCoalesce(const Expr& expr);
   ir::ValueId WriteBlock(const Expr& expr);
-  ir::ValueId WriteCall(const Expr& expr), WriteBuiltin(const Expr& expr);
+  ir::ValueId WriteCall(const Expr& expr, std::vector<ir::ValueId> args),
+      WriteBuiltin(const Expr& expr, const std::vector<ir::ValueId>& args);
   ir::ValueId WriteMathBuiltin(uint32_t builtin, const std::vector<ir::ValueId>& args, DType dtype);
   ir::ValueId WriteClose(const Expr& expr, const std::vector<ir::ValueId>& args);
   ir::ValueId WriteText(const Expr& expr), WriteConst(const Expr& expr);

@@ -38,6 +38,27 @@ bool BindsSymbols(const Expr& expr) {
 
 }  // namespace
 
+// An arm or side that is never taken. What it names counts as for all others, unless literals and constants alone rule it out: which values
+// else are known when a program is compiled is nothing that its text says.
+void BodyWriter::Name(const Expr& expr) {
+  if (outer_ == nullptr || frame_ != &root_) return;
+  const auto name_symbols = [&](const Dim& dim) {
+    for (const std::string& symbol : dim.Symbols()) SymbolValue(symbol, frame_);
+  };
+  const auto value = [&](const Expr& condition) -> std::optional<bool> {
+    const ValueId known = Write(condition);
+    return b_.IsConstant(known) ? std::optional(b_.IsConstant(known, 1)) : std::nullopt;
+  };
+  ForEachCounted(expr, value, [&](const Expr& inside) {
+    if (inside.kind == ExprKind::kLocal && outer_->Has(inside.local)) ReadOuter(inside.local);
+    if (inside.kind == ExprKind::kDimValue) name_symbols(inside.dim);
+    for (const DimCheck& check : inside.checks) {
+      name_symbols(check.left);
+      name_symbols(check.right);
+    }
+  });
+}
+
 ValueId BodyWriter::WriteLinks(std::span<const Expr* const> conditions, size_t first, ValueId none) {
   std::vector<ValueId> holds;
   std::vector<ir::BlockId> then, otherwise;
@@ -133,7 +154,12 @@ ValueId BodyWriter::WriteIfFrom(const Expr& expr, size_t first) {
   const Expr &condition_expr = *expr.args[first], &then_expr = *expr.args[first + 1];
   const ValueId condition = Write(condition_expr);
   if (condition == ValueId::kNone) return ValueId::kNone;
-  if (b_.IsConstant(condition)) return b_.IsConstant(condition, 1) ? Write(then_expr) : WriteIfFrom(expr, first + 2);
+  if (b_.IsConstant(condition)) {
+    const bool holds = b_.IsConstant(condition, 1), counts = !IsOfConstants(condition_expr);
+    if (counts && !holds) Name(then_expr);
+    for (size_t i = first + 2; counts && holds && i < expr.args.size(); ++i) Name(*expr.args[i]);
+    return holds ? Write(then_expr) : WriteIfFrom(expr, first + 2);
+  }
   const bool is_last = first + 3 == expr.args.size();
   if (then_expr.kind == ExprKind::kFail) {
     WriteFailure(then_expr.code, then_expr.args.empty() ? nullptr : then_expr.args[0].get(), condition, then_expr.span);

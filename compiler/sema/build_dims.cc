@@ -186,7 +186,7 @@ ir::TypeId BodyWriter::TypeOf(TypeRef type) {
       std::vector<int64_t> dims;
       for (const Dim& dim : type->dims) {
         const std::optional<ValueId> value = dim.is_constant() ? b_.I64(*dim.constant()) : DimIn(dim, frame_);
-        dims.push_back(value && b_.IsConstant(*value) ? static_cast<int64_t>(b_.body()[*value].imm) : -1);
+        dims.push_back(value && b_.IsConstant(*value) ? std::max<int64_t>(static_cast<int64_t>(b_.body()[*value].imm), 0) : -1);  // Extent
       }
       return types.Tensor(type->dtype, std::move(dims));
     }
@@ -366,14 +366,14 @@ void BodyWriter::WriteShapeCheck(ValueId value, TypeRef type, const std::string&
 }
 
 ValueId BodyWriter::WriteStub(const Function& stub, const Expr& call) {
-  std::vector<ValueId> args;
-  if (!WriteArgs(call, args)) return ValueId::kNone;
+  const auto args = WriteArgs(call);
+  if (!args) return ValueId::kNone;
   Frame frame{.function = &stub, .caller = frame_, .locals = {}, .symbols = {}, .arguments = {}};
-  for (size_t i = 0; i < args.size(); ++i) frame.locals[static_cast<LocalId>(i)] = args[i];
+  for (size_t i = 0; i < args->size(); ++i) frame.locals[static_cast<LocalId>(i)] = (*args)[i];
   frame_ = &frame;
-  for (LocalId i = 0; i < args.size(); ++i) {
-    WriteShapeCheck(args[i], stub.locals[i].type, "`" + stub.locals[i].name + "` of the stub");
-    frame.locals[i] = OfType(args[i], stub.locals[i].type);
+  for (LocalId i = 0; i < args->size(); ++i) {
+    WriteShapeCheck((*args)[i], stub.locals[i].type, "`" + stub.locals[i].name + "` of the stub");
+    frame.locals[i] = OfType((*args)[i], stub.locals[i].type);
   }
   const ValueId value = Write(*stub.body);
   LeaveFrame();

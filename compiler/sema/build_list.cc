@@ -171,17 +171,19 @@ void BodyWriter::RequireOneShape(ValueId list) {
   }
 }
 
-// What is stacked of nothing has the extents, too, that its items have by symbols of their type.
+// What is stacked of nothing has the extents, too, that its items have by symbols of their type; of something they are those of an item.
 ValueId BodyWriter::WithExtents(ValueId stacked, const std::vector<Dim>& stated) {
   const std::vector<int64_t> dims = b_.Known(stacked).dims;
+  const bool has_items = dims[0] > 0;
   std::vector<ValueId> extents{b_.Dim(stacked, 0)};
   bool adds = false;
   for (size_t axis = 1; axis < dims.size(); ++axis) {
     const Dim& dim = stated[axis - 1];
-    const std::optional<ValueId> own = dims[axis] >= 0 || IsAny(dim) ? std::nullopt : DimIn(dim, frame_);
-    if (own) extents.push_back(IsNatural(*own) ? *own : b_.Binary(OpKind::kMax, *own, b_.I64(0)));
-    if (!own) extents.push_back(b_.Dim(stacked, axis));
-    adds = adds || own.has_value();
+    std::optional<ValueId> own = IsAny(dim) ? std::nullopt : DimIn(dim, frame_);
+    if (own) own = has_items ? b_.Binary(OpKind::kMax, *own, b_.I64(0)) : Extent(*own, &dim);
+    const bool is_open = own && dims[axis] < 0;
+    extents.push_back(is_open ? *own : b_.Dim(stacked, axis));
+    adds = adds || is_open;
   }
   return adds && !elements_.is_doubtful() ? b_.Reshape(stacked, std::move(extents)) : stacked;
 }

@@ -14,6 +14,7 @@ class BodyWriter;
 class Outer {
  public:
   virtual ~Outer() = default;
+  virtual bool Has(LocalId local) const = 0;
   virtual ir::ValueId Read(BodyWriter& writer, LocalId local) = 0;  // called AtRoot
   virtual std::optional<ir::ValueId> Symbol(BodyWriter& writer, const std::string& symbol) = 0;
   virtual bool IsAtHand(const ir::Builder& body,

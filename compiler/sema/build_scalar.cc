@@ -126,7 +126,11 @@ ValueId BodyWriter::EqualLists(ValueId a, ValueId b) {
 
 ValueId BodyWriter::WriteLazy(const Expr& expr, ValueId first) {
   const bool is_and = expr.kind == ExprKind::kAnd;
-  if (b_.IsConstant(first)) return b_.IsConstant(first, is_and) ? Write(*expr.args[1]) : first;
+  if (b_.IsConstant(first, is_and)) return Write(*expr.args[1]);
+  if (b_.IsConstant(first)) {
+    if (!IsOfConstants(*expr.args[0])) Name(*expr.args[1]);
+    return first;
+  }
   const ir::BlockId lazy = b_.Open({});
   const ValueId second = Write(*expr.args[1]);
   b_.Close(second == ValueId::kNone ? b_.Bool(false) : second);
@@ -165,6 +169,7 @@ ValueId BodyWriter::WriteBlock(const Expr& expr) {
       if (step.is_let) {
         Bind(step.local, value);
       } else {
+        if (step.message != nullptr && b_.IsConstant(value, 1)) Name(*step.message);
         WriteFailure(step.code, step.message.get(), b_.Not(value), step.span);
       }
     }
@@ -185,13 +190,13 @@ bool IsOfShape(TypeRef type, const std::string& symbol) {
 
 }  // namespace
 
-ValueId BodyWriter::WriteCall(const Expr& expr) {
+ValueId BodyWriter::WriteCall(const Expr& expr, std::vector<ValueId> args) {
   const Function& function = c_.program.functions[expr.index];
+  if (function.body == nullptr && function.native.empty()) {
+    c_.misses_body = true;  // its mistakes are told, and nothing else of it is there
+    return ValueId::kNone;
+  }
   Frame frame{.function = &function, .caller = frame_, .locals = {}, .symbols = {}, .arguments = {}};
-  std::vector<ValueId> args;
-  const bool is_sound = WriteArgs(expr, args), misses_body = function.body == nullptr && function.native.empty();
-  c_.misses_body = c_.misses_body || misses_body;  // its mistakes are told, and nothing else of it is there
-  if (!is_sound || misses_body) return expr.type->kind == TypeKind::kNever ? ValueId::kNone : b_.Zero(TypeOf(expr.type));
   for (size_t i = 0; i < args.size(); ++i) frame.locals[static_cast<LocalId>(i)] = args[i];
   for (const auto& [symbol, dim] : expr.symbols) {
     frame.arguments[symbol] = &dim;
@@ -236,9 +241,7 @@ ValueId BodyWriter::WriteClose(const Expr& expr, const std::vector<ValueId>& arg
   return b_.Reduce(ir::ReduceKind::kAll, DType::kBool, count, block);
 }
 
-ValueId BodyWriter::WriteBuiltin(const Expr& expr) {
-  std::vector<ValueId> args;
-  if (!WriteArgs(expr, args)) return b_.Zero(TypeOf(expr.type));
+ValueId BodyWriter::WriteBuiltin(const Expr& expr, const std::vector<ValueId>& args) {
   switch (static_cast<Builtin>(expr.index)) {
     case Builtin::kLen:
       return IsTensor(args[0]) ? AxisExtent(args[0], expr.args[0]->type, 0) : LengthOf(args[0]);

@@ -63,6 +63,7 @@ class Values : public Outer {
   ir::TypeId DeclaredType(TypeRef type);  // kNone: of what never yields
 
   // ---- Outer ----
+  bool Has(LocalId local) const override { return slots_.contains(local) || elements_.contains(local) || lets_.contains(local); }
   ir::ValueId Read(BodyWriter& writer, LocalId local) override;
   std::optional<ir::ValueId> Symbol(BodyWriter& writer, const std::string& symbol) override;
   bool IsAtHand(const ir::Builder& body, const std::string& symbol) const override;

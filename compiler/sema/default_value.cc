@@ -130,7 +130,9 @@ void CloseAxes(Body& body, ExprPtr& value, TypeRef wanted) {
     if (IsAny(dims[axis])) dims[axis] = wanted->dims[axis];
     if (rows.empty() || rows.back() != 0) rows.push_back(dims[axis].constant().value_or(0));
   }
-  value = EmptyTensor(body, types.Tensor(type->dtype, std::move(dims)), rows, value->span);
+  ExprPtr closed = EmptyTensor(body, types.Tensor(type->dtype, std::move(dims)), rows, value->span);
+  closed->checks = std::move(value->checks);  // of axes that it has
+  value = std::move(closed);
 }
 
 }  // namespace wf::sema

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <set>
 
 #include "compiler/ir/scalar.h"
@@ -171,12 +172,30 @@ void DimSolver::Learn(const DimPair& pair) {
   if (value.constant().value_or(0) >= 0) values_.emplace(linear->symbol, std::move(value));
 }
 
+namespace {
+// The axes of tensors that are there whatever else is: of the value, and of members of a tuple.
+void ForEachSureDim(TypeRef type, const std::function<void(const Dim&)>& visit) {
+  const bool is_tuple = type->kind == TypeKind::kRecord && type->name.empty();
+  if (type->kind == TypeKind::kTensor) std::for_each(type->dims.begin(), type->dims.end(), visit);
+  for (size_t i = 0; is_tuple && i < type->fields.size(); ++i) ForEachSureDim(type->fields[i].type, visit);
+}
+}  // namespace
+
+// As a server has it of what a client leaves open (runtime/protocol/json/open_axes.cc): no axis of a parameter is below 0.
 void DimSolver::LearnLeast(const Dim& wanted) {
   const auto linear = wanted.AsLinear();
   if (!linear || !IsOpen(linear->symbol)) return;
-  const int64_t add = linear->add, mul = linear->mul;
-  const int64_t value = mul < 0 ? add / -mul : add < 0 ? -(add + 1) / mul + 1 : 0;
-  if (mul > 0 || add >= 0) values_.emplace(linear->symbol, Dim(value));
+  if (linear->mul < 0 && linear->add < 0) return;
+  int64_t least = 0, most = INT64_MAX;
+  for (const SigParam& param : callee_.params) {
+    ForEachSureDim(param.type, [&](const Dim& dim) {
+      const auto other = dim.AsLinear();
+      if (!other || other->symbol != linear->symbol) return;
+      if (other->mul > 0 && other->add < 0) least = std::max(least, -(other->add + 1) / other->mul + 1);
+      if (other->mul < 0) most = std::min(most, other->add / -other->mul);
+    });
+  }
+  values_.emplace(linear->symbol, Dim(linear->mul < 0 ? std::max(least, most) : least));
 }
 
 void DimSolver::Add(const DimPair& pair, TypeRef wanted, const Expr& argument, const SigParam* param, bool is_default) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "compiler/sema/typed.h"
@@ -36,6 +37,44 @@ void ForEachInside(const Expr& expr, const F& f) {
     pending.pop_back();
     f(next);
     ForEachChild(next, [&](const Expr& child) { pending.push_back(&child); });
+  }
+}
+
+// Of literals and constants alone, so that a reader of the text knows its value.
+inline bool IsOfConstants(const Expr& expr) {
+  bool is = true;
+  ForEachInside(expr, [&](const Expr& inside) {
+    const bool is_operator = inside.kind == ExprKind::kUnary || inside.kind == ExprKind::kBinary || inside.kind == ExprKind::kAnd ||
+                             inside.kind == ExprKind::kOr || inside.kind == ExprKind::kConvert;
+    const bool is_known = inside.kind == ExprKind::kScalar || inside.kind == ExprKind::kConst || is_operator;
+    is = is && is_known && inside.type->kind == TypeKind::kScalar;
+  });
+  return is;
+}
+
+// f for the expression and all below it, but for arms that conditions of literals and constants rule out: what stands there is as if it was
+// not there. value(condition): of such a condition; nothing where it fails.
+template <typename Value, typename F>
+void ForEachCounted(const Expr& expr, const Value& value, const F& f) {
+  const auto known = [&](const Expr& condition) { return IsOfConstants(condition) ? value(condition) : std::optional<bool>(); };
+  std::vector<const Expr*> pending{&expr};
+  while (!pending.empty()) {
+    const Expr& next = *pending.back();
+    pending.pop_back();
+    f(next);
+    if (next.kind == ExprKind::kIf) {
+      for (size_t i = 0; i < next.args.size(); i += 2) {
+        const bool is_last = i + 1 == next.args.size();
+        pending.push_back(next.args[i].get());
+        const std::optional<bool> holds = is_last ? std::nullopt : known(*next.args[i]);
+        if (!is_last && holds != false) pending.push_back(next.args[i + 1].get());
+        if (holds == true) break;
+      }
+    } else if ((next.kind == ExprKind::kAnd || next.kind == ExprKind::kOr) && known(*next.args[0]) == (next.kind == ExprKind::kOr)) {
+      pending.push_back(next.args[0].get());
+    } else {
+      ForEachChild(next, [&](const Expr& child) { pending.push_back(&child); });
+    }
   }
 }
 

@@ -164,7 +164,7 @@ void AddDefault(Body& body, const ast::Param& param, const Signature& signature,
   const ExprPtr value = CheckAs(outside, *param.default_value, WithoutSymbols(body.env.types, type), where,
                                 Origin{param.type->span, "the type of the parameter", param.type.get()});
   if (IsPoison(*value)) return;
-  CheckAlone(body, signature, signature.params[row.local], *value);
+  CheckAlone(outside, signature, signature.params[row.local], *value);
   row.default_value = ValueOf(body.env, *value, "a default");
   if (!row.default_value) return;
   if (!CountConst(body.env, *row.default_value, value->span)) {

@@ -96,7 +96,7 @@ void TakeCoding(Exchange& exchange) noexcept {
   std::string joined;
   const std::string_view name = ListOf(exchange.head, "content-encoding", &joined);
   if (name.empty()) return;
-  const std::optional<Coding> coding = coding::CodingOf(name);
+  const std::optional<Coding> coding = coding::CodingOfAll(name);
   if (coding) {
     exchange.coding = *coding;
     return;

@@ -314,9 +314,20 @@ class FormWriter {
     return "[" + text + "]";
   }
 
+  // To what is wanted, or to what may be another extent, of what may have another number of elements.
+  std::string Reshaped(const Form& shape, int depth) {
+    Form from{FormKind::kTensor, {}, {shape.extents.rbegin(), shape.extents.rend()}};
+    if (Below(3) == 2) from.extents = {shape.extents[0]};
+    std::string text = "tensor.reshape(" + Value(from, depth - 1);
+    for (const Extent& extent : shape.extents)
+      text += ", " + (InWorkflow() && OneIn(4) ? (Below(2) == 0 ? "k" : "len(xs)") : extent.Text());
+    return text + ")";
+  }
+
   std::string Tensor(const Form& shape, int depth) {
     const Extent& first = shape.extents[0];
-    const uint32_t form = Below(7);
+    const uint32_t form = Below(8);
+    if (form == 7) return Reshaped(shape, depth);
     if (form == 3 && ((first.mul == 0 && first.add == 0) || OneIn(4))) return "[]";
     if (form == 5 && shape.extents.size() == 1) return InWorkflow() && Below(3) == 2 ? Slice(first) : "line(" + first.Text() + ")";
     if (form == 5 && shape.extents.size() == 2 && shape.extents[1].Text() == "2") return "rows(" + first.Text() + ")";

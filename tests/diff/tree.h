@@ -18,8 +18,7 @@ struct TreeAnswer {
   std::string unknown;  // why it says nothing; empty: it does
   std::string broken;   // what the tree promises and does not hold; empty: nothing
   std::vector<ir::Value> values;
-  std::set<int32_t> codes;    // empty: `values` are there
-  bool names_failed = false;  // an arm that is not taken names a node that failed
+  std::set<int32_t> codes;  // empty: `values` are there
 };
 std::string ToString(const std::set<int32_t>& codes);
 
@@ -34,8 +33,7 @@ class Tree {
   // `program`: built of `checked`, for the types that natives are told.
   Tree(const sema::Program& checked, const ir::Program& program);
   ~Tree();
-  // `arms_wait`: what an arm names is waited for though it is not taken, as it is unless the condition is known to the compiler.
-  TreeAnswer Answer(const std::string& workflow, const std::vector<ir::Value>& inputs, const Input& input, bool arms_wait);
+  TreeAnswer Answer(const std::string& workflow, const std::vector<ir::Value>& inputs, const Input& input);
 
  private:
   std::unique_ptr<TreeRun> run_;

@@ -121,6 +121,7 @@ Made TreeRun::OfStack(const Expr& expr, const ir::Value& list) {
     for (const base::Dim& dim : item.dims) {
       std::set<int32_t> none;
       dims.push_back(Value(dim, none).value_or(0));
+      if (dims.back() < 0) Note(made, code::kDimension);
     }
   if (!items.empty()) dims.insert(dims.end(), items[0].dims.begin(), items[0].dims.end());
   std::string elements;

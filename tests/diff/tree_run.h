@@ -44,7 +44,7 @@ class TreeMath {
 class TreeRun {
  public:
   TreeRun(const sema::Program& checked, const ir::Program& program) : checked_(checked), program_(program) {}
-  TreeAnswer Answer(const std::string& workflow, const std::vector<ir::Value>& inputs, const Input& input, bool arms_wait);
+  TreeAnswer Answer(const std::string& workflow, const std::vector<ir::Value>& inputs, const Input& input);
 
  private:
   // A function or workflow that is under way.
@@ -125,7 +125,6 @@ class TreeRun {
   const Input* input_ = nullptr;
   TreeAnswer answer_;
   size_t steps_ = 0;
-  bool arms_wait_ = true;
   int tensor_depth_ = 0, loop_depth_ = 0, each_depth_ = 0;
   uint32_t limit_ = 0;  // of the node at hand
   int64_t elements_ = 0;

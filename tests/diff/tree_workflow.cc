@@ -17,19 +17,17 @@ std::string ToString(const std::set<int32_t>& codes) {
 
 Tree::Tree(const sema::Program& checked, const ir::Program& program) : run_(std::make_unique<TreeRun>(checked, program)) {}
 Tree::~Tree() = default;
-TreeAnswer Tree::Answer(const std::string& workflow, const std::vector<ir::Value>& inputs, const Input& input, bool arms_wait) {
-  return run_->Answer(workflow, inputs, input, arms_wait);
+TreeAnswer Tree::Answer(const std::string& workflow, const std::vector<ir::Value>& inputs, const Input& input) {
+  return run_->Answer(workflow, inputs, input);
 }
 
-TreeAnswer TreeRun::Answer(const std::string& name, const std::vector<ir::Value>& inputs, const Input& input, bool arms_wait) {
+TreeAnswer TreeRun::Answer(const std::string& name, const std::vector<ir::Value>& inputs, const Input& input) {
   answer_ = {};
   steps_ = 0;
   tensor_depth_ = loop_depth_ = each_depth_ = 0;
   input_ = &input;
-  arms_wait_ = arms_wait;
   const auto found = std::find_if(checked_.workflows.begin(), checked_.workflows.end(), [&](const auto& one) { return one.name == name; });
-  if (found == checked_.workflows.end())
-    return {.unknown = "no such workflow", .broken = {}, .values = {}, .codes = {}, .names_failed = false};
+  if (found == checked_.workflows.end()) return {.unknown = "no such workflow", .broken = {}, .values = {}, .codes = {}};
   Frame frame;
   frame.names = &found->locals;
   frame.locals.resize(found->locals.size());
@@ -55,7 +53,7 @@ TreeRun::Passed TreeRun::RunWorkflow(std::set<int32_t>& codes) {
   return passed;
 }
 
-// The nodes and lets that the text of an expression names, in whatever arm.
+// The nodes and lets that the text of an expression names, in whatever arm, but for those that literals and constants rule out.
 const TreeRun::Awaited& TreeRun::AwaitedBy(const Expr& expr) {
   const auto [at, is_new] = awaited_.try_emplace(&expr);
   if (!is_new) return at->second;
@@ -74,7 +72,11 @@ const TreeRun::Awaited& TreeRun::AwaitedBy(const Expr& expr) {
         if (std::any_of(fresh.begin(), fresh.end(), [&](const sema::FreshSymbol& one) { return one.symbol == symbol; })) add(stmt.local);
       }
   };
-  sema::ForEachInside(expr, [&](const Expr& inside) {
+  const auto value = [&](const Expr& condition) -> std::optional<bool> {
+    const Made made = Eval(condition);
+    return made.value && made.codes.empty() ? std::optional(made.value->bits != 0) : std::nullopt;
+  };
+  sema::ForEachCounted(expr, value, [&](const Expr& inside) {
     if (inside.kind == ExprKind::kLocal) add(inside.local);
     if (inside.kind == ExprKind::kDimValue) add_symbols(inside.dim);
     for (const sema::DimCheck& check : inside.checks) {
@@ -89,10 +91,7 @@ Made TreeRun::EvalAwaited(const Expr& expr) {
   Made made;
   for (const sema::Stmt* const stmt : AwaitedBy(expr))
     if (!frame_->under_way.contains(stmt->local)) made.Take(Read(stmt->local));
-  if (made.codes.empty()) return Eval(expr);
-  Made taken = Eval(expr);
-  answer_.names_failed = answer_.names_failed || taken.codes != made.codes;
-  return arms_wait_ ? made : taken;
+  return made.codes.empty() ? Eval(expr) : made;
 }
 
 // The value of a node or `let`, which the first that reads it asks for: what nobody reads is not computed, or nobody hears of it.

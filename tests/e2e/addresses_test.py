@@ -190,7 +190,8 @@ class Addresses(EnduringCase):
                 sent.append(Http1Half(server))
         for each in sent:
             each.connection.close()
-        self.assertTrue(server.logs("the process is out of memory; requests are refused"), told(server))
+        says_so = server.logs("the process is out of memory; requests are refused", seconds=3)
+        self.assertTrue(says_so or server.logs("log lines were dropped"), told(server))  # for want of memory
 
     def test_what_stands_still_gives_way(self):
         server = self.start_limited(HELLO, *PATIENT)

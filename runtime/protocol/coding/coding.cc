@@ -40,6 +40,17 @@ std::optional<Coding> CodingOf(std::string_view name) {
   return {};
 }
 
+std::optional<Coding> CodingOfAll(std::string_view names) {
+  Coding all = Coding::kIdentity;
+  while (!names.empty()) {
+    const std::string_view name = base::Trim(base::TakeUpTo(',', &names));
+    const std::optional<Coding> coding = name.empty() ? Coding::kIdentity : CodingOf(name);
+    if (!coding || (*coding != Coding::kIdentity && all != Coding::kIdentity)) return {};
+    if (*coding != Coding::kIdentity) all = *coding;
+  }
+  return all;
+}
+
 std::string_view NameOf(Coding coding) {
   return std::find_if(std::begin(kRows), std::end(kRows), [coding](const Row& row) { return row.coding == coding; })->name;
 }

@@ -8,8 +8,10 @@ namespace wf::coding {
 
 enum class Coding : uint8_t { kIdentity, kGzip, kDeflate, kZstd };
 
-// Of a `content-encoding` or `grpc-encoding` with one name in it; none: not known, or several.
+// Of one name, as a `grpc-encoding` has; none: not known, or several.
 std::optional<Coding> CodingOf(std::string_view name);
+// Of a `content-encoding`, which may name several; `identity` among them changes nothing. None: one is not known, or two change something.
+std::optional<Coding> CodingOfAll(std::string_view names);
 std::string_view NameOf(Coding coding);
 
 // The coding of an answer to this `accept-encoding`: the one of the highest weight, of equal ones the fastest; identity when none of ours

@@ -169,6 +169,9 @@ TEST(Coding, Names) {
   EXPECT_EQ(CodingOf("zstd"), Coding::kZstd);
   EXPECT_EQ(CodingOf("identity"), Coding::kIdentity);
   for (const char* name : {"", "br", "gzip, deflate", "gzi", "*"}) EXPECT_FALSE(CodingOf(name)) << name;
+  for (const char* names : {"gzip", "gzip, identity", "identity,\tgzip", " , gzip,"}) EXPECT_EQ(CodingOfAll(names), Coding::kGzip) << names;
+  for (const char* names : {"", ",", "identity", "identity, identity"}) EXPECT_EQ(CodingOfAll(names), Coding::kIdentity) << names;
+  for (const char* names : {"gzip, gzip", "br", "gzip, br", "zstd, identity, gzip"}) EXPECT_FALSE(CodingOfAll(names)) << names;
 }
 
 TEST(Coding, AnswersAreCodedAsTheyAreAskedFor) {

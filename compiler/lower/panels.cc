@@ -2,6 +2,7 @@
 // other. So read, vectors lie side by side; where they stand, some columns of many rows, they are in each other's way in the cache.
 
 #include <algorithm>
+#include <bit>
 
 #include "compiler/ir/scalar.h"
 #include "compiler/lower/tiles.h"
@@ -55,8 +56,7 @@ Value* BodyEmitter::Tiles::LaneLength() {
 }
 
 // In eight bits: one shift of 64 LLVM would join with that of an index, so that no address goes up by a step.
-Value* BodyEmitter::Tiles::LaneOf(Value* turn) {
-  const uint64_t bits = ir::ReduceLanes(o_.context_.type(o_.body_[sum_].type).dtype) == 16 ? 4 : 3;
+Value* BodyEmitter::Tiles::LaneOf(Value* turn, uint64_t bits) {
   Value* reversed = b_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, b_.CreateTrunc(turn, b_.getInt8Ty()));
   return b_.CreateZExt(b_.CreateLShr(reversed, 8 - bits), b_.getInt64Ty(), "lane");
 }
@@ -75,7 +75,7 @@ void BodyEmitter::Tiles::Pack(Value* from, Value* to) {
   for (size_t axis = 0; axis < at_.size(); ++axis) o_.values_[static_cast<size_t>(block_.params[axis])] = {at_[axis]};
   o_.For(o_.NotNegative(o_.Scalar(sum.args[0])), kUnknownWork, [&](Value* k) {
     o_.values_[static_cast<size_t>(term.params[0])] = {k};
-    Value* turn = LaneOf(b_.CreateAnd(k, b_.getInt64(lanes - 1)));
+    Value* turn = LaneOf(b_.CreateAnd(k, b_.getInt64(lanes - 1)), std::countr_zero(lanes));
     Value* slot = b_.CreateAdd(b_.CreateMul(turn, length, "", true, true), b_.CreateUDiv(k, b_.getInt64(lanes)), "", true, true);
     o_.For(tiles, step, [&](Value* tile) {
       Value* address =

@@ -35,6 +35,15 @@ class BodyEmitter::Tiles {
   struct Corner {
     Value *row, *column;
   };
+  // The sums of a tile of columns, while they are written.
+  struct ColumnSums {
+    using Each = std::function<void(Value* element, Value* accumulator)>;
+    using Place = std::function<Value*(size_t)>;
+    std::vector<Sum>& sums;
+    unsigned columns;
+    llvm::Constant* identity;
+    llvm::SmallVector<llvm::AllocaInst*, 16> accumulators;
+  };
   ir::ValueId FindSum() const;
   bool IsPlain(const ir::Block& block, ir::ValueId but) const;
   void Choose();
@@ -47,6 +56,10 @@ class BodyEmitter::Tiles {
   void Enter(const Sum& sum);
   void EmitOf(Sum& sum, ir::ValueId id);
   void EmitSums(std::vector<Sum>& sums), EmitSumsOfColumns(std::vector<Sum>& sums, unsigned columns);
+  void EmitTerms(ColumnSums& of, Value* at, Value* turn, Value* index, const ColumnSums::Each& each);
+  void EmitLane(ColumnSums& of, Value* turn, Value* lane);
+  void AddUp(ColumnSums& of, const ColumnSums::Place& kept);
+  void Keep(ColumnSums& of, const ColumnSums::Place& to);
   // panels.cc
   bool IsPlace(ir::ValueId id, const ir::Block& term) const;
   void ChoosePacked(const std::vector<unsigned>& needs);
@@ -54,7 +67,7 @@ class BodyEmitter::Tiles {
   void Pack(Value* from, Value* to);
   Value* TileOfPanel(Value* number);
   Value* LaneLength();                                                             // of a sum, at most
-  Value* LaneOf(Value* turn);                                                      // that is summed in that turn; and the other way round
+  Value* LaneOf(Value* turn, uint64_t bits);                                       // that is summed in that turn; and the other way round
   std::vector<Value*> PackedVectors(Value* turn, Value* index, unsigned columns);  // of a term; empty: they are not packed
 
   BodyEmitter& o_;

@@ -317,7 +317,7 @@ TEST_F(PanelsTest, AreTheSameSums) {
   for (const DType dtype : {DType::kF32, DType::kF64}) {
     for (const int64_t times : {1, 3}) AddProduct(dtype, {-1, -1}, {-1, -1}, times);
   }
-  Check({0, 1, 2, 15, 16, 17, 31, 33, 64, 65, 83, 150});
+  Check({0, 1, 16, 19, 33, 83});
 }
 
 TEST_F(PanelsTest, OfKnownExtents) {

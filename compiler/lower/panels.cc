@@ -42,7 +42,10 @@ void BodyEmitter::Tiles::ChoosePacked(const std::vector<unsigned>& needs) {
 Value* BodyEmitter::Tiles::IsWorthPacking(Value* rows) {
   if (packed_ == ValueId::kNone) return b_.getFalse();
   Value* are_many = b_.CreateICmpUGE(rows, b_.getInt64(kRowsToPack));
-  Value* fits = b_.CreateICmpULE(o_.NotNegative(o_.Scalar(o_.body_[sum_].args[0])), b_.getInt64(DeepestPanel()));
+  // Each lane of the sums has an element.
+  const uint64_t least = ir::ReduceLanes(o_.context_.type(o_.body_[sum_].type).dtype);
+  Value* beyond = b_.CreateSub(o_.NotNegative(o_.Scalar(o_.body_[sum_].args[0])), b_.getInt64(least));
+  Value* fits = b_.CreateICmpULE(beyond, b_.getInt64(DeepestPanel() - least));
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(are_many); known != nullptr) return known->isOne() ? fits : are_many;
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(fits); known != nullptr) return known->isOne() ? are_many : fits;
   return b_.CreateAnd(are_many, fits);

@@ -308,7 +308,7 @@ void BodyEmitter::Tiles::EmitLane(ColumnSums& of, Value* turn, Value* lane) {
     for (llvm::AllocaInst* accumulator : of.accumulators) b_.CreateStore(of.identity, accumulator);
   };
   const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
-  const bool has_all = known != nullptr && known->getZExtValue() >= depth;
+  const bool has_all = packed_tile_ != nullptr || (known != nullptr && known->getZExtValue() >= depth);
   o_.EmitEither(has_all ? b_.getTrue() : b_.CreateICmpULT(lane, count), begin, none);
   o_.For(b_.CreateSub(turns, b_.getInt64(1)), of.sums.size() * o_.WorkOf(op.blocks[0]), [&](Value* index) {
     Value* next = b_.CreateAdd(index, b_.getInt64(1), "", true, true);

@@ -1,6 +1,7 @@
 #include "compiler/lower/tiles.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "compiler/ir/math.h"
 #include "compiler/ir/scalar.h"
@@ -15,10 +16,16 @@ using llvm::Value;
 
 namespace {
 constexpr size_t kMostTermOps = 16;          // of the element that is summed: a tile writes them sixteen times
-constexpr size_t kMostOps = 32;              // around the sum
+constexpr size_t kMostOpsAround = 32;        // around the sum
 constexpr uint64_t kPanelBytes = 256 << 10;  // a part of the cache of a core, whose second level has 256 KiB to 2 MiB
 constexpr unsigned kFewRows = 2;             // of a tile of columns, where there are no more
-constexpr unsigned kFromOutside = 0, kRow = 1, kColumn = 2, kTerm = 4;
+constexpr uint64_t kPackedLaneBits = 2;      // of a turn that is four lanes: which partial sums they are added to is then known for three
+
+uint64_t Reversed(uint64_t number, uint64_t bits) {
+  uint64_t reversed = 0;
+  for (uint64_t bit = 0; bit < bits; ++bit) reversed |= (number >> bit & 1) << (bits - 1 - bit);
+  return reversed;
+}
 
 bool IsPlainKind(OpKind kind) {
   return ir::IsScalarArithmetic(kind) || ir::IsMath(kind) || kind == OpKind::kLoad || kind == OpKind::kScalar || kind == OpKind::kExtent ||
@@ -47,7 +54,7 @@ ValueId BodyEmitter::Tiles::FindSum() const {
   for (const ValueId id : block_.ops) {
     if (o_.body_[id].kind == OpKind::kReduce) sum = id;
   }
-  if (sum == ValueId::kNone || block_.ops.size() > kMostOps || !IsPlain(block_, sum)) return ValueId::kNone;
+  if (sum == ValueId::kNone || block_.ops.size() > kMostOpsAround || !IsPlain(block_, sum)) return ValueId::kNone;
   const ir::Op& op = o_.body_[sum];
   const auto kind = static_cast<ir::ReduceKind>(op.imm);
   if (!ir::IsFloat(o_.context_.type(op.type).dtype) || (kind != ir::ReduceKind::kSum && kind != ir::ReduceKind::kProd))
@@ -108,6 +115,7 @@ void BodyEmitter::Tiles::Choose() {
   lanes_ = columns.widest == 8 || !is_wide ? 8 : 16;
   wide_ = is_wide || !rows_share ? 4 : 2;
   rows_ = rows_share ? 4 : 1;
+  if (rows_share) ChoosePacked(needs);
 }
 
 Value* BodyEmitter::Tiles::HasRoom() const {
@@ -120,10 +128,14 @@ Value* BodyEmitter::Tiles::HasRoom() const {
   return b_.CreateAnd(rows, columns);
 }
 
+uint64_t BodyEmitter::Tiles::DeepestPanel() const {
+  return kPanelBytes / (uint64_t{wide_} * lanes_ * ir::SizeOf(o_.context_.type(o_.body_[sum_].type).dtype));
+}
+
 // As many columns, in whole tiles, as the panel may have.
 Value* BodyEmitter::Tiles::PanelWidth() const {
   const ir::Op& sum = o_.body_[sum_];
-  const uint64_t step = uint64_t{wide_} * lanes_, most = kPanelBytes / (step * ir::SizeOf(o_.context_.type(sum.type).dtype));
+  const uint64_t step = uint64_t{wide_} * lanes_, most = DeepestPanel();
   Value* longest = o_.NotNegative(o_.Scalar(sum.args[0]));
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(longest); known != nullptr)
     return b_.getInt64(std::max<uint64_t>(most / std::max<uint64_t>(known->getZExtValue(), 1), 1) * step);
@@ -170,7 +182,13 @@ void BodyEmitter::Tiles::EmitPanel(Value* rows, Value* from, Value* to) {
         EmitStrip(b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, row, last), count, from, to);
       });
     };
-    return o_.EmitEither(b_.CreateICmpUGE(rows, most), [&] { tiles_of(rows_); }, [&] { tiles_of(kFewRows); });
+    const auto packed = [&] {
+      Pack(from, to);
+      tiles_of(rows_);
+      panel_ = nullptr;
+    };
+    const auto many = [&] { o_.EmitEither(IsWorthPacking(rows), packed, [&] { tiles_of(rows_); }); };
+    return o_.EmitEither(b_.CreateICmpUGE(rows, most), many, [&] { tiles_of(kFewRows); });
   }
   Value *tiles = b_.CreateUDiv(rows, most), *done = b_.CreateMul(tiles, most, "", true, true);
   For(tiles, kUnknownWork, [&](Value* index) { EmitStrip(first(index), rows_, from, to); });
@@ -185,8 +203,10 @@ void BodyEmitter::Tiles::EmitStrip(Value* row, unsigned rows, Value* from, Value
   const uint64_t work = rows * o_.WorkOf(nest_.op.blocks[0]);  // of one vector or column
   Value* tiles = b_.CreateUDiv(b_.CreateSub(to, from, "", true, true), b_.getInt64(step));
   For(tiles, wide_ * work, [&](Value* index) {
+    packed_tile_ = TileOfPanel(index);
     EmitTile({row, b_.CreateAdd(from, b_.CreateMul(index, b_.getInt64(step), "", true, true), "column", true, true)}, rows, wide_);
   });
+  packed_tile_ = nullptr;
   Value* next = b_.CreateAdd(from, b_.CreateMul(tiles, b_.getInt64(step), "", true, true), "", true, true);
   Value* left = b_.CreateSub(to, next, "left", true, true);
   Value* vectors = b_.CreateUDiv(b_.CreateAdd(left, b_.getInt64(lanes_ - 1), "", true, true), b_.getInt64(lanes_));
@@ -224,7 +244,7 @@ void BodyEmitter::Tiles::EmitTile(Corner corner, unsigned rows, unsigned columns
   }
   for (const ValueId id : block_.ops) {
     if (id == sum_) {
-      has_columns_ ? EmitSumsOfColumns(sums) : EmitSums(sums);
+      has_columns_ ? EmitSumsOfColumns(sums, columns) : EmitSums(sums);
       continue;
     }
     for (Sum& sum : sums) EmitOf(sum, id);
@@ -260,62 +280,96 @@ void BodyEmitter::Tiles::EmitSums(std::vector<Sum>& sums) {
   for (size_t i = 0; i < sums.size(); ++i) sums[i].values.emplace_back(sum_, Leaves{results[i]});
 }
 
+// The elements of the sums at `at`, which is number `index` of what is summed in that turn.
+void BodyEmitter::Tiles::EmitTerms(ColumnSums& of, Value* at, Value* turn, Value* index, const ColumnSums::Each& each) {
+  const ir::Block& term = o_.body_[o_.body_[sum_].blocks[0]];
+  const std::vector<Value*> packed = PackedVectors(turn, index, of.columns);
+  for (size_t i = 0; i < of.sums.size(); ++i) {
+    Enter(of.sums[i]);
+    o_.values_[static_cast<size_t>(term.params[0])] = {at};
+    if (!packed.empty()) of.sums[i].lanes->Give(packed_, packed[i % of.columns]);
+    each(of.sums[i].lanes->EmitTerm(term), of.accumulators[i]);
+  }
+}
+
+// Begins from the first element and not from 0, which changes nothing but the sign of a sum that is 0: adding 0 to all in the end makes
+// that positive.
+void BodyEmitter::Tiles::EmitLane(ColumnSums& of, Value* turn, Value* lane) {
+  const ir::Op& op = o_.body_[sum_];
+  const auto kind = static_cast<ir::ReduceKind>(op.imm);
+  const ir::DType dtype = o_.context_.type(op.type).dtype;
+  const uint64_t depth = ir::ReduceLanes(dtype), bits = std::countr_zero(depth);
+  Value* count = o_.NotNegative(o_.Scalar(op.args[0]));
+  Value* turns = b_.CreateLShr(b_.CreateSub(b_.CreateAdd(count, b_.getInt64(depth - 1), "", true, true), lane, "", true, true), bits);
+  const auto begin = [&] {
+    EmitTerms(of, lane, turn, b_.getInt64(0), [&](Value* element, Value* accumulator) { b_.CreateStore(element, accumulator); });
+  };
+  const auto none = [&] {
+    for (llvm::AllocaInst* accumulator : of.accumulators) b_.CreateStore(of.identity, accumulator);
+  };
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
+  const bool has_all = packed_tile_ != nullptr || (known != nullptr && known->getZExtValue() >= depth);
+  o_.EmitEither(has_all ? b_.getTrue() : b_.CreateICmpULT(lane, count), begin, none);
+  o_.For(b_.CreateSub(turns, b_.getInt64(1)), of.sums.size() * o_.WorkOf(op.blocks[0]), [&](Value* index) {
+    Value* next = b_.CreateAdd(index, b_.getInt64(1), "", true, true);
+    Value* at = b_.CreateAdd(b_.CreateShl(next, bits, "", true, true), lane, "k", true, true);
+    EmitTerms(of, at, turn, next, [&](Value* element, Value* accumulator) {
+      Value* old = b_.CreateLoad(of.identity->getType(), accumulator);
+      b_.CreateStore(EmitReduceStep(b_, kind, dtype, old, element), accumulator);
+    });
+  });
+}
+
+// To the lane, what was kept before.
+void BodyEmitter::Tiles::AddUp(ColumnSums& of, const ColumnSums::Place& kept) {
+  const ir::Op& op = o_.body_[sum_];
+  for (size_t i = 0; i < of.sums.size(); ++i) {
+    Value* first = b_.CreateLoad(of.identity->getType(), kept(i));
+    Value* second = b_.CreateLoad(of.identity->getType(), of.accumulators[i]);
+    b_.CreateStore(EmitReduceStep(b_, static_cast<ir::ReduceKind>(op.imm), o_.context_.type(op.type).dtype, first, second),
+                   of.accumulators[i]);
+  }
+}
+
+void BodyEmitter::Tiles::Keep(ColumnSums& of, const ColumnSums::Place& to) {
+  for (size_t i = 0; i < of.sums.size(); ++i) b_.CreateStore(b_.CreateLoad(of.identity->getType(), of.accumulators[i]), to(i));
+}
+
 // The lanes of the sums come in an order in which each is added to what it belongs to as soon as both are there: 0, 8, 4, 12, 2 and so on,
-// so that few partial sums wait. A lane starts from its first element and not from 0, which changes nothing but the sign of a sum that is
-// 0: adding 0 to all in the end makes that positive.
-void BodyEmitter::Tiles::EmitSumsOfColumns(std::vector<Sum>& sums) {
+// so that few partial sums wait. Of what is packed a turn is four lanes.
+void BodyEmitter::Tiles::EmitSumsOfColumns(std::vector<Sum>& sums, unsigned columns) {
   const ir::Op& op = o_.body_[sum_];
   const ir::DType dtype = o_.context_.type(op.type).dtype;
   const auto kind = static_cast<ir::ReduceKind>(op.imm);
-  const ir::Block& term = o_.body_[op.blocks[0]];
-  const uint64_t depth = ir::ReduceLanes(dtype), bits = depth == 16 ? 4 : 3;
+  const uint64_t together_bits = packed_tile_ != nullptr ? kPackedLaneBits : 0, together = uint64_t{1} << together_bits;
+  const uint64_t depth = ir::ReduceLanes(dtype), bits = std::countr_zero(depth), group_bits = bits - together_bits;
   llvm::Constant* identity = llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes_), Identity(b_, kind, dtype));
+  ColumnSums of{sums, columns, identity, {}};
   llvm::Type* row_type = llvm::ArrayType::get(identity->getType(), sums.size());
-  llvm::AllocaInst* partial = o_.Local(llvm::ArrayType::get(row_type, bits + 1), "partial");
-  llvm::SmallVector<llvm::AllocaInst*, 16> accumulators;
-  for (size_t i = 0; i < sums.size(); ++i) accumulators.push_back(o_.Local(identity->getType(), "lane"));
-  const auto place = [&](Value* level, size_t i) { return b_.CreateInBoundsGEP(row_type, partial, {level, b_.getInt64(i)}); };
-  Value* count = o_.NotNegative(o_.Scalar(op.args[0]));
-  const uint64_t work = sums.size() * o_.WorkOf(op.blocks[0]);
-  const auto term_of = [&](size_t i, Value* at) {
-    Enter(sums[i]);
-    o_.values_[static_cast<size_t>(term.params[0])] = {at};
-    return sums[i].lanes->EmitTerm(term);
+  llvm::AllocaInst* partial = o_.Local(llvm::ArrayType::get(row_type, group_bits + 1), "partial");
+  const auto place = [&](Value* level) {
+    return [&, level](size_t i) { return b_.CreateInBoundsGEP(row_type, partial, {level, b_.getInt64(i)}); };
   };
-  o_.For(b_.getInt64(depth), work, [&](Value* turn) {
-    // In eight bits: one shift of 64 LLVM would join with that of the index, so that no address goes up by a step.
-    Value* reversed = b_.CreateUnaryIntrinsic(llvm::Intrinsic::bitreverse, b_.CreateTrunc(turn, b_.getInt8Ty()));
-    Value* lane = b_.CreateZExt(b_.CreateLShr(reversed, 8 - bits), b_.getInt64Ty(), "lane");
-    Value* turns = b_.CreateLShr(b_.CreateSub(b_.CreateAdd(count, b_.getInt64(depth - 1), "", true, true), lane, "", true, true), bits);
-    const auto begin = [&] {
-      for (size_t i = 0; i < sums.size(); ++i) b_.CreateStore(term_of(i, lane), accumulators[i]);
-    };
-    const auto none = [&] {
-      for (llvm::AllocaInst* accumulator : accumulators) b_.CreateStore(identity, accumulator);
-    };
-    const auto* known = llvm::dyn_cast<llvm::ConstantInt>(count);
-    const bool has_all = known != nullptr && known->getZExtValue() >= depth;
-    o_.EmitEither(has_all ? b_.getTrue() : b_.CreateICmpULT(lane, count), begin, none);
-    o_.For(b_.CreateSub(turns, b_.getInt64(1)), work, [&](Value* index) {
-      Value* next = b_.CreateAdd(index, b_.getInt64(1), "", true, true);
-      Value* at = b_.CreateAdd(b_.CreateShl(next, bits, "", true, true), lane, "k", true, true);
-      for (size_t i = 0; i < sums.size(); ++i) {
-        Value* element = term_of(i, at);
-        b_.CreateStore(EmitReduceStep(b_, kind, dtype, b_.CreateLoad(identity->getType(), accumulators[i]), element), accumulators[i]);
-      }
-    });
-    Value* level = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateNot(turn), b_.getTrue());
-    o_.For(level, 0, [&](Value* lower) {
-      for (size_t i = 0; i < sums.size(); ++i) {
-        Value *first = b_.CreateLoad(identity->getType(), place(lower, i)), *second = b_.CreateLoad(identity->getType(), accumulators[i]);
-        b_.CreateStore(EmitReduceStep(b_, kind, dtype, first, second), accumulators[i]);
-      }
-    });
-    for (size_t i = 0; i < sums.size(); ++i) b_.CreateStore(b_.CreateLoad(identity->getType(), accumulators[i]), place(level, i));
+  std::vector<llvm::AllocaInst*> lower;  // partial sums of a turn
+  const auto of_turn = [&](uint64_t level) { return [&, level](size_t i) -> Value* { return lower[level * sums.size() + i]; }; };
+  for (size_t i = 0; i < sums.size(); ++i) of.accumulators.push_back(o_.Local(identity->getType(), "lane"));
+  for (size_t i = 0; i < together_bits * sums.size(); ++i) lower.push_back(o_.Local(identity->getType(), "lower"));
+  o_.For(b_.getInt64(depth / together), together * sums.size() * o_.WorkOf(op.blocks[0]), [&](Value* group) {
+    Value* least = LaneOf(group, group_bits);
+    for (uint64_t member = 0; member < together; ++member) {
+      Value* turn = b_.CreateAdd(b_.CreateShl(group, together_bits, "", true, true), b_.getInt64(member), "", true, true);
+      const uint64_t more = Reversed(member, together_bits) << group_bits, levels = std::countr_one(member);
+      EmitLane(of, turn, b_.CreateAdd(least, b_.getInt64(more), "lane", true, true));
+      for (uint64_t level = 0; level < levels; ++level) AddUp(of, of_turn(level));
+      if (member + 1 < together) Keep(of, of_turn(levels));
+    }
+    Value* level = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, b_.CreateNot(group), b_.getTrue());
+    o_.For(level, 0, [&](Value* index) { AddUp(of, place(index)); });
+    Keep(of, place(level));
   });
   for (size_t i = 0; i < sums.size(); ++i) {
     Enter(sums[i]);
-    Value* result = b_.CreateLoad(identity->getType(), place(b_.getInt64(bits), i));
+    Value* result = b_.CreateLoad(identity->getType(), place(b_.getInt64(group_bits))(i));
     sums[i].lanes->Give(sum_, EmitReduceStep(b_, kind, dtype, result, identity));
   }
 }

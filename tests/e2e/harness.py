@@ -390,6 +390,7 @@ def timed(test):
                 return test(self, *args)
             except AssertionError as error:
                 print(f"{self.id()}: once more, for {error}", flush=True)
+                time.sleep(2)  # until some of it is over
         return test(self, *args)
 
     return tried

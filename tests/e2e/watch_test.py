@@ -48,7 +48,7 @@ class Watched:
     def output(self):
         return (self.folder / "log").read_text()
 
-    def wait(self, pattern, count=1, seconds=60):
+    def wait(self, pattern, count=1, seconds=120):
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             found = list(re.finditer(pattern, self.output()))

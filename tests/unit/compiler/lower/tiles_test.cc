@@ -281,5 +281,66 @@ TEST_F(TilesTest, SeveralPanels) {
   Check({1});
 }
 
+// What rows share is packed where there are sixteen of them: floats as they are, of builds of two axes and of three.
+class PanelsTest : public TilesTest {
+ protected:
+  // [i, k] => of the first input; [k, j] => of the second, whose rows are its columns. Floats whose sums are rounded.
+  std::pair<ValueId, ValueId> Factors(Builder& b, DType dtype, const In& in) {
+    const auto made = [&](ValueId bytes, bool is_turned) {
+      const ir::BlockId each = b.Open({I64(), I64()});
+      const ValueId y = b.Param(is_turned ? 1 : 0), x = b.Param(is_turned ? 0 : 1);
+      b.Close(Tame(b, dtype, b.Load(bytes, {y, x})));
+      return b.Build(dtype, {b.Dim(bytes, is_turned ? 1 : 0), b.Dim(bytes, is_turned ? 0 : 1)}, each);
+    };
+    const ValueId first = made(in[0], false);
+    return {first, made(in[1], true)};
+  }
+  void AddProduct(DType dtype, std::vector<int64_t> first, std::vector<int64_t> second, int64_t times) {
+    const TypeId out = times == 1 ? Tensor(dtype, {first[0], second[0]}) : Tensor(dtype, {times, first[0], second[0]});
+    cases_.Add("a product", {Tensor(DType::kU8, first), Tensor(DType::kU8, second)}, out, [this, dtype, times](Builder& b, const In& in) {
+      const auto [left, right] = Factors(b, dtype, in);
+      std::vector<ValueId> extents{b.Dim(left, 0), b.Dim(right, 1)};
+      if (times != 1) extents.insert(extents.begin(), b.I64(times));
+      const ValueId depth = b.Dim(left, 1);
+      const ir::BlockId each = b.Open(std::vector<TypeId>(extents.size(), I64()));
+      const ValueId i = b.Param(extents.size() - 2), j = b.Param(extents.size() - 1);
+      const ir::BlockId term = b.Open({I64()});
+      const ValueId k = b.Param(0);
+      b.Close(b.Mul(b.Load(left, {i, k}), b.Load(right, {k, j})));
+      b.Close(b.Reduce(ReduceKind::kSum, dtype, depth, term));
+      return b.Build(dtype, extents, each);
+    });
+  }
+};
+
+TEST_F(PanelsTest, AreTheSameSums) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    for (const int64_t times : {1, 3}) AddProduct(dtype, {-1, -1}, {-1, -1}, times);
+  }
+  Check({0, 1, 16, 19, 33, 83});
+}
+
+TEST_F(PanelsTest, OfKnownExtents) {
+  for (const DType dtype : {DType::kF32, DType::kF64}) {
+    AddProduct(dtype, {16, 7}, {64, 7}, 1);
+    AddProduct(dtype, {19, 40}, {83, 40}, 1);
+    AddProduct(dtype, {17, 1030}, {150, 1030}, 1);  // in several panels
+    AddProduct(dtype, {16, 5000}, {64, 5000}, 1);   // too deep for one
+  }
+  Check({1});
+}
+
+TEST_F(PanelsTest, AreForManyRows) {
+  const auto allocations = [&](int64_t rows) {
+    cases_ = Cases();
+    AddProduct(DType::kF32, {rows, 64}, {64, 64}, 1);
+    const std::string printed = Printed();
+    size_t count = 0;
+    for (size_t at = 0; (at = printed.find("call noalias ptr @wf_alloc(", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(allocations(16), allocations(15) + 1);
+}
+
 }  // namespace
 }  // namespace wf::lower::testing

@@ -227,8 +227,10 @@ void DimSolver::Finish() {
       failed_ = true;
       const std::string no_value = " gives `" + item.pair.wanted.ToString() + "` no value; ";
       const bool is_optional = item.argument->type->kind == TypeKind::kOptional;
+      const DType dtype = item.argument->type->dtype;
+      const std::string zero = ir::IsFloat(dtype) ? "0.0" : (dtype == DType::kBool ? "false" : "0");
       body_.env.Report(item.argument->span, kTypeMismatch, {ToString(item.wanted), ToString(item.argument->type)})
-          .Help(is_empty      ? "a list of nothing" + no_value + "`[i < 0, j < 3] => 0.0` has one"
+          .Help(is_empty      ? "a list of nothing" + no_value + "`[i < 0, j < 3] => " + zero + "` has one"
                 : is_optional ? "`_`" + no_value + "`match` it first: what is there has one"
                               : "`_`" + no_value + "elements of one shape are needed");
     }
